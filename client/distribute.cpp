@@ -62,6 +62,7 @@ void check_rounds(const distribute_options& options, int64_t cardinality) {
     throw error{invalid_argument("distribute: consumer_timeout must be more than 0")};
   job_parameters asked{.mode = options.processing_mode,
                        .targets = options.target_workers,
+                       .guarantee = options.guarantee,
                        .num_consumers = rounds->num_consumers};
   if (const auto& cache = options.cross_trainer_cache)
     asked.cross_trainer_cache = cache->terms;
@@ -80,7 +81,9 @@ void check_cache(const distribute_options& options, int64_t cardinality) {
     throw error{invalid_argument(
       fmt::format("distribute: cross_trainer_cache: trainer_id must have 1 to {} bytes; it has {}",
                   longest_trainer_id, cache->trainer_id.size()))};
-  const job_parameters asked{.mode = options.processing_mode, .cross_trainer_cache = cache->terms};
+  const job_parameters asked{.mode = options.processing_mode,
+                             .guarantee = options.guarantee,
+                             .cross_trainer_cache = cache->terms};
   if (auto how = can_cache(asked, {.named = !options.job_name.empty(),
                                    .infinite = cardinality == infinite_cardinality});
       !how)

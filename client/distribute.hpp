@@ -52,9 +52,8 @@ struct distribute_options {
   /// be iterated only once.
   std::optional<trainer_cache> cross_trainer_cache = {};
   /// In each round every consumer of the job gets one element; these are consecutive in the output
-  /// of one worker. It needs a `job_name` and an infinite dataset, and the policy `off`. Rounds
-  /// begin when all consumers have come, and a round is handed out when all consumers have received
-  /// their elements of it.
+  /// of one worker. It needs a `job_name` and an infinite dataset. Rounds begin when all consumers
+  /// have come, and a round is handed out when all consumers have received their elements of it.
   std::optional<headrace::coordinated_reads> coordinated_reads = {};
   /// How this program connects to the service.
   headrace::session session = {};

@@ -145,6 +145,8 @@ private:
   /// Checks whether this process was stopped for so long that the job may have given it up.
   void look_if_stopped(time_point now);
   void say_alive(time_point now);
+  /// The splits of which rows came from that task and stayed.
+  split_receipt receipt_of(task_id id, stream& s, size_t most_runs = most_receipt_runs);
   /// Prepares receipts of lost tasks, which are sent until the job acknowledges them.
   void account_for(const std::vector<task_id>& lost);
   /// Reports at once when all rows of a task that is over were handed out, as the job waits for

@@ -75,6 +75,19 @@ void consumer_core::account_for(const std::vector<task_id>& lost) {
       receipts_due_[id] = std::nullopt;
 }
 
+split_receipt consumer_core::receipt_of(task_id id, stream& s, size_t most_runs) {
+  // In coordinated reads, rows of a lost task that not all consumers have received are dropped.
+  if (in_rounds())
+    s.received.give_back(out_->of(id).handed_out);
+  auto out = s.received.receipt_of(id, most_runs);
+  // Rows that come back from a consumer of rounds, or from a trainer of a cache that may skip
+  // elements, go to no other reader.
+  const auto& cache = options_.parameters.cross_trainer_cache;
+  if (in_rounds() || (cache && cache->expected_trainers == 0))
+    out.given_back = 0;
+  return out;
+}
+
 // -- time -------------------------------------------------------------------------------
 
 std::optional<time_point> consumer_core::next_deadline() const {
@@ -189,7 +202,7 @@ void consumer_core::say_alive(time_point now) {
     if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)
       break; // the others go with the next heartbeat
     const auto of = streams_.find(id);
-    out.what.receipts.push_back(of != streams_.end() ? of->second.received.receipt_of(id)
+    out.what.receipts.push_back(of != streams_.end() ? receipt_of(id, of->second)
                                                      : split_receipt{.task = id});
     runs += out.what.receipts.back().reached.size();
     const auto marks = out_->of(id);

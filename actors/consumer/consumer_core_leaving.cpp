@@ -30,7 +30,7 @@ consume::commands consumer_core::trainer_leaves(time_point now) {
         s.received.give_back(marks.handed_out);
         if (options_.parameters.mode == sharding_policy::dynamic && !finished_
             && (!accounted_.contains(id) || receipts_due_.contains(id)))
-          goodbye_->receipts.push_back(s.received.receipt_of(id, most_runs));
+          goodbye_->receipts.push_back(receipt_of(id, s, most_runs));
       }
     }
     goodbye_until_ = now + options_.goodbye_timeout;

@@ -140,6 +140,11 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
   HEADRACE_TRY(
     auto_shard(graph, job.parameters.mode, {.shards = std::max<int64_t>(job.shards, 1)}).status());
   HEADRACE_TRY(can_promise(job.parameters.guarantee, job.parameters.mode, *graph));
+  auto plan = plan_splits(graph);
+  // Each trainer of a cache and each consumer of rounds has rows of its own of a split. So a row
+  // that one of them received does not show that the others have what they are to get of it.
+  if (job.parameters.cross_trainer_cache || job.parameters.num_consumers != 0)
+    plan.rows.apart = plan.rows.single = false;
   return job_description{
     .id = job.id,
     .name = job.name,
@@ -147,7 +152,7 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
     .policy = job.parameters.mode,
     .graph = dataset->graph,
     .fingerprint = dataset->fingerprint,
-    .plan = plan_splits(graph),
+    .plan = std::move(plan),
     .timing = terms_.timing,
     .terms = terms_.jobs,
     .start_timeout = terms_.start_timeout,

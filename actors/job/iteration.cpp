@@ -271,7 +271,8 @@ iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint6
     for (const auto& [id, t] : tasks_)
       if (t.alive()) {
         next.out.todo.stop.push_back(t);
-        next.move(t, task_state::left);
+        // Under DYNAMIC the rounds that it had ahead are lost, and are counted.
+        next.move(t, mode_ == sharding_policy::dynamic ? task_state::lost : task_state::left);
         next.start_on(t.worker);
       }
   } else {
@@ -358,6 +359,19 @@ iteration::decision iteration::task_left(task_id id, incarnation life, output ma
   gone.made = made;
   gone.newest = last_task_;
   next.move(std::move(gone), task_state::left);
+  next.conclude(rest);
+  return std::move(next.out);
+}
+
+iteration::decision iteration::task_lost(task_id id, incarnation life, output made,
+                                         const job_remainder& rest) const {
+  const auto at = tasks_.find(id);
+  if (at == tasks_.end() || at->second.life != life || finished_ || !at->second.alive())
+    return {};
+  draft next{*this};
+  auto gone = at->second;
+  gone.made = made;
+  next.move(std::move(gone), task_state::lost);
   next.conclude(rest);
   return std::move(next.out);
 }

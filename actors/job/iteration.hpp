@@ -134,6 +134,10 @@ public:
   /// includes what it gave back.
   decision task_left(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
+  /// The task's worker left in order, and the task took with it what its readers had not been
+  /// given.
+  decision task_lost(task_id id, incarnation life, output made,
+                     const job_remainder& rest = {}) const;
   /// A lost task is settled. `gave_back`: some of its splits are to be read again.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
   /// The next step for the rounds of coordinated reads; see `round_table::next`.

@@ -118,8 +118,9 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     if (r.leases.awaits(receipt.task, who.consumer)) {
       std::vector<job_record::fact> facts{
         {who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}};
-      // The only reader of an anonymous job knows itself what it has received.
-      if (!about_.name.empty())
+      // The only reader of an anonymous job knows itself what it has received. In coordinated reads
+      // consumers drop rounds of a lost task that not all of them have received.
+      if (!about_.name.empty() && about_.num_consumers == 0)
         facts.push_back({who.repetition, held_rows::fact{held_rows::task_over{
                                            receipt.task, {{who.consumer, receipt.marks}}}}});
       commit(std::move(facts));

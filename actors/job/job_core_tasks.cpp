@@ -204,6 +204,15 @@ void job_core::left(repetition& r, const task_end& what) {
     for (const auto& back : r.splits.give_back(what.id, one))
       facts.push_back({r.state.repetition(), split_assigner::fact{back}});
   bool back = !facts.empty();
+  // In coordinated reads the others continue without the rounds that a task had ahead.
+  if (about_.num_consumers != 0 && r.leases.has(what.id)) {
+    auto rest = rest_of(r, back);
+    rest.unsettled = true;
+    const auto decided = r.state.task_lost(what.id, what.life, what.made, rest);
+    if (!decided.facts.empty()) // else the report is repeated
+      carry_out(r, decided, std::move(facts));
+    return;
+  }
   bool holds = false;
   for (auto& one : held_of(r, what)) {
     holds = true;

@@ -78,10 +78,9 @@ status can_coordinate(const job_parameters& asked, const rounds_request& about) 
   if (asked.targets == target_workers::local)
     return refused("in each round all consumers read from one worker, so that target_workers "
                    "cannot be LOCAL");
-  if (asked.mode != sharding_policy::off)
-    return unimplemented(fmt::format("coordinated reads: this release has them under processing "
-                                     "mode off alone, and this job's is {}",
-                                     said(asked.mode)));
+  if (asked.guarantee == delivery_guarantee::at_least_once)
+    return refused("they cannot be had with guarantee at_least_once: rounds that the consumers "
+                   "have stepped past are not given again");
   if (about.finite)
     return refused("they need an infinite dataset (`repeat()` without a count), so that all "
                    "consumers find an element in each round");
@@ -100,10 +99,10 @@ status can_cache(const job_parameters& asked, const cache_request& about) {
   if (asked.num_consumers != 0)
     return refused("it cannot be had together with coordinated reads (consumer_index, "
                    "num_consumers): there each trainer gets elements of its own");
-  if (asked.mode != sharding_policy::off)
-    return unimplemented(fmt::format("cross_trainer_cache: this release has it under processing "
-                                     "mode off alone, and this job's is {}",
-                                     said(asked.mode)));
+  if (asked.guarantee == delivery_guarantee::at_least_once)
+    return refused("it cannot be had with guarantee at_least_once: what one trainer was given "
+                   "shows nothing about the others, so that no split can be read again for those "
+                   "that lack it");
   if (terms.wait && *terms.wait <= duration::zero())
     return refused("the time to wait for a trainer that falls behind must be more than 0");
   if (terms.expected_trainers != 0 && !terms.wait)

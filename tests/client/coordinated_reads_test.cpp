@@ -163,8 +163,6 @@ TEST_F(CoordinatedReads, NameTheRuleThatIsBroken) {
               HasSubstr("together with cross_trainer_cache"));
   EXPECT_THAT(with([](auto& x) { x.target_workers = target_workers::local; }),
               HasSubstr("target_workers cannot be LOCAL"));
-  EXPECT_THAT(with([](auto& x) { x.processing_mode = sharding_policy::dynamic; }),
-              HasSubstr("under processing mode off alone"));
   EXPECT_THAT(with([](auto& x) { x.coordinated_reads->consumer_timeout = 0s; }),
               HasSubstr("consumer_timeout must be more than 0"));
 }

@@ -37,10 +37,8 @@ protected:
                                          .cross_trainer_cache_size = bytes_});
     ASSERT_TRUE(await_service_workers(dispatcher.target(), 1, test::patience).ok());
   }
-  dataset over(const dataset& what, trainer_cache cache, const std::string& job = "train",
-               sharding_policy mode = off) const {
-    return what.apply(distribute{{.processing_mode = mode,
-                                  .service = dispatcher.target(),
+  dataset over(const dataset& what, trainer_cache cache, const std::string& job = "train") const {
+    return what.apply(distribute{{.service = dispatcher.target(),
                                   .job_name = job,
                                   .compression = packing,
                                   .cross_trainer_cache = std::move(cache)}});
@@ -271,9 +269,6 @@ TEST_F(CrossTrainerCache, NamesTheRuleThatIsBroken) {
                 return over(dataset::range(5), {.trainer_id = "a", .terms = {{}, 2}});
               }),
               HasSubstr("on_lag \"wait\""));
-  EXPECT_THAT(
-    refusal([&] { return over(endless, {.trainer_id = "a"}, "train", sharding_policy::dynamic); }),
-    HasSubstr("processing mode off alone, and this job's is dynamic"));
 }
 
 TEST_F(CrossTrainerCache, RefusesTrainersThatAskForOtherTerms) {

@@ -54,8 +54,8 @@ def test_OneComesInThePlaceOfAnother(target):
 def test_RulesAreNamed(target):
     with pytest.raises(hr.errors.InvalidArgumentError, match="infinite dataset"):
         replica(target, 0, dataset=hr.Dataset.range(5))
-    with pytest.raises(hr.errors.UnimplementedError, match="processing mode off"):
-        replica(target, 0, mode="distributed_epoch")
+    with pytest.raises(hr.errors.InvalidArgumentError, match="at_least_once"):
+        replica(target, 0, mode="distributed_epoch", guarantee="at_least_once")
     with pytest.raises(hr.errors.InvalidArgumentError, match="LOCAL"):
         replica(target, 0, target_workers="LOCAL")
     with pytest.raises(hr.errors.InvalidArgumentError, match="cross_trainer_cache"):

@@ -25,8 +25,8 @@ def target(cache_bytes):
             yield dispatcher.target
 
 
-def shared(dataset, target, cache, mode="parallel_epochs", job="train"):
-    return dataset.apply(service.distribute(mode, target, job_name=job, cross_trainer_cache=cache))
+def shared(dataset, target, cache, mode="parallel_epochs", job="train", **options):
+    return dataset.apply(service.distribute(mode, target, job_name=job, cross_trainer_cache=cache, **options))
 
 
 def take(iterator, count):
@@ -121,8 +121,8 @@ def test_TheRuleIsNamedThatIsBroken():
         hr.Dataset.counter().apply(service.distribute("off", "localhost:1", cross_trainer_cache=cache))
     with pytest.raises(hr.errors.InvalidArgumentError, match="infinite dataset"):
         shared(hr.Dataset.range(5), "localhost:1", cache)
-    with pytest.raises(hr.errors.UnimplementedError, match="processing mode off"):
-        shared(hr.Dataset.counter(), "localhost:1", cache, mode="distributed_epoch")
+    with pytest.raises(hr.errors.InvalidArgumentError, match="at_least_once"):
+        shared(hr.Dataset.counter(), "localhost:1", cache, mode="distributed_epoch", guarantee="at_least_once")
 
 
 def test_ADatasetWithItIsIteratedOnce(target):

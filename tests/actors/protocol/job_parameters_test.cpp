@@ -116,10 +116,13 @@ INSTANTIATE_TEST_SUITE_P(
               {.num_consumers = 2, .cross_trainer_cache = cache_terms{}},
               fitting,
               "coordinated reads"},
-    cache_row{"Dynamic",
-              {.mode = dynamic, .cross_trainer_cache = cache_terms{}},
+    cache_row{"Dynamic", {.mode = dynamic, .cross_trainer_cache = cache_terms{}}, fitting, ""},
+    cache_row{"AtLeastOnce",
+              {.mode = dynamic,
+               .guarantee = delivery_guarantee::at_least_once,
+               .cross_trainer_cache = cache_terms{}},
               fitting,
-              "under processing mode off alone, and this job's is dynamic"}),
+              "cannot be had with guarantee at_least_once"}),
   [](const auto& of) { return std::string{of.param.name}; });
 
 TEST(NamesOfJobs, AreBounded) {

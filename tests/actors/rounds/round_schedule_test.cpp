@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,27 @@ struct round_reading {
   std::vector<int64_t> elements;
 };
 
+/// What an element of a task descends from: its task, and its number there. Under OFF the number
+/// counts the elements of the task; of a shard, those of the whole dataset; under DYNAMIC it is the
+/// split, of which a task has some.
+struct provenance {
+  int64_t task = 0;
+  int64_t number = 0;
+};
+constexpr auto second = [](const auto& x) { return x.second; };
+provenance provenance_of(int64_t element) { return {element >> 32, element & 0xffffffff}; }
+
 /// Which rule of coordinated reads the readings break; empty: none. In the order in which they
-/// came: of one who is gone only the rounds count before those of who came in its place.
-std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers) {
+/// came: of one who is gone only the rounds count before those of who came in its place. `shards`:
+/// of a dataset under a static policy.
+std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers,
+                        sharding_policy policy = sharding_policy::off, int64_t shards = 1) {
   struct shared_round {
     int64_t group = -1; ///< of which task, and which of its output
+    std::map<uint32_t, int64_t> numbers;
     std::map<uint32_t, std::string> by;
   };
+  const bool leased = policy == sharding_policy::dynamic;
   std::map<uint64_t, shared_round> rounds;
   std::map<int64_t, std::string> given;
   for (const auto& x : all) {
@@ -49,16 +64,18 @@ std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumer
       const bool last = x.gone && counts == UINT64_MAX;
       const auto n = static_cast<int64_t>(consumers);
       const auto element = x.elements[i];
-      const auto number = element & 0xffffffff;
-      if (number % n != x.index)
+      const auto [task, x_number] = provenance_of(element);
+      const auto number = is_static(policy) ? x_number / shards : x_number;
+      if (!leased && number % n != x.index)
         return fmt::format("{}, consumer {}, was given element {} of a task in round {}", x.name,
                            x.index, number, round);
       if (last)
         continue;
-      if (const auto [at, fresh] = given.try_emplace(element, x.name); !fresh)
+      // Under DYNAMIC no two tasks have the same split.
+      if (const auto [at, fresh] = given.try_emplace(leased ? number : element, x.name); !fresh)
         return fmt::format("element {} was given to {} and to {}", element, at->second, x.name);
       auto& r = rounds[round];
-      const auto group = element - number + number / n;
+      const auto group = leased ? task : (task << 32) + number / n;
       if (r.group >= 0 && r.group != group)
         return fmt::format("in round {} {} was given an element of another group than {}", round,
                            x.name, r.by.begin()->second);
@@ -66,8 +83,15 @@ std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumer
       if (const auto [at, fresh] = r.by.try_emplace(x.index, x.name); !fresh)
         return fmt::format("round {} of consumer {} was given to {} and to {}", round, x.index,
                            at->second, x.name);
+      r.numbers[x.index] = number;
     }
   }
+  // Splits that a worker gave back are leased again, after later ones.
+  size_t falling = 0;
+  for (const auto& [round, r] : rounds) falling += !std::ranges::is_sorted(r.numbers, {}, second);
+  if (falling > rounds.size() / 20)
+    return fmt::format("in {} of {} rounds a consumer has an earlier element than one before it",
+                       falling, rounds.size());
   return {};
 }
 
@@ -95,10 +119,10 @@ TEST(RoundRules, AreBrokenByWhatTheyForbid) {
 /// Workers and trainers that read in rounds, and what befalls them.
 class round_world {
 public:
-  explicit round_world(uint64_t seed) : draw_(seed * 0x9e3779b97f4a7c15 + 9) {
+  round_world(uint64_t seed, sharding_policy policy) : draw_(seed * 0x9e3779b97f4a7c15 + 9) {
     world::options about;
     about.seed = seed;
-    about.policy = sharding_policy::off;
+    about.policy = policy;
     about.data = {uint64_t{1} << 30, 1};
     about.job_name = "rounds";
     about.num_consumers = static_cast<uint32_t>(draw_.between(1, 4));
@@ -107,13 +131,15 @@ public:
     about.jobs.client_timeout = draw_.one_in(2) ? 8s : 20s;
     last_round_ = draw_.between(200, 1500);
     faults_ = draw_.between(1, 8);
+    workers_ = draw_.between(1, 4);
+    about.shards = is_static(policy) ? static_cast<uint32_t>(workers_) : 0;
     world_.emplace(about);
   }
 
   void run() {
     auto& w = *world_;
     const auto n = w.about.num_consumers;
-    for (auto i = draw_.between(1, 4); i > 0; --i) add_worker();
+    for (auto i = workers_; i > 0; --i) add_worker();
     for (uint32_t i = 0; i < n; ++i)
       w.time.after(draw_.between(1ms, 2s), [this, i] { come(i, false); });
     for (auto i = faults_; i > 0; --i) w.time.after(draw_.between(10ms, 10s), [this] { befall(); });
@@ -136,8 +162,39 @@ public:
       if (h.ended && !may_fail_)
         return fmt::format("{} failed: {}", t.name(), to_string(*h.ended));
     }
-    return broken_rule(all, w.about.num_consumers);
+    if (auto broken = broken_rule(all, w.about.num_consumers, w.about.policy, w.about.shards);
+        !broken.empty())
+      return broken;
+    return w.about.policy == sharding_policy::dynamic ? uncounted(all) : "";
   }
+  /// Under DYNAMIC: splits that went with tasks, and of which the job counts fewer.
+  std::string uncounted(const std::vector<round_reading>& all) {
+    auto& w = *world_;
+    std::set<uint64_t> given;
+    for (const auto& x : all)
+      for (auto element : x.elements)
+        given.insert(static_cast<uint64_t>(provenance_of(element).number));
+    // Elements that a trainer had received when it died went with it.
+    for (const auto& t : w.trainers)
+      if (t.history().killed || (t.history().ended && !t.history().ended->ok()))
+        for (auto element : w.sent_to[&t])
+          given.insert(static_cast<uint64_t>(provenance_of(element).number));
+    uint64_t counted = 0;
+    for (const auto& t : w.trainers) counted = std::max(counted, t.history().losses.splits);
+    const auto gone = [&](task_id id) {
+      const auto at = w.lost_tasks.find(id);
+      return at != w.lost_tasks.end() && at->second + 10s < w.time.now();
+    };
+    uint64_t missing = 0;
+    for (const auto& [split, tasks] : w.leases)
+      missing += !given.contains(split) && std::ranges::all_of(tasks, gone);
+    lost_ += missing;
+    return missing <= counted
+             ? ""
+             : fmt::format("{} splits went with tasks that are lost, and the job counts {}",
+                           missing, counted);
+  }
+  uint64_t lost() const { return lost_; }
   uint64_t events() const { return world_->time.events(); }
   uint64_t rounds() const {
     uint64_t out = 0;
@@ -178,7 +235,7 @@ private:
     trainer_process::options what{
       .reads = {.dataset_id = "d",
                 .job_name = "rounds",
-                .parameters = {.mode = sharding_policy::off,
+                .parameters = {.mode = world_->about.policy,
                                .num_consumers = world_->about.num_consumers},
                 .index = index,
                 .rejoins = rejoins,
@@ -306,6 +363,8 @@ private:
   std::optional<world> world_;
   uint64_t last_round_ = 0;
   uint64_t faults_ = 0;
+  uint64_t workers_ = 0;
+  uint64_t lost_ = 0;
   uint64_t came_ = 0;
   uint64_t coming_ = 0;
   bool may_fail_ = false;
@@ -313,31 +372,40 @@ private:
 };
 
 /// HEADRACE_ROUND_SEED: one world, with its story. HEADRACE_ROUND_WORLDS: so many.
-TEST(RoundSchedule, GivesAllConsumersOneGroupInEachRound) {
+void run_worlds(sharding_policy policy, const char* name) {
   const auto* one = std::getenv("HEADRACE_ROUND_SEED");
   const auto* most = std::getenv("HEADRACE_ROUND_WORLDS");
   const auto base = one != nullptr                                 ? std::strtoull(one, nullptr, 0)
                     : std::getenv("HEADRACE_TEST_SEED") != nullptr ? test_seed()
                                                                    : 1;
   const auto worlds = one != nullptr ? 1 : most != nullptr ? std::strtoull(most, nullptr, 0) : 40;
-  uint64_t events = 0, rounds = 0, wrong = 0;
+  uint64_t events = 0, rounds = 0, wrong = 0, lost = 0;
   for (uint64_t seed = base; seed < base + worlds; ++seed) {
-    round_world x{seed};
+    round_world x{seed, policy};
     x.run();
     events += x.events();
     rounds += x.rounds();
     if (const auto what = x.fault(); !what.empty() && ++wrong < 4)
       ADD_FAILURE() << what << "\n"
                     << x.story() << "again: HEADRACE_ROUND_SEED=" << seed
-                    << " build/tests/actors_test '--gtest_filter=RoundSchedule.*'";
+                    << " build/tests/actors_test '--gtest_filter=RoundSchedule." << name << "'";
+    lost += x.lost();
     if (one != nullptr)
       std::printf("%s", x.story().c_str());
   }
   EXPECT_EQ(wrong, 0u);
   EXPECT_GT(rounds, worlds * 50) << "the worlds were too quiet to show anything";
-  std::printf("%llu events, %llu elements in %llu worlds\n",
-              static_cast<unsigned long long>(events), static_cast<unsigned long long>(rounds),
-              static_cast<unsigned long long>(worlds));
+  fmt::print("{} events, {} elements in {} worlds, {} splits lost\n", events, rounds, worlds, lost);
+}
+
+TEST(RoundSchedule, GivesAllConsumersOneGroupInEachRound) {
+  run_worlds(sharding_policy::off, "GivesAllConsumersOneGroupInEachRound");
+}
+TEST(RoundSchedule, GivesElementsOfOneShardInEachRound) {
+  run_worlds(sharding_policy::data, "GivesElementsOfOneShardInEachRound");
+}
+TEST(RoundSchedule, GivesEachSplitOnceAndCountsWhatIsLost) {
+  run_worlds(sharding_policy::dynamic, "GivesEachSplitOnceAndCountsWhatIsLost");
 }
 
 } // namespace

@@ -90,6 +90,7 @@ void trainer_process::take() {
 void trainer_process::end(const status& how) {
   record_.ended = how;
   record_.remark = out_->take_remark();
+  record_.news = out_->take_news();
   record_.began = core_->knows_its_job();
   record_.ended_at = now();
   // As an iterator that goes.
@@ -109,6 +110,7 @@ void trainer_process::note(const iteration_view& news) {
     return;
   for (const auto& task : news.tasks) record_.named.insert(task.data_address);
   record_.job_over |= news.finished;
+  record_.losses = news.losses;
 }
 
 void trainer_process::told(const iteration_view& news) {

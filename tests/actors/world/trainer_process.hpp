@@ -38,8 +38,10 @@ public:
     /// The workers whose tasks the job named, by address; and whether it said that it is over.
     std::set<std::string> named;
     bool job_over = false;
+    iteration_losses losses; ///< as the job said last
     std::optional<status> ended;
     std::string remark; ///< that came with the end
+    std::string news;   ///< that came before it
     bool began = true;  ///< unless it ended before it was told its job
     bool left = false;
     bool goodbye_heard = false; ///< by its job, of which it still was a reader

@@ -1,5 +1,6 @@
 #include "tests/actors/world/worker_process.hpp"
 
+#include "headrace/actors/cache/window_output.hpp"
 #include "headrace/actors/rounds/rounds_output.hpp"
 #include "tests/actors/world/world.hpp"
 
@@ -14,6 +15,7 @@ worker_process::worker_process(world& in, std::string name, options what)
 void worker_process::on_started() {
   leaving_ = false;
   ++starts_;
+  windows_ = window_store::make(options_.cache_bytes);
   core_ = std::make_unique<worker_core>(
     worker_core_options{.self = {.life = incarnation{time_.below(UINT64_MAX) + 1},
                                  .data_address = options_.address,
@@ -36,6 +38,7 @@ void worker_process::on_killed() {
   orders_.clear();
   routes_.clear();
   by_channel_.clear();
+  windows_.reset();
   saves_.clear();
 }
 
@@ -253,6 +256,9 @@ void worker_process::carry_out(const worker::run_task& what) {
   std::unique_ptr<dealer> output;
   if (what.what.num_consumers != 0)
     output = std::make_unique<rounds_output>(what.what.num_consumers);
+  else if (what.what.cache)
+    output = std::make_unique<window_output>(
+      windows_, window_output::options{.terms = *what.what.cache, .lease = what.what.lease});
   auto fresh = std::make_shared<task>(
     task{task_core{what.what, world_.graph, {}, logger{}, std::move(output)}, {}});
   fresh->acting = true;
@@ -359,7 +365,7 @@ void worker_process::begin_run(task_id id) {
   const bool dynamic = order.policy == sharding_policy::dynamic;
   t->runner = std::make_unique<simulated_runner>(
     world_.data, number, dynamic, std::move(start->replay), start->leaving, start->skip_rows,
-    world_.plan, dynamic ? 0 : world::copy_of(id) << 32,
+    world_.plan, dynamic && order.num_consumers == 0 ? 0 : world::copy_of(id) << 32,
     is_static(order.policy) ? world_shard{order.shards, order.shard} : world_shard{});
   run(id, number);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/task/task_core.hpp"
+#include "headrace/actors/cache/window_store.hpp"
 #include "headrace/actors/worker/worker_core.hpp"
 #include "tests/actors/world/control.hpp"
 #include "tests/actors/world/simulated_runner.hpp"
@@ -23,7 +24,8 @@ public:
     duration per_block{};    ///< that a runner takes for a block, on average
     uint64_t most_rows = 16; ///< in a block
     duration drain = std::chrono::milliseconds{500};
-    uint64_t place = 1; ///< trainers of the same one are local to it
+    size_t cache_bytes = 16 << 10; ///< for the windows of cross-trainer caches
+    uint64_t place = 1;            ///< trainers of the same one are local to it
     duration per_step = std::chrono::milliseconds{200}; ///< of a save, at most
   };
   worker_process(world& in, std::string name, options what);
@@ -126,6 +128,8 @@ private:
   std::map<produce::stream_key, route> routes_;
   std::map<std::pair<const connection*, uint32_t>, produce::stream_key> by_channel_;
   uint64_t last_key_ = 0;
+  /// Of the process, as it began.
+  std::shared_ptr<window_store> windows_;
   std::map<save_id, uint64_t> saves_; ///< steps that run, by the numbers of their orders
 };
 

@@ -10,7 +10,10 @@ namespace {
 
 split_plan plan_of(const world::options& about) {
   split_plan out;
-  if (!about.mixed)
+  // As the dispatcher has it for rounds and windows.
+  if (about.num_consumers != 0 || about.cached)
+    out.rows = {.in_order = true};
+  else if (!about.mixed)
     out.rows = {.apart = true, .single = about.data.rows == 1, .in_order = true};
   out.groups = 1;
   out.sources.push_back(

@@ -34,6 +34,7 @@ public:
     duration slowest_write{};                           ///< of the dispatcher's disk
     target_workers targets = target_workers::automatic; ///< LOCAL: of places, see there
     uint32_t num_consumers = 0;                         ///< not zero: coordinated reads
+    bool cached = false;                                ///< its jobs have a cross-trainer cache
     uint32_t shards = 0; ///< under a static policy: how many workers the dispatcher's list has
   };
   explicit world(options what);

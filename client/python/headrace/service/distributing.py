@@ -107,11 +107,11 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     n-th repetition, which gives nothing more once it is over, for as long as the dispatcher lives. They must ask for the
     same processing mode and target workers.
     cross_trainer_cache: with it each trainer of the job is given all elements of each worker, which are made once: see
-        ``CrossTrainerCache``. It needs a ``job_name``, the processing mode OFF, and an infinite dataset (or
-        ``expected_trainers``), which is iterated once.
+        ``CrossTrainerCache``. It needs a ``job_name`` and an infinite dataset (or ``expected_trainers``), which is iterated
+        once.
     consumer_index, num_consumers: coordinated reads. In each round every one of the ``num_consumers`` consumers of the job
-        gets one element; all of them come from one worker, and follow each other in its output. They need a ``job_name``,
-        the processing mode OFF and an infinite dataset (``repeat()`` without a count).
+        gets one element; all of them come from one worker, and follow each other in its output. They need a ``job_name`` and
+        an infinite dataset (``repeat()`` without a count).
     rejoin: of coordinated reads: this consumer comes in the place of one of its index that has left or is lost, if there
         was one, and goes on with the next rounds. One that still reads is given up.
     consumer_timeout: of coordinated reads: seconds to wait where consumers are missing (300).
