@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/debugging.hpp"
 
+#include "headrace/pipeline/functions/assertions.hpp"
 #include "headrace/pipeline/functions/literal.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 
@@ -8,6 +9,12 @@
 namespace headrace::debugging {
 
 namespace {
+
+expr noted(expr assertion) {
+  if (auto* scope = detail::assertion_scope::current())
+    scope->add(assertion);
+  return assertion;
+}
 
 struct shown {
   const char* name;
@@ -24,7 +31,7 @@ expr check(const char* name, const expr& x, const expr& condition, const std::st
     attrs.texts.emplace_back(value.name);
     inputs.push_back(value.value.node());
   }
-  return detail::apply(expr_op::check, std::move(inputs), std::move(attrs));
+  return noted(detail::apply(expr_op::check, std::move(inputs), std::move(attrs)));
 }
 
 using compare_fn = expr (*)(const expr&, const expr&);
@@ -107,7 +114,7 @@ expr assert_non_positive(const expr& x, const std::string& message) {
 expr check_numerics(const expr& x, const std::string& message) {
   expr_attrs attrs;
   attrs.text = message;
-  return detail::apply(expr_op::check_numerics, {x.node()}, std::move(attrs));
+  return noted(detail::apply(expr_op::check_numerics, {x.node()}, std::move(attrs)));
 }
 expr assert_all_finite(const expr& x, const std::string& message) {
   return check_numerics(x, message.empty() ? "all values are finite" : message);
@@ -131,7 +138,8 @@ expr assert_rank(const expr& x, size_t rank, const std::string& message) {
   if (x.dims().has_rank() && x.dims().rank() != rank)
     fail("assert_rank",
          fmt::format("the tensor is {}; rank {} is needed", to_string(x.spec()), rank), message);
-  return ensure_shape(x, shape{std::vector<int64_t>(rank, shape::unknown)});
+  auto out = ensure_shape(x, shape{std::vector<int64_t>(rank, shape::unknown)});
+  return x.dims().has_rank() ? out : noted(std::move(out));
 }
 
 } // namespace headrace::debugging

@@ -5,9 +5,8 @@
 #include <optional>
 
 /// Assertions. Each returns its first argument; if an element violates the assertion, this is an
-/// error of the row, with `message` and the first values. As with every function, an assertion
-/// whose result is not used has no effect. If the values are known when the function is traced, it
-/// throws there.
+/// error of the row, with `message` and the first values. In a traced function it holds whether its
+/// result is used or not.
 namespace headrace::debugging {
 
 /// `x` if all of the bools in `condition` hold.

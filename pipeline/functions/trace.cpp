@@ -27,6 +27,17 @@ expr_structure make_arguments(const function& f) {
 
 } // namespace
 
+namespace {
+
+/// `x` with the assertions of the function that is traced.
+expr with_assertions(expr x) {
+  if (const auto* scope = assertion_scope::current())
+    for (const auto& assertion : scope->made()) x = tied(x, assertion);
+  return x;
+}
+
+} // namespace
+
 tracing::tracing(const element_spec& argument)
   : made_{.scope = std::make_shared<const function_scope>(), .argument = argument},
     argument_(make_arguments(made_)) {}
@@ -41,11 +52,23 @@ void tracing::wrong_arity() const {
 function tracing::with_tensors(const expr_structure& tensors) && {
   made_.layout = tensors.layout();
   for (const auto& leaf : tensors.leaves()) made_.tensors.push_back(leaf.node());
+  if (!made_.tensors.empty())
+    made_.tensors.front() = with_assertions(expr{made_.tensors.front()}).node();
   return std::move(made_);
 }
 
 function tracing::with_dataset(dataset_ptr dataset) && {
   made_.dataset = std::move(dataset);
+  const auto* scope = assertion_scope::current();
+  if (scope == nullptr || scope->made().empty())
+    return std::move(made_);
+  // A dataset of one element, which fails where an assertion does, stands before it.
+  auto held = make_from_tensors({with_assertions(expr{true}).node()}).value();
+  tracing inner{held->spec};
+  inner.made_.dataset = std::move(made_.dataset);
+  made_.dataset =
+    make_flat_map(std::move(held), std::make_shared<const function>(std::move(inner.made_)))
+      .value();
   return std::move(made_);
 }
 

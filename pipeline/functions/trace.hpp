@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/functions/assertions.hpp"
 #include "headrace/pipeline/functions/ragged.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
@@ -139,9 +140,11 @@ function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
 /// named as the parameter's type), or the
 /// whole element as one `expr_structure` (for named ones: `r["image"]`). It returns
 /// an `expr` (or a C++ value), a std::tuple or pair of these (nested too), an `expr_structure`, or
-/// a dataset. Throws `error` if `f` takes another number of parameters, and what `f` throws.
+/// a dataset. Assertions that `f` makes (debugging.hpp) hold, whether it uses their results or not.
+/// Throws `error` if `f` takes another number of parameters, and what `f` throws.
 template <class F>
 function trace(const element_spec& argument, F&& f) {
+  const detail::assertion_scope assertions;
   detail::tracing call{argument};
   const auto whole = call.argument();
   if constexpr (detail::has_signature<std::remove_cvref_t<F>>) {

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _values
+from . import _assertions, _core, _values
 from ._control_flow.rewriting import rewritten
 from ._refusals import explained
 from ._specs import map_structure
@@ -55,6 +55,7 @@ class _Call:
         self.opened = opened
         self.read: list[tuple[_core.Graph, Any]] = []
         self.salts = itertools.count(1)
+        self.asserted = _assertions.Asserted()
 
     def element_of(self, single: _core.Graph) -> Any:
         """Tensors that stand for the only element of a dataset that depends on the function's argument."""
@@ -64,11 +65,16 @@ class _Call:
 
     def finish(self, result: Any) -> _core.Function:
         """The traced function. If it has read elements of datasets, it gives a dataset of one element."""
+        result = self.asserted.tied(result)
         if not self.read:
             return self.opened.finish(result)
         return self.finish_dataset(_core.from_tensors(result))
 
     def finish_dataset(self, graph: _core.Graph) -> _core.Function:
+        if self.asserted:
+            # A dataset of one element, which fails where an assertion does, stands before it.
+            held = _core.from_tensors(self.asserted.tied(_values.constant(True)))
+            graph = _core.flat_map(held, _core.open_function(held).finish_dataset(graph))
         for single, inner in reversed(self.read):
             graph = _core.flat_map(single, inner.finish_dataset(graph))
         return self.opened.finish_dataset(graph)
@@ -134,7 +140,8 @@ def _called_as_it_is(f: Callable[..., Any], given: tuple[Any, ...], opened: Any)
     call = _Call(opened)
     _tracing.calls.append(call)
     try:
-        return call, f(*given)
+        with _assertions.collected(call.asserted):
+            return call, f(*given)
     except Exception as e:
         better = explained(e)
         if better is None:

@@ -1,7 +1,10 @@
 """Assertions, for traced functions. Named as in ``tf.debugging``.
 
-Each gives its first argument back, and is an error of the elements for which it does not hold. What is not used of the
-result asserts nothing: ``x = headrace.debugging.assert_positive(x)``.
+Each gives its first argument back, and is an error of the elements for which it does not hold: in a function that is
+given to a dataset, whether its result is used or not. In a branch of ``headrace.cond``, or of an ``if`` over a tensor, it is
+about the elements that take that branch. What depends on no element is looked at at once, and raises ``InvalidArgumentError``.
+
+``summarize``: how many values of each tensor the message shows (-1: all; None: three).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, dtypes
+from ._assertions import holds
 from ._missing import names_of as _names_of
 from ._values import constant, integer, tensor
 from .errors import InvalidArgumentError
@@ -22,9 +26,14 @@ if not TYPE_CHECKING:
 Tensor = _core.Tensor
 
 
-def _two(f: Any, x: Any, y: Any, message: str | None) -> Tensor:
-    out: Tensor = f(constant(x), tensor(y, "y"), message or "")
-    return out
+def _held(assertion: Tensor, summarize: Any = None) -> Tensor:
+    if summarize is not None:
+        assertion = _core.summarized(assertion, integer(summarize, "summarize"))
+    return holds(assertion)
+
+
+def _two(f: Any, x: Any, y: Any, message: str | None, summarize: Any) -> Tensor:
+    return _held(f(constant(x), tensor(y, "y"), message or ""), summarize)
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
@@ -35,9 +44,14 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     >>> list(ds)
     [(np.int64(0), b'text')]
     """
-    if isinstance(data, (list, tuple)):
-        return [_core.assert_true(constant(x), constant(condition), name or "") for x in data]
-    return _core.assert_true(constant(data), constant(condition), name or "")
+    several = isinstance(data, (list, tuple))
+    values = [constant(x) for x in data] if several else [constant(data)]
+    held = constant(condition)
+    shown = [("data", x) for x in values]
+    most = None if summarize is None else integer(summarize, "summarize")
+    out = [_core.check(x, held, "Assert", name or "", shown, most) for x in values]
+    holds(out[0] if out else _core.check(held, held, "Assert", name or "", [], None))
+    return out if several else out[0]
 
 
 def assert_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -46,7 +60,7 @@ def assert_equal(x: Any, y: Any, message: str | None = None, summarize: Any = No
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_equal(x, x)))
     [np.int64(0), np.int64(1)]
     """
-    return _two(_core.assert_equal, x, y, message)
+    return _two(_core.assert_equal, x, y, message, summarize)
 
 
 def assert_none_equal(x: Any, y: Any, summarize: Any = None, message: str | None = None,
@@ -56,7 +70,7 @@ def assert_none_equal(x: Any, y: Any, summarize: Any = None, message: str | None
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_none_equal(x, 9)))
     [np.int64(0), np.int64(1)]
     """
-    return _two(_core.assert_none_equal, x, y, message)
+    return _two(_core.assert_none_equal, x, y, message, summarize)
 
 
 def assert_less(x: Any, y: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -67,7 +81,7 @@ def assert_less(x: Any, y: Any, message: str | None = None, summarize: Any = Non
     >>> list(ds.as_numpy_iterator())
     [np.int64(0), np.int64(1)]
     """
-    return _two(_core.assert_less, x, y, message)
+    return _two(_core.assert_less, x, y, message, summarize)
 
 
 def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None,
@@ -77,7 +91,7 @@ def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: Any
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_less_equal(x, 1)))
     [np.int64(0), np.int64(1)]
     """
-    return _two(_core.assert_less_equal, x, y, message)
+    return _two(_core.assert_less_equal, x, y, message, summarize)
 
 
 def assert_greater(x: Any, y: Any, message: str | None = None, summarize: Any = None,
@@ -87,7 +101,7 @@ def assert_greater(x: Any, y: Any, message: str | None = None, summarize: Any = 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_greater(x, -1)))
     [np.int64(0), np.int64(1)]
     """
-    return _two(_core.assert_greater, x, y, message)
+    return _two(_core.assert_greater, x, y, message, summarize)
 
 
 def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None,
@@ -97,18 +111,26 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_greater_equal(x, 0)))
     [np.int64(0), np.int64(1)]
     """
-    return _two(_core.assert_greater_equal, x, y, message)
+    return _two(_core.assert_greater_equal, x, y, message, summarize)
 
 
-def assert_near(x: Any, y: Any, rtol: float | None = None, atol: float | None = None, message: str | None = None,
-                summarize: Any = None, name: str | None = None) -> Tensor:
+def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: Any = None,
+                name: str | None = None) -> Tensor:
     """``x`` where ``|x - y| <= atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None.
 
     >>> list(Dataset.from_tensor_slices([1.0]).map(lambda x: hr.debugging.assert_near(x, 1.01, atol=0.1)))
     [np.float32(1.0)]
     """
-    return _core.assert_near(constant(x), tensor(y, "y"), None if rtol is None else float(rtol),
-                             None if atol is None else float(atol), message or "")
+    if not any(isinstance(given, Tensor) for given in (rtol, atol)):
+        return _held(_core.assert_near(constant(x), tensor(y, "y"), None if rtol is None else float(rtol),
+                                       None if atol is None else float(atol), message or ""), summarize)
+    value = constant(x)
+    other = constant(y, value.dtype)
+    usual = 10 * float(np.finfo(value.dtype.as_numpy_dtype).eps)
+    relative, absolute = (constant(usual if given is None else given, value.dtype) for given in (rtol, atol))
+    near = abs(value - other) <= absolute + relative * abs(other)
+    return _held(_core.check(value, near, "assert_near", message or "x is near y", [("x", value), ("y", other)], None),
+                 summarize)
 
 
 def assert_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -118,7 +140,7 @@ def assert_positive(x: Any, message: str | None = None, summarize: Any = None, n
     >>> list(ds)
     [np.int64(1)]
     """
-    return _core.assert_positive(constant(x), message or "")
+    return _held(_core.assert_positive(constant(x), message or ""), summarize)
 
 
 def assert_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -127,7 +149,7 @@ def assert_negative(x: Any, message: str | None = None, summarize: Any = None, n
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_negative(-x - 1)))
     [np.int64(-1), np.int64(-2)]
     """
-    return _core.assert_negative(constant(x), message or "")
+    return _held(_core.assert_negative(constant(x), message or ""), summarize)
 
 
 def assert_non_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -136,7 +158,7 @@ def assert_non_negative(x: Any, message: str | None = None, summarize: Any = Non
     >>> list(Dataset.range(2).map(hr.debugging.assert_non_negative))
     [np.int64(0), np.int64(1)]
     """
-    return _core.assert_non_negative(constant(x), message or "")
+    return _held(_core.assert_non_negative(constant(x), message or ""), summarize)
 
 
 def assert_non_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -145,7 +167,7 @@ def assert_non_positive(x: Any, message: str | None = None, summarize: Any = Non
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_non_positive(-x)))
     [np.int64(0), np.int64(-1)]
     """
-    return _core.assert_non_positive(constant(x), message or "")
+    return _held(_core.assert_non_positive(constant(x), message or ""), summarize)
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
@@ -154,7 +176,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
     >>> list(Dataset.from_tensor_slices([1.5]).map(lambda x: hr.debugging.assert_all_finite(x, "the input")))
     [np.float32(1.5)]
     """
-    return _core.assert_all_finite(constant(x), message)
+    return _held(_core.assert_all_finite(constant(x), message))
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
@@ -164,7 +186,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     >>> list(ds.ignore_errors())
     [np.float32(2.0)]
     """
-    return _core.check_numerics(constant(tensor), message)
+    return _held(_core.check_numerics(constant(tensor), message))
 
 
 def _refused(name: str, what: str, message: str | None) -> InvalidArgumentError:
@@ -176,7 +198,7 @@ def _rank_is(x: Any, name: str, fits: Any, needed: str, message: str | None) -> 
     out = constant(x)
     known = out.shape.rank
     if known is None:
-        return _core.assert_true(out, fits(_core.size(_core.shape_of(out))), message or needed)
+        return _held(_core.assert_true(out, fits(_core.size(_core.shape_of(out))), message or needed))
     if not fits(known):
         raise _refused(name, f"the tensor has shape {out.shape}; {needed}", message)
     return out
@@ -189,7 +211,9 @@ def assert_rank(x: Any, rank: int, message: str | None = None, name: str | None 
     >>> list(hr.Dataset.range(1).map(lambda x: hr.debugging.assert_rank(x, 0)))
     [np.int64(0)]
     """
-    return _core.assert_rank(constant(x), integer(rank, "rank"), message or "")
+    out = constant(x)
+    asserted = _core.assert_rank(out, integer(rank, "rank"), message or "")
+    return asserted if out.shape.rank is not None else _held(asserted)
 
 
 def assert_rank_at_least(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
@@ -279,12 +303,37 @@ def _pairs(shapes: Any) -> list[tuple[Any, Any]]:
     return list(shapes.items()) if isinstance(shapes, Mapping) else [(x, dims) for x, dims in shapes]
 
 
+def _is_any(wanted: Any) -> bool:
+    return wanted is None or isinstance(wanted, str) and wanted == "."
+
+
+def _inner_axes(x: Tensor, dims: tuple[Any, ...], message: str | None) -> tuple[Tensor, list[Any], tuple[Any, ...]]:
+    """The tensor, the extents of its axes, and what they are to be: of the last ones if ``dims`` begins with any axes."""
+    if dims and (dims[0] is Ellipsis or isinstance(dims[0], str) and dims[0] == "*"):
+        dims = dims[1:]
+        out = assert_rank_at_least(x, len(dims), message)
+        if out.shape.rank is None:
+            raise _refused("assert_shapes", "the tensor has an unknown rank; say it with headrace.ensure_shape", message)
+        skipped = out.shape.rank - len(dims)
+    else:
+        # A scalar and a tensor of one value are alike.
+        dims = dims or (1,)
+        if x.shape.rank == 0:
+            return (x, [1], dims) if len(dims) == 1 else (assert_rank(x, len(dims), message), [], dims)
+        out, skipped = assert_rank(x, len(dims), message), 0
+    extents = [known if known is not None else _core.cast(_core.shape_of(out)[axis], "int64")
+               for axis, known in enumerate(out.shape) if axis >= skipped]
+    return out, extents, dims
+
+
 def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: str | None = None,
                   name: str | None = None) -> list[Tensor]:
-    """The tensors of ``(tensor, shape)`` pairs, if all have these shapes.
+    """The tensors of ``(tensor, shape)`` pairs, if all have these shapes. ``shapes``: a list of pairs.
 
-    A shape holds, for each axis, an extent, None (any), or a name: axes of one name have one extent. What is known when
-    the function is traced raises ``InvalidArgumentError`` at once.
+    A shape holds, for each axis, an extent (an int, or its digits), None or ``"."`` (any), or another value: axes of one value
+    have one extent. It may begin with ``...`` or ``"*"``: any axes before the others. A scalar counts as one axis of extent 1.
+    ``data``: tensors that the message shows in place of the shape. What is known when the function is traced raises
+    ``InvalidArgumentError`` at once.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(4).batch(2).map(lambda x: hr.debugging.assert_shapes([(x, ("N",)), (-x, ("N",))])[0])
@@ -292,28 +341,29 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
     [array([0, 1]), array([2, 3])]
     """
     out: list[Tensor] = []
-    conditions: list[tuple[Tensor, str]] = []
-    extents: dict[str, Any] = {}  # by name: a number, or a tensor of one
-    for x, dims in _pairs(shapes):
-        t = assert_rank(x, len(tuple(dims)), message)
-        for axis, wanted in enumerate(dims):
-            known = t.shape[axis]
-            extent = known if known is not None else _core.cast(_core.shape_of(t)[axis], "int64")
-            if isinstance(wanted, str):
-                wanted = extents.setdefault(wanted, extent)
-            if wanted is None or wanted is extent:
+    extents: dict[Any, Any] = {}  # by name: a number, or a tensor of one
+    given = data if isinstance(data, (list, tuple)) else [] if data is None else [data]
+    shown = [("data", constant(x)) for x in given]
+    most = None if summarize is None else integer(summarize, "summarize")
+    for x, shape in _pairs(shapes):
+        dims = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else (shape,)
+        t, found, wanted_of = _inner_axes(constant(x), dims, message)
+        for wanted, extent in zip(wanted_of, found):
+            if isinstance(wanted, str) and wanted.isdecimal():
+                wanted = int(wanted)
+            if _is_any(wanted):
                 continue
-            if isinstance(wanted, int) and isinstance(extent, int):
+            if not isinstance(wanted, (int, np.integer)) or isinstance(wanted, bool):
+                wanted = extents.setdefault(wanted, extent)
+            if wanted is extent:
+                continue
+            if isinstance(wanted, (int, np.integer)) and isinstance(extent, int):
                 if wanted != extent:
-                    raise _refused("assert_shapes", f"a tensor has shape {t.shape}; {tuple(dims)} is needed",
-                                   message)
+                    raise _refused("assert_shapes", f"a tensor has shape {t.shape}; {dims} is needed", message)
             else:
-                conditions.append((constant(extent, dtypes.int64) == constant(wanted, dtypes.int64),
-                                   message or f"the shape is {tuple(dims)}"))
+                same = constant(extent, dtypes.int64) == constant(wanted, dtypes.int64)
+                t = holds(_core.check(t, same, "assert_shapes", message or f"the shape is {dims}", shown, most))
         out.append(t)
-    # Each result asserts all conditions, whichever of them is used.
-    for holds, text in conditions:
-        out = [_core.assert_true(t, holds, text) for t in out]
     return out
 
 

@@ -56,16 +56,23 @@ result<tensor_spec> infer_check(const library_operands& in) {
     return invalid_argument(fmt::format("the condition is {}; it must be bool", to_string(in[1])));
   if (in.attrs.texts.size() + 1 != in.size())
     return invalid_argument("each value that is shown needs a name");
+  if (in.attrs.dims.size() > 1)
+    return invalid_argument("one number says how many values are shown");
   return in[0];
 }
 
-constexpr int64_t most_shown = 3;
+/// How many values of each operand a message shows.
+int64_t most_shown(const expr_attrs& attrs) {
+  constexpr int64_t usual = 3, all = 1'000;
+  const auto asked = attrs.dims.empty() ? usual : attrs.dims[0];
+  return asked < 0 ? all : std::min(asked, all);
+}
 
-std::string show(const operand& in, size_t r) {
+std::string show(const operand& in, size_t r, int64_t most) {
   const auto row = in.row(r);
   const auto first = in.data->first_value(row), last = in.data->first_value(row + 1);
   std::string out;
-  for (auto i = first; i < std::min(last, first + most_shown); ++i) {
+  for (auto i = first; i < std::min(last, first + most); ++i) {
     const auto at = static_cast<size_t>(i);
     out += out.empty() ? "" : ", ";
     if (in.data->is_string()) {
@@ -84,7 +91,7 @@ std::string show(const operand& in, size_t r) {
         out += fmt::format("{}", x);
     });
   }
-  if (last > first + most_shown)
+  if (last > first + most)
     out += ", ...";
   return in.data->rank() == 0 ? out : fmt::format("[{}]", out);
 }
@@ -100,8 +107,8 @@ column run_check(const op_call& call) {
       continue;
     auto why = attrs.text.empty() ? std::string{"does not hold"} : attrs.text;
     for (size_t i = 2; i < call.inputs.size(); ++i)
-      why +=
-        fmt::format("{} {} = {}", i == 2 ? ":" : ",", attrs.texts[i - 1], show(call.inputs[i], r));
+      why += fmt::format("{} {} = {}", i == 2 ? ":" : ",", attrs.texts[i - 1],
+                         show(call.inputs[i], r, most_shown(attrs)));
     call.errors.push_back(
       {static_cast<uint32_t>(r), invalid_argument(std::move(why)).with_context(attrs.texts[0])});
   }

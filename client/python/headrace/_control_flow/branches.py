@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .. import _core, _values
+from .. import _assertions, _core, _values
 from .._refusals import refuse
 from .rewriting import callee as callee  # of rewritten functions, too
 
@@ -66,14 +66,18 @@ def and_(first: Any, second: Thunk) -> Any:
     """``first and second()``."""
     if not _is_tensor(first):
         return first and second()
-    return _core.cond(_condition(first), _truth(second()), _values.constant(False))
+    with _assertions.branch(first, True):
+        other = _truth(second())
+    return _core.cond(_condition(first), other, _values.constant(False))
 
 
 def or_(first: Any, second: Thunk) -> Any:
     """``first or second()``."""
     if not _is_tensor(first):
         return first or second()
-    return _core.cond(_condition(first), _values.constant(True), _truth(second()))
+    with _assertions.branch(first, False):
+        other = _truth(second())
+    return _core.cond(_condition(first), _values.constant(True), other)
 
 
 def _truth(value: Any) -> _core.Tensor:
@@ -97,7 +101,11 @@ def choose(condition: Any, yes: Thunk, no: Thunk) -> Any:
     """``yes() if condition else no()``."""
     if not _is_tensor(condition):
         return yes() if condition else no()
-    return _one(_condition(condition), yes(), no(), "a conditional expression")
+    with _assertions.branch(_condition(condition), True):
+        chosen = yes()
+    with _assertions.branch(condition, False):
+        other = no()
+    return _one(condition, chosen, other, "a conditional expression")
 
 
 # -- statements --------------------------------------------------------------------------------------------
@@ -125,10 +133,12 @@ def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[lis
         refuse(f"an `if` over a tensor {in_place or 'sets no variable'}, which would happen for every element",
                "Set variables in the branches, and use them after the `if`")
     before = get()
-    yes()
+    with _assertions.branch(condition, True):
+        yes()
     after_yes = get()
     put(before)
-    no()
+    with _assertions.branch(condition, False):
+        no()
     after_no = get()
     put([_merged(condition, a, b, name) for a, b, name in zip(after_yes, after_no, names)])
 
@@ -142,9 +152,11 @@ def returned(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[l
         refuse(f"an `if` over a tensor {in_place}, which would happen for every element",
                "Set variables in the branches, and use them after the `if`")
     before = get()
-    result = yes()
+    with _assertions.branch(condition, True):
+        result = yes()
     put(before)
-    other = no()
+    with _assertions.branch(condition, False):
+        other = no()
     if (result is None) != (other is None):
         refuse("one branch of an `if` over a tensor returns a value, and the other one returns none",
                "Return tensors in both")

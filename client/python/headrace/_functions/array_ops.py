@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core, _values, dtypes
+from .. import _assertions, _core, _values, dtypes
 from .._specs import map_structure
 from .._refusals import refuse
 
@@ -77,7 +77,10 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("cond: true_fn and false_fn must be functions without arguments")
     chosen = _values.constant(pred)
-    yes, no = true_fn(), false_fn()
+    with _assertions.branch(chosen, True):
+        yes = true_fn()
+    with _assertions.branch(chosen, False):
+        no = false_fn()
     others: list[Any] = []
     shape_of_no = map_structure(lambda x: others.append(x), no)
     if shape_of_no != map_structure(lambda _: None, yes):
@@ -105,10 +108,12 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
         raise ValueError(f"while_loop: maximum_iterations must be between 1 and 256, not {steps}")
     variables: Any = tuple(map_structure(_values.constant, v) for v in loop_vars)
     for _ in range(steps):
-        after = body(*variables)
+        goes_on = _values.constant(cond(*variables))
+        with _assertions.branch(goes_on, True):
+            after = body(*variables)
         after = tuple(after) if isinstance(after, (tuple, list)) else (after,)
         both = [map_structure(_values.constant, branch) for branch in (after, variables)]
-        variables = _core.cond(_values.constant(cond(*variables)), *both)
+        variables = _core.cond(goes_on, *both)
     return variables
 
 

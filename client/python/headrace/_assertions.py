@@ -1,0 +1,93 @@
+"""Assertions that hold whether their results are used or not, as those of TensorFlow's functions do."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from . import _core
+from ._specs import map_structure
+
+Tensor = _core.Tensor
+
+
+class Asserted:
+    """The assertions of one function that is being traced, each with the branches in which it was made."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Tensor, tuple[tuple[Tensor, bool], ...]]] = []
+        self._branches: list[tuple[Tensor, bool]] = []
+
+    def add(self, assertion: Tensor) -> None:
+        self._all.append((assertion, tuple(self._branches)))
+
+    @contextlib.contextmanager
+    def within(self, condition: Tensor, taken: bool) -> Iterator[None]:
+        """What is asserted within holds for the elements whose ``condition`` is ``taken``, and for no others."""
+        self._branches.append((condition, taken))
+        try:
+            yield
+        finally:
+            self._branches.pop()
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def tied(self, result: Any) -> Any:
+        """The tensors of ``result``, of which the first fails where an assertion does."""
+        pending = self._all
+        self._all = []
+
+        def with_all(first: Tensor) -> Tensor:
+            nonlocal pending
+            for assertion, branches in pending:
+                out: Any = _core.tied(first, assertion)
+                for condition, taken in reversed(branches):
+                    out = _core.cond(condition, out, first) if taken else _core.cond(condition, first, out)
+                first = out
+            pending = []
+            return first
+
+        return map_structure(with_all, result)
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.functions: list[Asserted] = []
+
+
+_of_thread = _OfThread()
+
+
+@contextlib.contextmanager
+def collected(by: Asserted) -> Iterator[None]:
+    """Assertions that are made within, on this thread, are added to ``by``."""
+    _of_thread.functions.append(by)
+    try:
+        yield
+    finally:
+        _of_thread.functions.pop()
+
+
+@contextlib.contextmanager
+def branch(condition: Any, taken: bool) -> Iterator[None]:
+    """What is asserted within is asserted where the tensor ``condition`` is ``taken``."""
+    if _of_thread.functions and isinstance(condition, Tensor):
+        with _of_thread.functions[-1].within(condition, taken):
+            yield
+    else:
+        yield
+
+
+def holds(assertion: Tensor) -> Tensor:
+    """``assertion``, the result of an assertion, which is now part of the function that is being traced.
+
+    If nothing in it depends on an element, it is looked at now: raises ``InvalidArgumentError`` if it does not hold.
+    """
+    if _core.is_static(assertion):
+        next(_core.from_tensors(assertion).read())
+    elif _of_thread.functions:
+        _of_thread.functions[-1].add(assertion)
+    return assertion

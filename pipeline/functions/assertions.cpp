@@ -1,0 +1,47 @@
+#include "headrace/pipeline/functions/assertions.hpp"
+
+#include "headrace/pipeline/functions/literal.hpp"
+#include "headrace/pipeline/functions/math.hpp"
+
+#include <limits>
+#include <utility>
+
+namespace headrace::detail {
+
+namespace {
+
+thread_local assertion_scope* innermost = nullptr;
+
+/// What a `check` tests, and the values that it shows.
+expr check_of(const expr& x, std::vector<expr_ptr> rest, expr_attrs attrs) {
+  rest.insert(rest.begin(), x.node());
+  return apply(expr_op::check, std::move(rest), std::move(attrs));
+}
+
+} // namespace
+
+expr tied(const expr& x, const expr& assertion) {
+  const auto& node = *assertion.node();
+  if (node.op == expr_op::check)
+    return check_of(x, {node.inputs.begin() + 1, node.inputs.end()}, node.attrs);
+  expr_attrs attrs;
+  if (node.op == expr_op::check_numerics) {
+    const expr value{node.inputs[0]};
+    attrs.text = node.attrs.text;
+    attrs.texts = {"debugging.check_numerics", "x"};
+    const auto finite = abs(value) < expr{std::numeric_limits<double>::infinity()};
+    return check_of(x, {finite.node(), value.node()}, std::move(attrs));
+  }
+  // An assertion about the shape, whose evaluation fails by itself.
+  attrs.texts = {"debugging"};
+  const auto dims = apply(expr_op::shape_of, {assertion.node()});
+  return check_of(x, {(dims >= expr{0}).node()}, std::move(attrs));
+}
+
+assertion_scope::assertion_scope() : outer_(std::exchange(innermost, this)) {}
+
+assertion_scope::~assertion_scope() { innermost = outer_; }
+
+assertion_scope* assertion_scope::current() noexcept { return innermost; }
+
+} // namespace headrace::detail
