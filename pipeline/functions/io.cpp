@@ -15,6 +15,14 @@ expr decode_raw(const expr& bytes, dtype type, bool little_endian) {
   return apply(expr_op::decode_raw, {bytes.node()}, std::move(attrs), type);
 }
 
+expr serialize_tensor(const expr& tensor) {
+  return apply(expr_op::serialize_tensor, {tensor.node()});
+}
+
+expr parse_tensor(const expr& serialized, dtype type) {
+  return apply(expr_op::parse_tensor, {serialized.node()}, {}, type);
+}
+
 feature_spec fixed_len_feature(std::string name, shape dims, dtype type) {
   return {.name = std::move(name), .type = type, .dims = std::move(dims)};
 }

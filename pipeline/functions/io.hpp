@@ -15,6 +15,14 @@ expr decode_raw(const expr& bytes, bool little_endian = true) {
   return decode_raw(bytes, dtype_of<T>, little_endian);
 }
 
+/// A tensor of any dtype and shape as TensorFlow's `TensorProto`: the bytes that `parse_tensor` and
+/// TensorFlow read.
+expr serialize_tensor(const expr& tensor);
+/// The tensor in the bytes of a `TensorProto` (a scalar string), of a shape that is not known
+/// before. A tensor of another dtype, damaged bytes, and a tensor with another number of axes than
+/// others beside it are errors of the row.
+expr parse_tensor(const expr& serialized, dtype type);
+
 /// A feature with a tensor of known shape in each example; int64, float32 or string. Missing
 /// without a default, or with another number of values: an error of the row that names the
 /// feature.

@@ -152,6 +152,9 @@ enum class expr_op : uint16_t {
   ragged_to_tensor = 360, ///< inputs values, row lengths, the value that fills the rows
   // files
   read_file = 380, ///< the bytes of the file that each string names, where the function runs
+  // tensors as messages
+  serialize_tensor = 400, ///< of any dtype and shape: the bytes of a TensorProto
+  parse_tensor,           ///< the inverse; of `spec.type`
 };
 
 /// One part of numpy's basic indexing.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _load  # isort: skip
 from . import _core  # isort: skip
-from . import autograph, debugging, errors, image, io, lookup, math, random, strings
+from . import autograph, debugging, errors, image, io, lookup, math, random, strings, train
 from ._functions.array_ops import (
     argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
     while_loop, zeros,
@@ -71,7 +71,7 @@ __all__ = [
     "rank", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "repeat", "reshape", "reverse", "roll", "round", "sequence_mask", "service", "shape", "sign", "sin", "size",
     "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "string", "strings", "subtract", "tanh",
-    "tile", "transpose", "truediv", "uint16", "uint32", "uint64", "uint8", "unstack", "where", "while_loop",
+    "tile", "train", "transpose", "truediv", "uint16", "uint32", "uint64", "uint8", "unstack", "where", "while_loop",
     "zeros", "zeros_like",
 ]
 

@@ -23,7 +23,6 @@ MISSING: dict[str, dict[str, str]] = {
         "numpy_function": "ds.map(headrace.py_function(f, Tout))",
         "ragged": "headrace.RaggedTensor",
         "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",
-        "train": "records are bytes: headrace.io.TFRecordWriter writes what any protobuf library made",
     },
     "debugging": {
         "disable_check_numerics": "nothing is checked unless a function calls headrace.debugging.check_numerics",
@@ -42,7 +41,6 @@ MISSING: dict[str, dict[str, str]] = {
     },
     "random": {"set_seed": "shuffle, list_files and others take a seed"},
     "data": {
-        "IteratorSpec": "iterators do not stand in functions; element_spec tells what they give",
         "NumpyIterator": "every iterator gives numpy's values",
     },
     "data.experimental": {
@@ -50,7 +48,6 @@ MISSING: dict[str, dict[str, str]] = {
         "CheckpointInputPipelineHook": "iterators have save and restore",
         "DatasetInitializer": "a table is made of keys and values: headrace.lookup",
         "ExternalStatePolicy": "nothing outside of a graph is part of it",
-        "Optional": "iterators raise StopIteration at their end",
         "Reducer": "Dataset.reduce takes functions",
         "ServiceOptions": "the service takes arguments: headrace.service.distribute",
         "StatsAggregator": "headrace explain measures each operator",
@@ -63,8 +60,6 @@ MISSING: dict[str, dict[str, str]] = {
         "from_list": "Dataset.from_tensor_slices takes lists",
         "from_variant": "datasets are values of Python",
         "get_model_proto": "headrace explain shows a running pipeline",
-        "get_next_as_optional": "iterators raise StopIteration at their end",
-        "get_structure": "Dataset.element_spec",
         "group_by_reducer": "Dataset.group_by_window, and Dataset.reduce of each group",
         "index_table_from_dataset": "a table is made of keys and values: headrace.lookup",
         "latency_stats": "headrace explain measures each operator",

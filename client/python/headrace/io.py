@@ -10,6 +10,7 @@ from . import _core, dtypes
 from ._missing import names_of as _names_of
 from ._specs import TensorShape
 from ._values import constant, integer, integers, tensor
+from ._values import tensor as _tensor
 from .errors import UnimplementedError
 
 if not TYPE_CHECKING:
@@ -171,6 +172,40 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
              for given in (context_features, sequence_features)]
     context, lists = _core.parse_sequence_example(tensor(serialized, "serialized"), *parts)
     return _by_key(context_features or {}, context), _by_key(sequence_features or {}, lists)
+
+
+class TFRecordCompressionType:
+    """How a TFRecord file is compressed, for ``TFRecordOptions``.
+
+    >>> hr.io.TFRecordCompressionType.GZIP
+    2
+    """
+
+    NONE, ZLIB, GZIP = 0, 1, 2
+
+
+def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+    """A tensor of any dtype and shape as the bytes of a ``TensorProto``, which ``parse_tensor`` and TensorFlow read.
+
+    A scalar string.
+
+    >>> list(Dataset.from_tensors([[1, 2]]).map(hr.io.serialize_tensor).map(lambda s: hr.io.parse_tensor(s, hr.int32)))
+    [array([[1, 2]], dtype=int32)]
+    """
+    return _core.serialize_tensor(_tensor(tensor, "tensor"))
+
+
+def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+    """The tensor in the bytes of a ``TensorProto`` (a scalar string), of a shape that is not known before.
+
+    A tensor of another dtype, damaged bytes, and a tensor with another number of axes than others beside it are errors of
+    the element. Where the shape is known, ``ensure_shape`` says so.
+
+    >>> three = Dataset.from_tensors(3).map(hr.io.serialize_tensor)
+    >>> list(three.map(lambda s: hr.io.parse_tensor(s, hr.int32)))
+    [np.int32(3)]
+    """
+    return _core.parse_tensor(_tensor(serialized, "serialized"), dtypes.as_dtype(out_type).name)
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:

@@ -1,6 +1,8 @@
+#include "headrace/pipeline/functions/assertions.hpp"
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/literal.hpp"
 #include "headrace/pipeline/functions/lookup.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/random.hpp"
@@ -9,6 +11,10 @@
 #include "values.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
 
 namespace headrace::python {
 
@@ -19,6 +25,16 @@ using e = const expr&;
 dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
 
 strings::unit unit_of(bool utf8) { return utf8 ? strings::unit::utf8_chars : strings::unit::bytes; }
+
+/// True if it is the same for all elements, and is no random number.
+bool is_static(const expr_ptr& x) {
+  switch (x->op) {
+  case expr_op::parameter:
+  case expr_op::row_seed:
+  case expr_op::read_file: return false;
+  default: return std::ranges::all_of(x->inputs, is_static);
+  }
+}
 
 nb::object to_python(const expr_structure& x) {
   return arranged(x.layout(), [&](size_t i) { return nb::cast(x.leaves()[i]); });
@@ -133,6 +149,32 @@ void bind_functions(nb::module_& m) {
   m.def("assert_non_positive", &debugging::assert_non_positive);
   m.def("assert_all_finite", &debugging::assert_all_finite);
   m.def("check_numerics", &debugging::check_numerics);
+  m.def("tied", &detail::tied);
+  m.def("is_static", [](e x) { return is_static(x.node()); });
+  m.def("check", [](e x, e condition, const std::string& name, const std::string& message,
+                    const std::vector<std::pair<std::string, expr>>& shown,
+                    std::optional<int64_t> summarize) {
+    expr_attrs attrs;
+    attrs.text = message;
+    attrs.texts.push_back("debugging." + name);
+    if (summarize)
+      attrs.dims.push_back(*summarize);
+    std::vector<expr_ptr> inputs{x.node(), condition.node()};
+    for (const auto& [label, value] : shown) {
+      attrs.texts.push_back(label);
+      inputs.push_back(value.node());
+    }
+    return detail::apply(expr_op::check, std::move(inputs), std::move(attrs));
+  });
+  // How many values of each operand the message of an assertion shows.
+  m.def("summarized", [](e assertion, int64_t most) {
+    const auto& node = *assertion.node();
+    if (node.op != expr_op::check)
+      return assertion;
+    auto attrs = node.attrs;
+    attrs.dims = {most};
+    return detail::apply(node.op, node.inputs, std::move(attrs));
+  });
   m.def("assert_rank", &debugging::assert_rank);
 
   // strings
@@ -202,6 +244,9 @@ void bind_functions(nb::module_& m) {
   m.def("decode_raw", [](e x, const std::string& type, bool little_endian) {
     return io::decode_raw(x, type_of(type), little_endian);
   });
+  m.def("serialize_tensor", &io::serialize_tensor);
+  m.def("parse_tensor",
+        [](e x, const std::string& type) { return io::parse_tensor(x, type_of(type)); });
   const nb::class_<feature_spec> opaque{m, "FeatureSpec"};
   m.def("fixed_len_feature", [](std::string name, nb::handle dims, const std::string& type) {
     return io::fixed_len_feature(std::move(name), shape_from_python(dims), type_of(type));

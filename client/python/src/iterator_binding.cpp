@@ -1,3 +1,4 @@
+#include "nested.hpp"
 #include "reading.hpp"
 
 /// Python's class `Iterator`, and what happens to open iterators when the interpreter exits.
@@ -55,6 +56,24 @@ void bind_reading(nb::module_& m) {
       "The next element. Raises OutOfRangeError at the end.\n\n"
       ">>> iter(Dataset.range(2)).get_next()\n"
       "np.int64(0)\n")
+    .def(
+      "get_next_as_optional",
+      [](const nb::object& self) {
+        return nb::module_::import_("headrace._optional").attr("get_next_as_optional")(self);
+      },
+      "The next element as an Optional, which has no value at the end.\n\n"
+      ">>> iter(Dataset.range(2)).get_next_as_optional().has_value()\n"
+      "True\n")
+    .def_prop_ro(
+      "element_spec",
+      [](const reading& self) {
+        return to_python(self.spec(),
+                         nb::borrow<nb::callable>(
+                           nb::module_::import_("headrace._specs").attr("spec_of_leaf")));
+      },
+      "TensorSpecs, arranged as the elements are.\n\n"
+      ">>> iter(Dataset.range(2)).element_spec\n"
+      "TensorSpec(shape=(), dtype=headrace.int64, name=None)\n")
     .def(
       "save", &reading::save,
       "Where it stands, after the elements that were given: bytes for restore, here or in "

@@ -38,6 +38,7 @@ public:
   uint64_t ignored() const;
   /// Ends the iteration and all that runs for it. Later reads return the end.
   void close() noexcept;
+  const element_spec& spec() const { return what_.spec(); }
   /// To be called before the interpreter ends: closes all open iterations.
   static void close_all() noexcept;
   /// To be called after that: waits a moment for their threads, and for the engine's threads that

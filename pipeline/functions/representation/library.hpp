@@ -62,11 +62,12 @@ std::span<const library_function> random_functions();
 std::span<const library_function> image_codec_functions();
 std::span<const library_function> image_functions(); ///< resize_image, colours, place_image
 std::span<const library_function> ragged_functions();
-std::span<const library_function> control_functions(); ///< cond
-std::span<const library_function> gather_functions();  ///< gather, gather_batches
-std::span<const library_function> split_functions();   ///< split_values, split_lengths
-std::span<const library_function> csv_functions();     ///< decode_csv
-std::span<const library_function> file_functions();    ///< read_file
+std::span<const library_function> control_functions();      ///< cond
+std::span<const library_function> gather_functions();       ///< gather, gather_batches
+std::span<const library_function> split_functions();        ///< split_values, split_lengths
+std::span<const library_function> csv_functions();          ///< decode_csv
+std::span<const library_function> file_functions();         ///< read_file
+std::span<const library_function> tensor_proto_functions(); ///< serialize_tensor, parse_tensor
 
 // -- for their implementation --------------------------------------------------
 

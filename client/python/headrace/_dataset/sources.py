@@ -95,7 +95,7 @@ class Sources(Described):
         String scalars.
 
         >>> import os
-        >>> [os.path.basename(x) for x in Dataset.list_files(os.path.dirname(hr.__file__) + "/_opt*.py")]
+        >>> [os.path.basename(x) for x in Dataset.list_files(os.path.dirname(hr.__file__) + "/_options.py")]
         [b'_options.py']
         """
         mixed = True if shuffle is None else flag(shuffle, "shuffle")

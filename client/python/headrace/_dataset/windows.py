@@ -54,6 +54,17 @@ class WindowIterator:
         """The next element. Raises ``OutOfRangeError`` at the end."""
         return _with_datasets(self._spec, self._read.get_next())
 
+    def get_next_as_optional(self) -> Any:
+        """As for other iterators."""
+        from .._optional import get_next_as_optional
+
+        return get_next_as_optional(self)
+
+    @property
+    def element_spec(self) -> Any:
+        """As for other iterators."""
+        return self._spec
+
     def save(self) -> bytes:
         """As for other iterators."""
         return self._read.save()

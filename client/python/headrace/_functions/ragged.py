@@ -211,6 +211,15 @@ class RaggedTensor:
 class RaggedTensorSpec:
     """A ragged tensor's shape, dtype and number of ragged axes.
 
+    shape: rows, then None for each ragged axis, then the extents of the values (None: any).
+    ragged_rank: how many axes have rows of different lengths; None: all but the first.
+    row_splits_dtype: int64 alone.
+    flat_values_spec: the ``TensorSpec`` of the values, in place of ``dtype``.
+
+    Raises ``ValueError`` for a shape without a rank, a ``ragged_rank`` that does not fit, or another ``row_splits_dtype``.
+
+    >>> hr.RaggedTensorSpec([3, None], hr.int64)
+    RaggedTensorSpec((3, None), headrace.int64, 1, headrace.int64)
     >>> ds = Dataset.range(3).flat_map(lambda n: Dataset.range(n).batch(9))
     >>> ds.ragged_batch(2).element_spec
     RaggedTensorSpec((None, None), headrace.int64, 1, headrace.int64)
@@ -218,8 +227,85 @@ class RaggedTensorSpec:
 
     __slots__ = ("_ragged_parts",)
 
-    def __init__(self, parts: tuple[TensorSpec, ...]) -> None:
-        self._ragged_parts = parts
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32, ragged_rank: int | None = None,
+                 row_splits_dtype: Any = dtypes.int64, flat_values_spec: TensorSpec | None = None) -> None:
+        if dtypes.as_dtype(row_splits_dtype) != dtypes.int64:
+            raise ValueError(f"RaggedTensorSpec: row_splits_dtype must be int64, not {row_splits_dtype}")
+        if flat_values_spec is not None and shape is None and ragged_rank is not None:
+            inner = flat_values_spec.shape.as_list()[1:]
+            shape = [None] * (ragged_rank + 1) + inner
+        dims = TensorShape(shape)
+        if dims.rank is None:
+            raise ValueError("RaggedTensorSpec: shape must have a rank, as [None, None]")
+        if ragged_rank is None:
+            ragged_rank = dims.rank - 1
+        if not 1 <= ragged_rank < dims.rank:
+            raise ValueError(f"RaggedTensorSpec: ragged_rank is {ragged_rank}; with shape {dims} it must be between 1 and "
+                             f"{dims.rank - 1}: a tensor without ragged axes has a TensorSpec")
+        extents = dims.as_list()
+        if any(extent is not None for extent in extents[1:ragged_rank + 1]):
+            raise ValueError(f"RaggedTensorSpec: the ragged axes of shape {dims} must be None (axes 1 to {ragged_rank})")
+        kind = dtypes.as_dtype(dtype) if flat_values_spec is None else flat_values_spec.dtype
+        self._ragged_parts: tuple[TensorSpec, ...] = (
+            TensorSpec([None, *extents[ragged_rank + 1:]], kind), TensorSpec(extents[:1], dtypes.int64),
+            *[TensorSpec([None], dtypes.int64)] * (ragged_rank - 1))
+
+    @classmethod
+    def _of_parts(cls, parts: tuple[Any, ...]) -> RaggedTensorSpec:
+        out: RaggedTensorSpec = object.__new__(cls)
+        out._ragged_parts = parts
+        return out
+
+    @property
+    def value_type(self) -> type:
+        """The class of what has this spec.
+
+        >>> hr.RaggedTensorSpec([None, None]).value_type is hr.RaggedTensor
+        True
+        """
+        return RaggedTensor
+
+    @property
+    def flat_values_spec(self) -> TensorSpec:
+        """The spec of the values of all rows.
+
+        >>> hr.RaggedTensorSpec([None, None, 3], hr.int64, ragged_rank=1).flat_values_spec
+        TensorSpec(shape=(None, 3), dtype=headrace.int64, name=None)
+        """
+        return self._ragged_parts[0]
+
+    @classmethod
+    def from_value(cls, value: RaggedTensor) -> RaggedTensorSpec:
+        """The spec of a ragged tensor.
+
+        >>> hr.RaggedTensorSpec.from_value(hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]))
+        RaggedTensorSpec((2, None), headrace.int32, 1, headrace.int64)
+        """
+        return cls([value.nrows(), *[None] * value.ragged_rank, *value.flat_values.shape[1:]], value.dtype,
+                   value.ragged_rank)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Could a ragged tensor of that spec (or that ragged tensor) be one of this?
+
+        >>> r = hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
+        >>> hr.RaggedTensorSpec([None, None], hr.int32).is_compatible_with(r)
+        True
+        """
+        other = self.from_value(spec_or_value) if isinstance(spec_or_value, RaggedTensor) else spec_or_value
+        return isinstance(other, RaggedTensorSpec) and self.ragged_rank == other.ragged_rank and all(
+            a.is_compatible_with(b) for a, b in zip(self._ragged_parts, other._ragged_parts))
+
+    def most_specific_compatible_type(self, other: Any) -> RaggedTensorSpec:
+        """The spec of ragged tensors of both. Raises ``ValueError`` if there is none.
+
+        >>> one, other = (hr.RaggedTensorSpec([n, None], hr.int32) for n in (2, 3))
+        >>> one.most_specific_compatible_type(other)
+        RaggedTensorSpec((None, None), headrace.int32, 1, headrace.int64)
+        """
+        if not isinstance(other, RaggedTensorSpec) or self.ragged_rank != other.ragged_rank:
+            raise ValueError(f"no spec is compatible with {self!r} and with {other!r}")
+        return self._of_parts(tuple(a.most_specific_compatible_type(b)
+                                    for a, b in zip(self._ragged_parts, other._ragged_parts)))
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -259,7 +345,7 @@ class RaggedTensorSpec:
         return TensorShape([rows[0], *[None] * self.ragged_rank, *values.as_list()[1:]])
 
     def _mapped(self, f: Callable[[Any], Any]) -> RaggedTensorSpec:
-        return RaggedTensorSpec(tuple(f(part) for part in self._ragged_parts))
+        return self._of_parts(tuple(f(part) for part in self._ragged_parts))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RaggedTensorSpec) and self._ragged_parts == other._ragged_parts
@@ -282,4 +368,24 @@ def _cut(values: Any, first: int, last: int) -> Any:
 
 def of_parts(parts: tuple[Any, ...]) -> RaggedTensor | RaggedTensorSpec:
     """The ragged tensor (or spec) with these values and row lengths."""
-    return RaggedTensorSpec(parts) if isinstance(parts[0], TensorSpec) else RaggedTensor(parts)
+    return RaggedTensorSpec._of_parts(parts) if isinstance(parts[0], TensorSpec) else RaggedTensor(parts)
+
+
+def of_lists(value: Any, ragged_rank: int, dtype: Any = None) -> RaggedTensor:
+    """The ragged tensor of nested lists: rows of rows of ... arrays. Raises ``ValueError`` if they are not nested so deep.
+
+    >>> of_lists([[1, 2], [], [3]], 1).row_lengths()
+    array([2, 0, 1])
+    """
+    lengths = []
+    for _ in range(ragged_rank):
+        if not all(isinstance(row, (list, tuple, np.ndarray)) for row in value):
+            raise ValueError(f"a ragged tensor has rows of rows, {ragged_rank + 1} deep")
+        lengths.append(np.array([len(row) for row in value], np.int64))
+        value = [part for row in value for part in row]
+    kind = None if dtype is None else dtypes.as_dtype(dtype)
+    if not value and kind is not None:
+        flat = np.zeros(0, np.object_ if kind == dtypes.string else kind.as_numpy_dtype)
+    else:
+        flat = _values.as_array(value, kind)
+    return RaggedTensor((flat, *lengths))

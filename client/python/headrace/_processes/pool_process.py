@@ -18,6 +18,7 @@ import numpy as np
 
 from . import shipping as _shipping
 from .child import ANSWER, receive, send
+from .._functions.ragged import of_lists
 from .._specs import flatten, map_structure
 from ..dtypes import as_dtype
 
@@ -41,12 +42,26 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
     return np.ascontiguousarray(array).reshape(array.shape)
 
 
+def _with_parts(value: Any, declared: Any) -> Any:
+    """With a tuple of its parts in place of each value that is declared as ragged: a RaggedTensor, or nested lists."""
+    if hasattr(declared, "_ragged_parts"):
+        if isinstance(value, (list, np.ndarray)):
+            value = of_lists(list(value), len(declared._ragged_parts) - 1, declared._ragged_parts[0][0])
+        return tuple(getattr(value, "_ragged_parts", (value,)))
+    if isinstance(declared, tuple) and isinstance(value, tuple) and len(value) == len(declared):
+        return tuple(map(_with_parts, value, declared))
+    if isinstance(declared, dict) and isinstance(value, dict) and value.keys() == declared.keys():
+        return {name: _with_parts(value[name], part) for name, part in declared.items()}
+    return value
+
+
 def _checked(declared: Any) -> Callable[[Any], list[Any]]:
     """The arrays of a Python value, one for each leaf of ``declared``. Raises an error if it does not fit."""
     leaves = flatten(declared)
-    layout = map_structure(lambda _: None, declared)
+    layout = map_structure(lambda _: None, _with_parts(declared, declared))
 
     def check(given: Any) -> list[Any]:
+        given = _with_parts(given, declared)
         if map_structure(lambda _: None, given) != layout:
             raise TypeError(f"it gave {given!r}, which is not arranged as it was declared")
         return [_as_declared(value, kind, dims, "what it gave" if len(leaves) == 1 else f"component {i}")

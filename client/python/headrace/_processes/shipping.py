@@ -91,7 +91,7 @@ def _decoded(given: Any, depth: int) -> Any:
     if what == "ragged" and len(parts) >= 2:
         leaves = [_decoded(part, depth + 1) for part in parts]
         if all(isinstance(leaf, list) for leaf in leaves):
-            return RaggedTensorSpec(tuple(leaves))
+            return RaggedTensorSpec._of_parts(tuple(leaves))
     raise ValueError(f"it takes or gives {what!r:.40}, which this release does not know")
 
 

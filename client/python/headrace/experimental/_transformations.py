@@ -103,6 +103,18 @@ def get_single_element(dataset: Dataset) -> Any:
     return dataset.get_single_element()
 
 
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """``element_spec`` of a dataset or of an iterator. Raises ``TypeError`` for anything else.
+
+    >>> get_structure(Dataset.range(4))
+    TensorSpec(shape=(), dtype=headrace.int64, name=None)
+    """
+    if not hasattr(dataset_or_iterator, "element_spec"):
+        raise TypeError("get_structure: dataset_or_iterator must be a Dataset or an iterator of one, not "
+                        f"{type(dataset_or_iterator).__name__}")
+    return dataset_or_iterator.element_spec
+
+
 def group_by_window(key_func: Any, reduce_func: Any, window_size: Any = None,
                     window_size_func: Any = None) -> Transformation:
     """``Dataset.group_by_window``.

@@ -1,0 +1,110 @@
+"""``train.Example`` and its parts: what is written is what TensorFlow writes and reads, and what parse_example reads."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace.train import (
+    BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample,
+)
+
+EXAMPLE = Example(features=Features(feature={
+    "b": Feature(bytes_list=BytesList(value=[b"one", b""])),
+    "f": Feature(float_list=FloatList(value=[0.5, -1.25])),
+    "n": Feature(int64_list=Int64List(value=[3, -1, 300])),
+}))
+
+# tf.train.Example(...).SerializeToString(deterministic=True) of TensorFlow 2.21.
+OF_TENSORFLOW = bytes.fromhex(
+    "0a3b0a0e0a016212090a070a036f6e650a000a110a0166120c120a0a080000003f0000a0bf"
+    "0a160a016e12111a0f0a0d03ffffffffffffffffff01ac02")
+
+
+def test_TheBytesAreThoseOfTensorFlow():
+    assert EXAMPLE.SerializeToString() == EXAMPLE.SerializeToString(deterministic=True)
+    assert EXAMPLE.SerializeToString() == OF_TENSORFLOW
+    assert Example.FromString(OF_TENSORFLOW) == EXAMPLE
+
+
+def test_ParseExampleReadsThem():
+    features = {"b": hr.io.VarLenFeature(hr.string), "f": hr.io.FixedLenFeature([2], hr.float32),
+                "n": hr.io.FixedLenFeature([3], hr.int64)}
+    ds = hr.Dataset.from_tensors(EXAMPLE.SerializeToString()).map(lambda s: hr.io.parse_single_example(s, features))
+    (out,) = ds
+    assert out["b"].tolist() == [b"one", b""] and out["f"].tolist() == [0.5, -1.25] and out["n"].tolist() == [3, -1, 300]
+
+
+def test_TheyAreWrittenAndReadAsRecords(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with hr.io.TFRecordWriter(str(path)) as writer:
+        for i in range(3):
+            writer.write(Example(features=Features(feature={
+                "n": Feature(int64_list=Int64List(value=[i]))})).SerializeToString())
+    records = [Example.FromString(x) for x in hr.TFRecordDataset(str(path))]
+    assert [x.features.feature["n"].int64_list.value for x in records] == [[0], [1], [2]]
+
+
+def test_NamesAndValuesCanBeAdded():
+    example = Example()
+    example.features.feature["n"].int64_list.value.extend([1, np.int32(2)])
+    example.features.feature["f"].float_list.value.append(0.1)
+    again = Example()
+    assert again.ParseFromString(example.SerializeToString()) == len(example.SerializeToString())
+    assert again.features.feature["n"].int64_list.value == [1, 2]
+    assert again.features.feature["f"].float_list.value == [float(np.float32(0.1))]
+    assert again.features.feature["f"].WhichOneof("kind") == "float_list"
+    assert again == example
+
+
+def test_SequencesHaveStepsByName():
+    steps = FeatureList(feature=[Feature(int64_list=Int64List(value=[i])) for i in range(3)])
+    one = SequenceExample(context=Features(feature={"c": Feature(float_list=FloatList(value=[1]))}),
+                          feature_lists=FeatureLists(feature_list={"s": steps}))
+    again = SequenceExample.FromString(one.SerializeToString())
+    assert again == one
+    assert [x.int64_list.value for x in again.feature_lists.feature_list["s"].feature] == [[0], [1], [2]]
+
+
+def test_NumbersThatAreNotPackedAreReadToo():
+    # As older writers write them: a field for each number.
+    values = b"\x08\x03\x08\x05"
+    assert Int64List.FromString(values).value == [3, 5]
+    assert FloatList.FromString(b"\x0d" + np.float32(2).tobytes()).value == [2.0]
+
+
+@pytest.mark.parametrize("make, error, text", [
+    (lambda: BytesList(value=["text"]), TypeError, "holds bytes, not str"),
+    (lambda: Int64List(value=[1.5]), TypeError, "holds ints, not float"),
+    (lambda: Int64List(value=[2**63]), ValueError, "64 bits"),
+    (lambda: FloatList(value=["1"]), TypeError, "holds numbers, not str"),
+    (lambda: Int64List().value.append("1"), TypeError, "holds ints"),
+    (lambda: Feature(int64_list=[1]), TypeError, "must be a Int64List"),
+    (lambda: Feature(int64_list=Int64List(), float_list=FloatList()), ValueError, "one kind"),
+    (lambda: Features(feature={"a": 3}), TypeError, "'a' must be a Feature"),
+    (lambda: Features(feature={3: Feature()}), TypeError, "names must be str"),
+    (lambda: Example(features=3), TypeError, "features must be Features"),
+    (lambda: Example.FromString("text"), TypeError, "must be bytes"),
+    (lambda: Example.FromString(b"\x0a\x05ab"), hr.errors.DataLossError, "cut off"),
+    (lambda: Example.FromString(b"\x80"), hr.errors.DataLossError, "ends within a number"),
+])
+def test_WrongArgumentsNameThemselves(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_AnyBytesAreReadOrRefused():
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    draw = random.Random(seed)
+    for _ in range(2_000):
+        data = bytearray(OF_TENSORFLOW)
+        for _ in range(draw.randint(1, 4)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        try:
+            Example.FromString(bytes(data[:draw.randrange(len(data) + 1)]))
+        except hr.errors.DataLossError:
+            pass
