@@ -305,6 +305,17 @@ def test_NumbersInListsWithTensorsTakeTheirDtype():
             hr.Dataset.from_tensors(hr.zeros([], kind)).map(lambda x: hr.constant([part, x]))
 
 
+def test_NumbersBesideTensorsThatAreJoinedTakeTheirDtype():
+    (got,) = hr.Dataset.from_tensors(np.array([5, 6])).map(lambda x: hr.concat([[1, 2], x, [3]], 0))
+    assert got.dtype == np.int64 and got.tolist() == [1, 2, 5, 6, 3]
+    (got,) = hr.Dataset.from_tensors(np.array([0.5])).map(lambda x: hr.stack([[1], x]))
+    assert got.dtype == np.float64 and got.tolist() == [[1.0], [0.5]]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
+        hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, np.array([1], np.int32)], 0))
+    with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
+        hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, [1.5]], 0))
+
+
 def test_two_threads_trace_at_once():
     """Each function has the random numbers and the datasets that it has alone."""
     def windows(meet):

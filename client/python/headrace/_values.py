@@ -76,6 +76,16 @@ def _first_tensor(value: Any) -> _core.Tensor:
     return found
 
 
+def side_by_side(values: Any) -> list[_core.Tensor]:
+    """Tensors of a list; numbers of Python beside them take the dtype of the first."""
+    parts = list(values)
+    first = next((part for part in parts if holds_tensors(part)), None)
+    if first is None:
+        return [tensor(part, "values") for part in parts]
+    dtype = _first_tensor(first).dtype
+    return [part if isinstance(part, _core.Tensor) else beside(part, dtype) for part in parts]
+
+
 def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
     """A part of a list with tensors of this dtype in it, which Python's numbers take."""
     if holds_tensors(part):
