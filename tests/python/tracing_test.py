@@ -299,7 +299,7 @@ def test_NumbersInListsWithTensorsTakeTheirDtype():
     ds = hr.Dataset.range(1, 2)
     assert next(iter(ds.map(lambda i: hr.constant([7, i])))).dtype == np.int64
     assert next(iter(ds.map(lambda i: hr.constant([[1, 2], [i, 7]])))).tolist() == [[1, 2], [1, 7]]
-    assert next(iter(ds.map(lambda i: [4, hr.cast(i, hr.float32)]))).tolist() == [4.0, 1.0]
+    assert next(iter(ds.map(lambda i: ([4, hr.cast(i, hr.float32)],))))[0].tolist() == [4.0, 1.0]
     for part, kind in ((0.5, hr.int64), (300, hr.uint8), (1, hr.bool), (1, hr.string)):
         with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
             hr.Dataset.from_tensors(hr.zeros([], kind)).map(lambda x: hr.constant([part, x]))
@@ -314,6 +314,26 @@ def test_NumbersBesideTensorsThatAreJoinedTakeTheirDtype():
         hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, np.array([1], np.int32)], 0))
     with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
         hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, [1.5]], 0))
+
+
+def test_NumbersInListsBesideATensorTakeItsDtype():
+    (got,) = hr.Dataset.from_tensors(np.array([2, 5])).map(lambda x: (
+        x == [2, 7], x + (1, 1), [10, 10] - x, hr.math.multiply([2, 3], x), hr.maximum(x, [3, 3]), x / [2, 2]))
+    assert [part.tolist() for part in got] == [[True, False], [3, 6], [8, 5], [4, 15], [3, 5], [1.0, 2.5]]
+    assert [part.dtype.name for part in got[1:5]] == 4 * ["int64"]
+    (got,) = hr.Dataset.from_tensors(np.float32([1, 2])).map(lambda x: (x - [1, 2], x * [0.5, 2]))
+    assert [part.dtype.name for part in got] == 2 * ["float32"]
+    for wrong in (lambda x: x + [0.5, 1], lambda x: x + np.array([1, 1], np.int32), lambda x: hr.add(x, [0.5, 1])):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
+            hr.Dataset.from_tensors(np.array([2, 5])).map(wrong)
+
+
+def test_AListThatAFunctionGivesIsATuple():
+    ds = hr.Dataset.range(2)
+    assert list(ds.map(lambda x: [x, x + 1])) == [(0, 1), (1, 2)] and list(ds.map(lambda x: ["a"])) == 2 * [(b"a",)]
+    assert [x.tolist() for x in ds.map(lambda x: {"a": [x, 5]}).map(lambda e: e["a"])] == [[0, 5], [1, 5]]
+    assert [x.tolist() for _, x in ds.map(lambda x: (x, [x, 5]))] == [[0, 5], [1, 5]]
+    assert [int(x) for x in ds.scan(np.int64(1), lambda s, x: [s + x, s])] == [1, 1]
 
 
 def test_two_threads_trace_at_once():

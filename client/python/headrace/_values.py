@@ -110,6 +110,15 @@ def tensor(value: Any, argument: str) -> _core.Tensor:
         raise type(e)(f"{argument}: {e}") from None
 
 
+def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
+    """Two operands; Python's numbers in a list take the dtype of the tensor beside it."""
+    if isinstance(y, (list, tuple)) and isinstance(x, _core.Tensor):
+        return x, beside(y, x.dtype)
+    if isinstance(x, (list, tuple)) and isinstance(y, _core.Tensor):
+        return beside(x, y.dtype), y
+    return tensor(x, "x"), tensor(y, "y")
+
+
 def integers(value: Any, argument: str) -> list[int]:
     """One int or several as a list."""
     if value is None:
