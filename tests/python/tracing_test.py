@@ -336,6 +336,15 @@ def test_AListThatAFunctionGivesIsATuple():
     assert [int(x) for x in ds.scan(np.int64(1), lambda s, x: [s + x, s])] == [1, 1]
 
 
+def test_NumbersOfPythonAloneAreInt32AndFloat32():
+    (got,) = hr.Dataset.range(1).map(lambda x: (
+        hr.where(x > 0, 1, 0), hr.where(x > 0, 1.0, 0.0), hr.minimum(1.5, 2.0), hr.add(1, 2), hr.sqrt(2.0),
+        hr.stack([1, 2]), hr.stack([1.5, 2]), hr.where([x > 0], x, [5]), hr.constant(3, shape=[2, 2])))
+    assert [part.dtype.name for part in got] == ["int32", "float32", "float32", "int32", "float32", "int32", "float32",
+                                                 "int64", "int32"]
+    assert got[7].tolist() == [5] and got[8].tolist() == [[3, 3], [3, 3]]
+
+
 def test_two_threads_trace_at_once():
     """Each function has the random numbers and the datasets that it has alone."""
     def windows(meet):

@@ -81,7 +81,8 @@ def side_by_side(values: Any) -> list[_core.Tensor]:
     parts = list(values)
     first = next((part for part in parts if holds_tensors(part)), None)
     if first is None:
-        return [tensor(part, "values") for part in parts]
+        first = constant(parts[0]) if parts else None
+        return [beside(part, first.dtype) for part in parts] if first is not None else []
     dtype = _first_tensor(first).dtype
     return [part if isinstance(part, _core.Tensor) else beside(part, dtype) for part in parts]
 
@@ -104,6 +105,11 @@ def tensor(value: Any, argument: str) -> _core.Tensor:
     if isinstance(value, (bool, int, float, str, bytes)) and not isinstance(value, np.generic):
         _no_tensors_text(value)
         return _core.literal(value)
+    return named(value, argument)
+
+
+def named(value: Any, argument: str) -> _core.Tensor:
+    """The same, of a dtype of its own: Python's numbers are int32 and float32. Errors name the argument."""
     try:
         return constant(value)
     except (TypeError, ValueError) as e:
@@ -116,7 +122,10 @@ def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
         return x, beside(y, x.dtype)
     if isinstance(x, (list, tuple)) and isinstance(y, _core.Tensor):
         return beside(x, y.dtype), y
-    return tensor(x, "x"), tensor(y, "y")
+    if isinstance(y, (_core.Tensor, np.ndarray, np.generic)):
+        return tensor(x, "x"), tensor(y, "y")
+    # Nobody else says of which dtype a number of Python is.
+    return named(x, "x"), tensor(y, "y")
 
 
 def integers(value: Any, argument: str) -> list[int]:

@@ -13,7 +13,7 @@ from ._functions.reductions import (
     argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
     top_k,
 )
-from ._values import pair, tensor
+from ._values import named, pair
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("math")
@@ -32,7 +32,7 @@ Tensor = _core.Tensor
 
 
 def _x(value: Any) -> Tensor:
-    return tensor(value, "x")
+    return named(value, "x")
 
 
 # -- elementwise ------------------------------------------------------------------------------------
