@@ -81,6 +81,15 @@ def test_UnionResolver():
 
 
 @NEEDS
+def test_UnionResolver_OfAnotherNumberOfAccelerators(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["localhost:12345"]},
+                                                "task": {"type": "worker", "index": 0}}))
+    config = resolvers().TFConfigClusterResolver()
+    override = resolvers().SimpleClusterResolver(config.cluster_spec(), num_accelerators={"GPU": 1})
+    assert resolvers().UnionResolver(override, config).num_accelerators() == {"GPU": 1}
+
+
+@NEEDS
 def test_InputContext():
     context = tf.distribute.InputContext(num_input_pipelines=2, input_pipeline_id=1, num_replicas_in_sync=4)
     batch_size = context.get_per_replica_batch_size(8)
@@ -137,6 +146,29 @@ def test_MirroredStrategy_experimental_distribute_values_from_function():
     strategy = mirrored()
     values = strategy.experimental_distribute_values_from_function(lambda context: context.replica_id_in_sync_group)
     assert local(strategy, values) == (0, 1)
+
+
+@NEEDS
+def test_MirroredStrategy_experimental_distribute_values_from_function_OfAnArray():
+    strategy, array = mirrored(), [3.0, 2.0, 1.0]
+    values = strategy.experimental_distribute_values_from_function(
+        lambda context: array[context.replica_id_in_sync_group])
+    assert local(strategy, values) == (3.0, 2.0)
+
+
+@NEEDS
+def test_MirroredStrategy_experimental_distribute_values_from_function_OfTheNumberOfReplicas():
+    strategy = mirrored()
+    values = strategy.experimental_distribute_values_from_function(lambda context: context.num_replicas_in_sync)
+    assert local(strategy, values) == (2, 2)
+
+
+@NEEDS
+def test_DistributedIterator_element_spec():
+    strategy = mirrored()
+    dataset = Dataset.from_tensors(([1.0], [2])).repeat(100).batch(16)
+    spec = iter(strategy.experimental_distribute_dataset(dataset)).element_spec
+    assert len(spec) == 2
 
 
 @NEEDS

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import pathlib
 import re
+import sys
 import types
 from typing import Any, NamedTuple
 
@@ -48,6 +49,8 @@ def load(name: str, library: str) -> types.ModuleType:
         raise ValueError(f"{path} must name tensorflow once, in `{IMPORT}`")
     module = types.ModuleType(f"{name}_with_{library}")
     module.__file__ = str(path)
+    if library == "tensorflow":
+        sys.modules[module.__name__] = module  # where it looks to rewrite functions; others would import it from there
     exec(compile(text.replace(IMPORT, f"import {library} as tf"), str(path), "exec"), module.__dict__)
     return module
 

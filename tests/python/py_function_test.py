@@ -110,10 +110,20 @@ def test_AClassIsSetUpOnceAProcess():
     (lambda x: [1, 2], SCALAR, "shape"),
     (lambda x: (1, 2), SCALAR, "not arranged"),
     (lambda x: 3, hr.TensorSpec([], hr.string), "str or bytes"),
+    (lambda x: np.int64(300), hr.TensorSpec([], hr.uint8), "the declared uint8 does not hold"),
+    (lambda x: [300], hr.TensorSpec([1], hr.uint8), "the declared uint8 does not hold"),
 ])
 def test_WhatIsNotAsDeclaredIsAnErrorOfTheElement(f, tout, text):
     with pytest.raises(hr.errors.UnknownError, match=text):
         list(hr.Dataset.range(1).map(hr.py_function(f, tout)))
+
+
+def test_NumbersTakeTheDeclaredDtype():
+    rows = [(np.float64(0.1), np.arange(2), 3), (np.float32(0.5), [4, 5], np.int8(6))]
+    spec = (hr.TensorSpec([], hr.float32), hr.TensorSpec([2], hr.int32), hr.TensorSpec([], hr.float64))
+    got = list(hr.Dataset.from_generator(lambda: iter(rows), output_signature=spec))
+    assert [x.dtype.name for x in got[0]] == ["float32", "int32", "float64"] and got[0][0] == np.float32(0.1)
+    assert [got[1][1].tolist(), float(got[1][2])] == [[4, 5], 6.0]
 
 
 def test_WhatFailedBeforeKeepsItsError():

@@ -299,10 +299,50 @@ def test_NumbersInListsWithTensorsTakeTheirDtype():
     ds = hr.Dataset.range(1, 2)
     assert next(iter(ds.map(lambda i: hr.constant([7, i])))).dtype == np.int64
     assert next(iter(ds.map(lambda i: hr.constant([[1, 2], [i, 7]])))).tolist() == [[1, 2], [1, 7]]
-    assert next(iter(ds.map(lambda i: [4, hr.cast(i, hr.float32)]))).tolist() == [4.0, 1.0]
+    assert next(iter(ds.map(lambda i: ([4, hr.cast(i, hr.float32)],))))[0].tolist() == [4.0, 1.0]
     for part, kind in ((0.5, hr.int64), (300, hr.uint8), (1, hr.bool), (1, hr.string)):
         with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
             hr.Dataset.from_tensors(hr.zeros([], kind)).map(lambda x: hr.constant([part, x]))
+
+
+def test_NumbersBesideTensorsThatAreJoinedTakeTheirDtype():
+    (got,) = hr.Dataset.from_tensors(np.array([5, 6])).map(lambda x: hr.concat([[1, 2], x, [3]], 0))
+    assert got.dtype == np.int64 and got.tolist() == [1, 2, 5, 6, 3]
+    (got,) = hr.Dataset.from_tensors(np.array([0.5])).map(lambda x: hr.stack([[1], x]))
+    assert got.dtype == np.float64 and got.tolist() == [[1.0], [0.5]]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
+        hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, np.array([1], np.int32)], 0))
+    with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
+        hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, [1.5]], 0))
+
+
+def test_NumbersInListsBesideATensorTakeItsDtype():
+    (got,) = hr.Dataset.from_tensors(np.array([2, 5])).map(lambda x: (
+        x == [2, 7], x + (1, 1), [10, 10] - x, hr.math.multiply([2, 3], x), hr.maximum(x, [3, 3]), x / [2, 2]))
+    assert [part.tolist() for part in got] == [[True, False], [3, 6], [8, 5], [4, 15], [3, 5], [1.0, 2.5]]
+    assert [part.dtype.name for part in got[1:5]] == 4 * ["int64"]
+    (got,) = hr.Dataset.from_tensors(np.float32([1, 2])).map(lambda x: (x - [1, 2], x * [0.5, 2]))
+    assert [part.dtype.name for part in got] == 2 * ["float32"]
+    for wrong in (lambda x: x + [0.5, 1], lambda x: x + np.array([1, 1], np.int32), lambda x: hr.add(x, [0.5, 1])):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
+            hr.Dataset.from_tensors(np.array([2, 5])).map(wrong)
+
+
+def test_AListThatAFunctionGivesIsATuple():
+    ds = hr.Dataset.range(2)
+    assert list(ds.map(lambda x: [x, x + 1])) == [(0, 1), (1, 2)] and list(ds.map(lambda x: ["a"])) == 2 * [(b"a",)]
+    assert [x.tolist() for x in ds.map(lambda x: {"a": [x, 5]}).map(lambda e: e["a"])] == [[0, 5], [1, 5]]
+    assert [x.tolist() for _, x in ds.map(lambda x: (x, [x, 5]))] == [[0, 5], [1, 5]]
+    assert [int(x) for x in ds.scan(np.int64(1), lambda s, x: [s + x, s])] == [1, 1]
+
+
+def test_NumbersOfPythonAloneAreInt32AndFloat32():
+    (got,) = hr.Dataset.range(1).map(lambda x: (
+        hr.where(x > 0, 1, 0), hr.where(x > 0, 1.0, 0.0), hr.minimum(1.5, 2.0), hr.add(1, 2), hr.sqrt(2.0),
+        hr.stack([1, 2]), hr.stack([1.5, 2]), hr.where([x > 0], x, [5]), hr.constant(3, shape=[2, 2])))
+    assert [part.dtype.name for part in got] == ["int32", "float32", "float32", "int32", "float32", "int32", "float32",
+                                                 "int64", "int32"]
+    assert got[7].tolist() == [5] and got[8].tolist() == [[3, 3], [3, 3]]
 
 
 def test_two_threads_trace_at_once():

@@ -11,8 +11,12 @@ from .errors import UnimplementedError
 MISSING: dict[str, dict[str, str]] = {
     "": {
         "DeviceSpec": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
+        "GradientTape": "models are those of JAX, PyTorch or Keras: headrace.jax, headrace.torch, headrace.keras",
+        "Module": "models are those of JAX, PyTorch or Keras: headrace.jax, headrace.torch, headrace.keras",
+        "TensorArray": "Python's lists, and headrace.stack",
         "Variable": "arrays that a function refers to are part of the graph; Dataset.scan and reduce carry a state on",
         "compat": "the names of TensorFlow 2, as headrace.data",
+        "config": "elements are on the CPU; Options().threading and autotune bound what runs at a time",
         "device": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
         "distribute": "headrace.torch.IterableDataset reads as one of several ranks; headrace.service shares a job's "
                       "elements among trainers",
@@ -20,7 +24,9 @@ MISSING: dict[str, dict[str, str]] = {
         "keras": "import keras; its fit takes headrace.keras.DataAdapter(ds), after import headrace.keras",
         "load_op_library": "headrace.load_plugin",
         "nn": "the functions of headrace.math, or headrace.py_function",
+        "nest": "elements are tuples and dicts of tensors: Python's own",
         "numpy_function": "ds.map(headrace.py_function(f, Tout))",
+        "print": "ds.map(headrace.py_function(f, Tout)) with a print in f",
         "ragged": "headrace.RaggedTensor",
         "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",
     },

@@ -173,6 +173,8 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
         return call.finish_dataset(result._graph)
     if dataset:
         raise TypeError(f"{operator}: {argument} {describe(f)} must give a Dataset, not {type(result).__name__}")
+    if isinstance(result, list):  # a list inside of a tuple or dict is a tensor
+        result = tuple(result)
     try:
         return call.finish(map_structure(_leaf, result))
     except (TypeError, ValueError) as e:

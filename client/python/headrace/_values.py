@@ -76,6 +76,17 @@ def _first_tensor(value: Any) -> _core.Tensor:
     return found
 
 
+def side_by_side(values: Any) -> list[_core.Tensor]:
+    """Tensors of a list; numbers of Python beside them take the dtype of the first."""
+    parts = list(values)
+    first = next((part for part in parts if holds_tensors(part)), None)
+    if first is None:
+        first = constant(parts[0]) if parts else None
+        return [beside(part, first.dtype) for part in parts] if first is not None else []
+    dtype = _first_tensor(first).dtype
+    return [part if isinstance(part, _core.Tensor) else beside(part, dtype) for part in parts]
+
+
 def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
     """A part of a list with tensors of this dtype in it, which Python's numbers take."""
     if holds_tensors(part):
@@ -94,10 +105,27 @@ def tensor(value: Any, argument: str) -> _core.Tensor:
     if isinstance(value, (bool, int, float, str, bytes)) and not isinstance(value, np.generic):
         _no_tensors_text(value)
         return _core.literal(value)
+    return named(value, argument)
+
+
+def named(value: Any, argument: str) -> _core.Tensor:
+    """The same, of a dtype of its own: Python's numbers are int32 and float32. Errors name the argument."""
     try:
         return constant(value)
     except (TypeError, ValueError) as e:
         raise type(e)(f"{argument}: {e}") from None
+
+
+def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
+    """Two operands; Python's numbers in a list take the dtype of the tensor beside it."""
+    if isinstance(y, (list, tuple)) and isinstance(x, _core.Tensor):
+        return x, beside(y, x.dtype)
+    if isinstance(x, (list, tuple)) and isinstance(y, _core.Tensor):
+        return beside(x, y.dtype), y
+    if isinstance(y, (_core.Tensor, np.ndarray, np.generic)):
+        return tensor(x, "x"), tensor(y, "y")
+    # Nobody else says of which dtype a number of Python is.
+    return named(x, "x"), tensor(y, "y")
 
 
 def integers(value: Any, argument: str) -> list[int]:

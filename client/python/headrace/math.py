@@ -13,7 +13,7 @@ from ._functions.reductions import (
     argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
     top_k,
 )
-from ._values import tensor
+from ._values import named, pair
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("math")
@@ -32,7 +32,7 @@ Tensor = _core.Tensor
 
 
 def _x(value: Any) -> Tensor:
-    return tensor(value, "x")
+    return named(value, "x")
 
 
 # -- elementwise ------------------------------------------------------------------------------------
@@ -44,7 +44,8 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(add).get_single_element()
     array([ 9, -5], dtype=int32)
     """
-    return _x(x) + tensor(y, "y")
+    a, b = pair(x, y)
+    return a + b
 
 
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -53,7 +54,8 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(subtract).get_single_element()
     array([ 5, -9], dtype=int32)
     """
-    return _x(x) - tensor(y, "y")
+    a, b = pair(x, y)
+    return a - b
 
 
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -62,7 +64,8 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(multiply).get_single_element()
     array([ 14, -14], dtype=int32)
     """
-    return _x(x) * tensor(y, "y")
+    a, b = pair(x, y)
+    return a * b
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -71,7 +74,8 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(divide).get_single_element()
     array([ 3.5, -3.5])
     """
-    return _x(x) / tensor(y, "y")
+    a, b = pair(x, y)
+    return a / b
 
 
 truediv = divide
@@ -83,7 +87,8 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(floordiv).get_single_element()
     array([ 3, -4], dtype=int32)
     """
-    return _x(x) // tensor(y, "y")
+    a, b = pair(x, y)
+    return a // b
 
 
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -92,7 +97,8 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(floormod).get_single_element()
     array([1, 1], dtype=int32)
     """
-    return _x(x) % tensor(y, "y")
+    a, b = pair(x, y)
+    return a % b
 
 
 mod = floormod
@@ -104,7 +110,8 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(pow).get_single_element()
     array([49, 49], dtype=int32)
     """
-    return _x(x) ** tensor(y, "y")
+    a, b = pair(x, y)
+    return a ** b
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:
@@ -242,7 +249,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(minimum).get_single_element()
     array([ 2, -7], dtype=int32)
     """
-    return _core.minimum(_x(x), tensor(y, "y"))
+    return _core.minimum(*pair(x, y))
 
 
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -251,7 +258,7 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([7, -7], 2)).map(maximum).get_single_element()
     array([7, 2], dtype=int32)
     """
-    return _core.maximum(_x(x), tensor(y, "y"))
+    return _core.maximum(*pair(x, y))
 
 
 # -- comparison and logic -----------------------------------------------------------------------------
@@ -263,7 +270,8 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([1, 2, 3], 2)).map(equal).get_single_element()
     array([False,  True, False])
     """
-    return _x(x) == tensor(y, "y")
+    a, b = pair(x, y)
+    return a == b
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -272,7 +280,8 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([1, 2, 3], 2)).map(not_equal).get_single_element()
     array([ True, False,  True])
     """
-    return _x(x) != tensor(y, "y")
+    a, b = pair(x, y)
+    return a != b
 
 
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -281,7 +290,8 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([1, 2, 3], 2)).map(less).get_single_element()
     array([ True, False, False])
     """
-    return _x(x) < tensor(y, "y")
+    a, b = pair(x, y)
+    return a < b
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -290,7 +300,8 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([1, 2, 3], 2)).map(less_equal).get_single_element()
     array([ True,  True, False])
     """
-    return _x(x) <= tensor(y, "y")
+    a, b = pair(x, y)
+    return a <= b
 
 
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -299,7 +310,8 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([1, 2, 3], 2)).map(greater).get_single_element()
     array([False, False,  True])
     """
-    return _x(x) > tensor(y, "y")
+    a, b = pair(x, y)
+    return a > b
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -308,7 +320,8 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([1, 2, 3], 2)).map(greater_equal).get_single_element()
     array([False,  True,  True])
     """
-    return _x(x) >= tensor(y, "y")
+    a, b = pair(x, y)
+    return a >= b
 
 
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -317,7 +330,8 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([True, False], True)).map(logical_and).get_single_element()
     array([ True, False])
     """
-    return _x(x) & tensor(y, "y")
+    a, b = pair(x, y)
+    return a & b
 
 
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -326,7 +340,8 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors(([True, False], True)).map(logical_or).get_single_element()
     array([ True,  True])
     """
-    return _x(x) | tensor(y, "y")
+    a, b = pair(x, y)
+    return a | b
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
@@ -335,7 +350,8 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     >>> Dataset.from_tensors(([True, False], True)).map(logical_xor).get_single_element()
     array([False,  True])
     """
-    return _x(x) ^ tensor(y, "y")
+    a, b = pair(x, y)
+    return a ^ b
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:

@@ -91,10 +91,10 @@ void bind_tensors(nb::module_& m) {
   auto tensor = nb::class_<expr>(m, "Tensor");
   const auto binary = [&](const char* name, const char* reflected, auto f) {
     tensor.def(
-      name, [f](const expr& a, operand b) { return f(a, b.value); }, nb::is_operator());
+      name, [f](const expr& a, operand b) { return f(a, b.beside(a)); }, nb::is_operator());
     if (reflected)
       tensor.def(
-        reflected, [f](const expr& a, operand b) { return f(b.value, a); }, nb::is_operator());
+        reflected, [f](const expr& a, operand b) { return f(b.beside(a), a); }, nb::is_operator());
   };
   using e = const expr&;
   binary("__add__", "__radd__", [](e a, e b) { return a + b; });

@@ -86,6 +86,15 @@ expr expr_of(nb::handle value) {
   return nb::cast<expr>(tensor);
 }
 
+expr operand::beside(const expr& neighbour) const {
+  if (!list.is_valid() || neighbour.is_literal())
+    return value;
+  auto as_dtype = nb::module_::import_("headrace.dtypes").attr("as_dtype");
+  auto made = nb::module_::import_("headrace._values")
+                .attr("beside")(list, as_dtype(std::string{to_string(neighbour.type())}));
+  return nb::cast<expr>(made);
+}
+
 expr_structure structure_of(nb::handle value) {
   std::vector<nb::object> leaves;
   auto layout = layout_of(value, leaves);

@@ -20,6 +20,10 @@ expr_structure structure_of(nb::handle value);
 /// An operand of an operator: convertible from all that `expr_of` takes.
 struct operand {
   expr value{int64_t{0}};
+  nb::object list; ///< what it was made of, if that is a list or a tuple
+
+  /// The value. Python's numbers in a list take the dtype of the tensor beside it.
+  expr beside(const expr& neighbour) const;
 };
 
 } // namespace headrace::python
@@ -33,6 +37,8 @@ struct type_caster<headrace::python::operand> {
   bool from_python(handle from, uint8_t, cleanup_list*) noexcept {
     try {
       value.value = headrace::python::expr_of(from);
+      if (PyList_Check(from.ptr()) || PyTuple_Check(from.ptr()))
+        value.list = borrow(from);
       return true;
     } catch (python_error&) {
       return false;

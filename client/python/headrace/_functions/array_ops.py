@@ -15,13 +15,15 @@ Tensor = _core.Tensor
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """A tensor with this value. Python's ints become int32 if they fit, and its floats float32.
 
-    ``shape`` arranges the values otherwise. Raises ``TypeError`` or ``ValueError`` for what is no tensor.
+    ``shape`` arranges the values otherwise, or repeats the only one. Raises ``TypeError`` or ``ValueError`` for what is no tensor.
 
     >>> Dataset.from_tensors(hr.constant([1, 2], hr.int64, shape=[2, 1])).get_single_element()
     array([[1],
            [2]])
     """
     out = _values.constant(value, dtype)
+    if shape is not None and out.ndim == 0:
+        return _core.fill(_values.integers(shape, "shape"), out)
     return out if shape is None else _core.reshape(out, _values.integers(shape, "shape"))
 
 
@@ -61,7 +63,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     """
     if x is None or y is None:
         refuse("headrace.where needs x and y", "How many values are true differs from element to element")
-    return _core.where(_values.constant(condition), _values.tensor(x, "x"), _values.tensor(y, "y"))
+    return _core.where(_values.constant(condition), *_values.pair(x, y))
 
 
 def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,

@@ -63,7 +63,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     >>> list(Dataset.range(2).map(lambda x: hr.stack([x, 10 * x])))
     [array([0, 0]), array([ 1, 10])]
     """
-    return _core.stack([_values.tensor(x, "values") for x in values], _values.integer(axis, "axis"))
+    return _core.stack(_values.side_by_side(values), _values.integer(axis, "axis"))
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
@@ -86,12 +86,13 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 def concat(values: Any, axis: int, name: str = "concat") -> Tensor:
     """Tensors one after another along ``axis``.
 
-    Other axes are as long in all. Raises ``InvalidArgumentError`` otherwise, and for dtypes that differ.
+    Other axes are as long in all. Raises ``InvalidArgumentError`` otherwise, and for dtypes that differ; Python's numbers
+    take that of the first tensor.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.concat([x, [9]], 0)).get_single_element()
     array([1, 2, 9], dtype=int32)
     """
-    return _core.concat([_values.tensor(x, "values") for x in values], _values.integer(axis, "axis"))
+    return _core.concat(_values.side_by_side(values), _values.integer(axis, "axis"))
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:

@@ -44,7 +44,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, types.CodeType):
             make, args = self.dispatch_table[types.CodeType](obj)
-            return make, tuple(self._in_order(x) for x in args)
+            # Later versions of cloudpickle leave the file out, which tracebacks name.
+            return make, tuple("".join(obj.co_filename) if x == "<dynamic-code>" else self._in_order(x) for x in args)
         if isinstance(obj, types.CellType):
             make, args = self.dispatch_table[types.CellType](obj)
             return make, tuple(self._in_order(x) for x in args)

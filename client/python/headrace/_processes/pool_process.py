@@ -31,12 +31,16 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
         if not all(isinstance(x, (str, bytes)) for x in array.flat):
             raise TypeError(f"{where} must be str or bytes, as declared")
     elif array.dtype != dtype.as_numpy_dtype:
-        # Python's own numbers are converted to the declared dtype, except fractions to integers.
-        if isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf" and (
-                array.dtype.kind != "f" or array.size == 0 or dtype.is_floating or dtype.is_complex):
-            array = array.astype(dtype.as_numpy_dtype)
-        else:
+        # Numbers are converted to the declared dtype, except fractions to integers, and integers that do not fit.
+        python_s = isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf" and (
+            array.dtype.kind != "f" or array.size == 0 or dtype.is_floating or dtype.is_complex)
+        ints = array.dtype.kind in "iu" and dtype.is_integer
+        if not python_s and not ints and not np.can_cast(array.dtype, dtype.as_numpy_dtype, "same_kind"):
             raise TypeError(f"{where} is {array.dtype}, but declared is {kind}")
+        converted = array.astype(dtype.as_numpy_dtype)
+        if dtype.is_integer and not (converted == array).all():
+            raise TypeError(f"{where} is {array.dtype}, with numbers that the declared {kind} does not hold")
+        array = converted
     if dims is not None and (len(dims) != array.ndim or any(d is not None and d != n for d, n in zip(dims, array.shape))):
         raise ValueError(f"{where} has the shape {array.shape}, but declared is {tuple(dims)}")
     return np.ascontiguousarray(array).reshape(array.shape)
