@@ -25,7 +25,7 @@ def datasets(data, folder):
             feature = {"name": bytes_feature(str(file.parent.name).encode()), "image": bytes_feature(text),
                        "size": int64_feature([len(text)]), "share": float_feature([len(text) / 4096, 0.5])}
             example = tf.train.Example(features=tf.train.Features(feature=feature))
-            writer.write(example.SerializeToString())
+            writer.write(example.SerializeToString(deterministic=True))
     features = {"name": tf.io.FixedLenFeature([], tf.string), "image": tf.io.FixedLenFeature([], tf.string),
                 "size": tf.io.FixedLenFeature([], tf.int64), "share": tf.io.FixedLenFeature([2], tf.float32),
                 "none": tf.io.FixedLenFeature([], tf.int64, default_value=-1)}

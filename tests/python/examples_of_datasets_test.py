@@ -420,7 +420,6 @@ def test_Iterator_get_next():
     assert plain(iter(Dataset.from_tensors(42)).get_next()) == 42
 
 
-@awaited("Iterator.get_next_as_optional")
 def test_Iterator_get_next_as_optional():
     iterator = iter(Dataset.from_tensors(42))
     optional = iterator.get_next_as_optional()
@@ -428,7 +427,6 @@ def test_Iterator_get_next_as_optional():
     assert not plain(iterator.get_next_as_optional().has_value())
 
 
-@awaited("Iterator.element_spec")
 def test_Iterator_element_spec():
     assert iter(Dataset.from_tensors(42)).element_spec == tf.TensorSpec((), tf.int32)
 

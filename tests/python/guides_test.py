@@ -12,7 +12,7 @@ import headrace as hr
 from headrace._missing import MissingNameError
 
 #: What programs use that is to be added. Each is expected to fail until then.
-AWAITED = {"writing_records": "tf.train.Example", "halves_of_pictures": "slices between tensors",
+AWAITED = {"halves_of_pictures": "slices between tensors",
            "packed_sentences": "paddings that are tensors", "loops_in_functions": "loops that depend on tensors"}
 
 #: How what is missing says so.

@@ -29,6 +29,7 @@ from ._dataset import (
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset, TFRecordDataset,
     TextLineDataset,
 )
+from .debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from ._processes.lifetime import _register
 from ._missing import names_of as _names_of
 from ._options import Options
@@ -58,10 +59,10 @@ __version__ = "0.1.0"
 newaxis = None
 
 __all__ = [
-    "AUTOTUNE", "DType", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY",
+    "AUTOTUNE", "Assert", "DType", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY",
     "NamedFunction", "Options", "PyFunction", "RaggedTensor", "RaggedTensorSpec", "TFRecordDataset", "Tensor",
     "TensorShape", "TensorSpec", "TextLineDataset", "UNKNOWN_CARDINALITY", "abs", "add", "argmax", "argmin",
-    "argsort", "as_dtype", "autograph", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
+    "argsort", "as_dtype", "assert_equal", "assert_greater", "assert_less", "assert_rank", "autograph", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
     "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging",
     "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "fill",
     "float16", "float32", "float64", "floor", "gather", "greater", "greater_equal", "half", "identity", "image",

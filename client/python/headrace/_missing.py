@@ -53,7 +53,6 @@ MISSING: dict[str, dict[str, str]] = {
         "AutotuneAlgorithm": "there is one",
         "CheckpointInputPipelineHook": "iterators have save and restore",
         "DatasetInitializer": "a table is made of keys and values: headrace.lookup",
-        "ExternalStatePolicy": "nothing outside of a graph is part of it",
         "Reducer": "Dataset.reduce takes functions",
         "ServiceOptions": "the service takes arguments: headrace.service.distribute",
         "StatsAggregator": "headrace explain measures each operator",
@@ -79,6 +78,10 @@ MISSING: dict[str, dict[str, str]] = {
         "set_stats_aggregator": "headrace explain measures each operator",
         "table_from_dataset": "a table is made of keys and values: headrace.lookup",
         "to_variant": "datasets are values of Python",
+    },
+    "Options": {
+        "experimental_service": "the service takes arguments: headrace.service.distribute",
+        "experimental_stats": "headrace explain measures each operator",
     },
     "Dataset": {
         "filter_with_legacy_function": "filter",

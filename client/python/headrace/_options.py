@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
+import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._missing import MISSING, missing
 from .errors import UnimplementedError
 
 
@@ -22,8 +25,13 @@ class _Group:
     _fields: dict[str, Any] = {}
     _names: dict[str, str] = {}
 
+    #: Options that a dataset has are shown, and not to be set.
+    _read_only = False
+
     if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:
+            if name in MISSING.get(type(self).__name__, ()):
+                missing(type(self).__name__, name)
             if name not in self._names:
                 raise AttributeError(f"{type(self).__name__} has no option '{name}'; it has {', '.join(self._fields)}")
             return getattr(self, self._names[name])
@@ -33,6 +41,11 @@ class _Group:
             object.__setattr__(self, name, kind() if isinstance(kind, type) else None)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if self._read_only:
+            raise AttributeError(f"{type(self).__name__}.{name}: these are the options that a dataset has; set it in "
+                                 "headrace.Options(), and give that to with_options")
+        if name in MISSING.get(type(self).__name__, ()):
+            missing(type(self).__name__, name)
         name = self._names.get(name, name)
         if name not in self._fields:
             raise AttributeError(f"{type(self).__name__} has no option '{name}'; it has {', '.join(self._fields)}")
@@ -45,23 +58,44 @@ class _Group:
             raise TypeError(f"{type(self).__name__}: {name} must be {what}, not {type(value).__name__}: {value!r}")
         object.__setattr__(self, name, value)
 
+    def _values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._fields}
+
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
+        return isinstance(other, _Group) and type(self) is type(other) and self._values() == other._values()
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._values().items())})"
 
     def _given(self, prefix: str = "") -> dict[str, Any]:
         """The options that are set, by dotted name."""
         out: dict[str, Any] = {}
-        for name, value in vars(self).items():
+        for name, value in self._values().items():
             if isinstance(value, _Group):
                 out.update(value._given(f"{prefix}{name}."))
             elif value is not None:
                 out[prefix + name] = value
         return out
+
+    def _shown(self) -> Any:
+        """A copy that cannot be changed."""
+        out = type(self)()
+        for name, value in self._values().items():
+            object.__setattr__(out, name, value._shown() if isinstance(value, _Group) else value)
+        object.__setattr__(out, "_read_only", True)
+        return out
+
+
+class _Missing:
+    """An option that this release lacks: using it says what to use instead."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, of: Any, kind: type) -> Any:
+        missing(kind.__name__, self._name)
 
 
 class AutotuneOptions(_Group):
@@ -85,7 +119,7 @@ class ThreadingOptions(_Group):
 
 
 class OptimizationOptions(_Group):
-    """``Options().experimental_optimization``."""
+    """``Options().experimental_optimization``: hints, which are accepted and change nothing."""
 
     _fields = {name: _YES_OR_NO for name in (
         "apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
@@ -108,6 +142,18 @@ class AutoShardPolicy(enum.IntEnum):
     FILE = 1
     DATA = 2
     HINT = 3
+
+
+class ExternalStatePolicy(enum.Enum):
+    """What becomes of states outside of a graph, of which there are none here: all are accepted, and change nothing.
+
+    >>> ExternalStatePolicy.IGNORE.name
+    'IGNORE'
+    """
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
 
 
 class DistributeOptions(_Group):
@@ -137,6 +183,8 @@ class Options(_Group):
     threading: ThreadingOptions
     experimental_optimization: OptimizationOptions
     experimental_distribute: DistributeOptions
+    experimental_stats = _Missing("experimental_stats")
+    experimental_service = _Missing("experimental_service")
     #: The earlier names of some options.
     _names = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
     _fields = {
@@ -148,14 +196,14 @@ class Options(_Group):
     }
 
     def merge(self, options: Options) -> Options:
-        """These options, overridden by those that ``options`` sets.
+        """These options, overridden by those that ``options`` sets. Warns of those that both set to different values.
 
         >>> first, second = hr.Options(), hr.Options()
         >>> first.deterministic, second.autotune.enabled = True, False
         >>> first.merge(second).deterministic
         True
         """
-        return Options._of({**self._given(), **options._given()})
+        return _merged([self, options])
 
     @staticmethod
     def _of(given: dict[str, Any]) -> Options:
@@ -170,12 +218,30 @@ class Options(_Group):
         return out
 
 
+def _merged(all_options: Iterable[Options]) -> Options:
+    out: dict[str, Any] = {}
+    for options in all_options:
+        for name, value in options._given().items():
+            if name in out and out[name] != value:
+                warnings.warn(f"option {name} is {out[name]!r} in one place and {value!r} in another: the latter is used",
+                              stacklevel=4)
+            out[name] = value
+    return Options._of(out)
+
+
+def of_inputs(all_options: Iterable[Options]) -> Options:
+    """The options of a dataset that is made of several. Warns of those that they set to different values."""
+    return _merged(all_options)
+
+
 #: Options that the graph carries.
 _OF_GRAPH = ("deterministic", "autotune.enabled", "threading.private_threadpool_size", "autotune.cpu_budget",
              "autotune.ram_budget")
-#: Options that change nothing.
+#: Options that change nothing here: hints how fast it goes, names, and what becomes of states that graphs do not have.
+_OF_NO_EFFECT = ("dataset_name", "framework_type", "experimental_external_state_policy", "experimental_slack",
+                 "experimental_symbolic_checkpoint", "experimental_warm_start", "threading.max_intra_op_parallelism")
+_HINTS = "experimental_optimization."
 _SHARDING = "experimental_distribute.auto_shard_policy"
-_OF_NO_EFFECT = ("dataset_name", "framework_type")
 
 
 def check(options: Any) -> Options:
@@ -183,8 +249,11 @@ def check(options: Any) -> Options:
     if not isinstance(options, Options):
         raise TypeError(f"with_options: options must be headrace.Options, not {type(options).__name__}")
     for name, value in options._given().items():
-        idle = name in _OF_NO_EFFECT or name == _SHARDING and value in (AutoShardPolicy.OFF, AutoShardPolicy.AUTO)
-        if name not in _OF_GRAPH and not idle:
+        if name == _SHARDING and value not in (AutoShardPolicy.OFF, AutoShardPolicy.AUTO):
+            raise UnimplementedError(f"with_options: {name} {value!r}: there is no strategy whose hosts would share the "
+                                     "dataset; Dataset.shard gives one of several parts, and headrace.service.distribute "
+                                     "has processing modes of these names")
+        if name not in (*_OF_GRAPH, *_OF_NO_EFFECT, _SHARDING) and not name.startswith(_HINTS):
             raise UnimplementedError(f"with_options: this release has no option '{name}'")
     return options
 

@@ -132,6 +132,7 @@ def integers(value: Any, argument: str) -> list[int]:
     """One int or several as a list."""
     if value is None:
         return []
+    value = known(value, argument, "ints")
     parts = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
     return [integer(part, argument) for part in parts]
 
@@ -148,10 +149,24 @@ def seconds(value: Any, argument: str, default: float) -> float:
     return float(min(value, 1e9))
 
 
+def known(value: Any, argument: str, what: str) -> Any:
+    """The value of a tensor that is the same for all elements; anything else as it is.
+
+    Raises ``TypeError``, naming the argument, for a tensor that depends on an element.
+    """
+    if not isinstance(value, _core.Tensor):
+        return value
+    if not _core.is_static(value):
+        raise TypeError(f"{argument} must be {what} that is the same for all elements: it is part of the graph, and no "
+                        "tensor that depends on one")
+    return next(_core.from_tensors(value).read())
+
+
 def integer(value: Any, argument: str) -> int:
-    """An int, or ``TypeError`` that names the argument."""
-    if isinstance(value, _core.Tensor):
-        raise TypeError(f"{argument} must be a Python int: it is part of the graph, and no tensor")
+    """An int, also of a tensor or array with one, or ``TypeError`` that names the argument."""
+    value = known(value, argument, "an int")
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise TypeError(f"{argument} must be an int, not {type(value).__name__}: {value!r}")
     return int(value.__index__())

@@ -92,6 +92,45 @@ class DType:
         """
         return self._name == "bool"
 
+    def _range(self, what: str) -> Any:
+        if self.is_integer:
+            return np.iinfo(self._name)
+        if self._name == "bfloat16":
+            largest = float.fromhex("0x1.fep127")
+            return type("range", (), {"min": -largest, "max": largest})
+        if self.is_floating:
+            return np.finfo(self._name)
+        raise TypeError(f"{self!r} has no {what}")
+
+    @property
+    def min(self) -> Any:
+        """The smallest value: of floats the one with the largest size. ``TypeError`` for bool, strings and complex.
+
+        >>> hr.int8.min
+        -128
+        """
+        return self._range("smallest value").min
+
+    @property
+    def max(self) -> Any:
+        """The largest value. ``TypeError`` for bool, strings and complex.
+
+        >>> hr.int64.max
+        9223372036854775807
+        """
+        return self._range("largest value").max
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least and the greatest intensity that an image of this dtype has.
+
+        >>> hr.uint8.limits, hr.float32.limits
+        ((0, 255), (0, 1))
+        """
+        if self.is_bool:
+            return 0, True
+        return 0, 1 if self.is_floating else self.max
+
     def __eq__(self, other: object) -> builtins.bool:
         if other is None:
             return False

@@ -15,8 +15,8 @@ from .base import Described
 if TYPE_CHECKING:
     from .dataset import Dataset
 
-#: An int, or numpy's equivalent, but no tensor.
-Int: TypeAlias = SupportsIndex
+#: An int, or numpy's equivalent, or a tensor of one that is the same for all elements.
+Int: TypeAlias = "SupportsIndex | _core.Tensor"
 #: A file or folder.
 Path: TypeAlias = "str | os.PathLike[str]"
 #: Files: one, several, a tensor of their names, or a dataset of these.
@@ -28,7 +28,10 @@ AUTOTUNE = -1
 
 
 def flag(value: Any, argument: str) -> bool:
-    """A bool."""
+    """A bool, also of a tensor or array with one."""
+    value = _values.known(value, argument, "a bool")
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{argument} must be a bool, not {type(value).__name__}: {value!r}")
     return bool(value)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core
+from .. import _core, _options
 from .._specs import flatten, map_structure
 from ..errors import InvalidArgumentError
 from .arguments import flag, graphs, seed_of
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 class DifferentElementsError(InvalidArgumentError, TypeError):
     """Datasets do not go together, as their elements are of different kinds."""
+
+
+def _of(inputs: Iterable[Described]) -> _options.Options:
+    return _options.of_inputs(x._given_options for x in inputs)
 
 
 class Combining(Described):
@@ -46,7 +51,7 @@ class Combining(Described):
                 raise TypeError(f"zip: the nest may hold only Datasets, not {type(x).__name__}")
         if isinstance(nest, Described):
             return made(nest._graph, nest._given_options)
-        out = made(_core.zip([x._graph for x in inputs]))
+        out = made(_core.zip([x._graph for x in inputs]), _of(inputs))
         if isinstance(nest, tuple) and all(isinstance(x, Described) for x in nest):
             return out
 
@@ -67,7 +72,7 @@ class Combining(Described):
         if not isinstance(dataset, Described):
             raise TypeError(f"concatenate: dataset must be a Dataset, not {type(dataset).__name__}")
         try:
-            return self._with(_core.concatenate(self._graph, dataset._graph))
+            return made(_core.concatenate(self._graph, dataset._graph), _of([self, dataset]))
         except InvalidArgumentError as error:
             raise DifferentElementsError(str(error)) from None
 
@@ -88,10 +93,11 @@ class Combining(Described):
                                                                        "rerandomize_each_iteration")
         if isinstance(weights, Described):
             return made(_core.sample_from_by(graphs(datasets, "sample_from_datasets"), weights._graph, seed_of(seed),
-                                             flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again))
+                                             flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again),
+                        _of([*datasets, weights]))
         given = [] if weights is None else [float(x) for x in weights]
         return made(_core.sample_from(graphs(datasets, "sample_from_datasets"), given, seed_of(seed),
-                                         flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again))
+                                      flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again), _of(datasets))
 
     @staticmethod
     def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True,
@@ -106,4 +112,5 @@ class Combining(Described):
             raise TypeError(f"choose_from_datasets: choice_dataset must be a Dataset, not "
                             f"{type(choice_dataset).__name__}")
         return made(_core.choose_from(choice_dataset._graph, graphs(datasets, "choose_from_datasets"),
-                                         flag(stop_on_empty_dataset, "stop_on_empty_dataset")))
+                                      flag(stop_on_empty_dataset, "stop_on_empty_dataset")),
+                    _of([choice_dataset, *datasets]))

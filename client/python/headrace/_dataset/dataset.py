@@ -62,7 +62,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return transformation_func(self)
 
     def with_options(self, options: _options.Options, name: str | None = None) -> Dataset:
-        """The same dataset with these options.
+        """The same dataset with these options. Warns of those that were set to another value before.
 
         Raises ``UnimplementedError`` for options that this release does not have.
 
@@ -75,14 +75,14 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return Dataset(_core.options(self._graph, *_options.of_graph(given)), self._given_options.merge(given))
 
     def options(self) -> _options.Options:
-        """The options that were given.
+        """The options that this dataset and its inputs were given. They are shown, and cannot be set: see ``with_options``.
 
         >>> options = hr.Options()
         >>> options.deterministic = False
         >>> Dataset.range(2).with_options(options).options().deterministic
         False
         """
-        return self._given_options
+        return self._given_options._shown()
 
     @property
     def element_spec(self) -> Any:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .._missing import names_of as _names_of
 from .._optional import Optional, get_next_as_optional
-from .._options import AutoShardPolicy, AutotuneOptions, DistributeOptions, OptimizationOptions, ThreadingOptions
+from .._options import (
+    AutoShardPolicy, AutotuneOptions, DistributeOptions, ExternalStatePolicy, OptimizationOptions, ThreadingOptions,
+)
 from ..service import SHARD_HINT
 from . import service
 from ._keeping import snapshot
@@ -25,7 +27,7 @@ if not _TYPE_CHECKING:
     __getattr__ = _names_of("data.experimental")
 
 __all__ = [
-    "AUTOTUNE", "AutoShardPolicy", "AutotuneOptions", "Counter", "CsvDataset", "DistributeOptions",
+    "AUTOTUNE", "AutoShardPolicy", "AutotuneOptions", "Counter", "CsvDataset", "DistributeOptions", "ExternalStatePolicy",
     "INFINITE_CARDINALITY", "JsonLinesDataset", "OptimizationOptions", "Optional", "RandomDataset", "SHARD_HINT", "SqlDataset",
     "TFRecordWriter", "TarDataset", "ThreadingOptions", "UNKNOWN_CARDINALITY", "assert_cardinality",
     "bucket_by_sequence_length", "cardinality", "choose_from_datasets", "dense_to_ragged_batch", "distributed_save",
