@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/assertions.hpp"
 
+#include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/literal.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 
@@ -43,5 +44,26 @@ assertion_scope::assertion_scope() : outer_(std::exchange(innermost, this)) {}
 assertion_scope::~assertion_scope() { innermost = outer_; }
 
 assertion_scope* assertion_scope::current() noexcept { return innermost; }
+
+expr assertion_scope::tie_all(expr x) const {
+  for (const auto& [made, branches] : made_) {
+    auto out = tied(x, made);
+    for (auto at = branches.rbegin(); at != branches.rend(); ++at)
+      out = make_cond(at->condition, at->taken ? out : x, at->taken ? x : out).single();
+    x = std::move(out);
+  }
+  return x;
+}
+
+assertion_branch::assertion_branch(const expr& condition, bool taken)
+  : of_(assertion_scope::current()) {
+  if (of_ != nullptr)
+    of_->branches_.push_back({condition, taken});
+}
+
+assertion_branch::~assertion_branch() {
+  if (of_ != nullptr)
+    of_->branches_.pop_back();
+}
 
 } // namespace headrace::detail

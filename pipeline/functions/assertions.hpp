@@ -23,12 +23,36 @@ public:
 
   /// The innermost scope of this thread; null outside of traced functions.
   static assertion_scope* current() noexcept;
-  void add(const expr& assertion) { made_.push_back(assertion); }
-  const std::vector<expr>& made() const noexcept { return made_; }
+  void add(const expr& assertion) { made_.push_back({assertion, branches_}); }
+  bool empty() const noexcept { return made_.empty(); }
+  /// `x` with all assertions that were made.
+  expr tie_all(expr x) const;
 
 private:
+  friend class assertion_branch;
+  struct branch {
+    expr condition;
+    bool taken = true;
+  };
+  struct assertion {
+    expr made;
+    std::vector<branch> branches; ///< in which it was made, the outermost first
+  };
   assertion_scope* outer_;
-  std::vector<expr> made_;
+  std::vector<assertion> made_;
+  std::vector<branch> branches_; ///< that are being traced
+};
+
+/// What is asserted during its lifetime holds for the rows for which `condition` is `taken`.
+class assertion_branch {
+public:
+  assertion_branch(const expr& condition, bool taken);
+  ~assertion_branch();
+  assertion_branch(const assertion_branch&) = delete;
+  assertion_branch& operator=(const assertion_branch&) = delete;
+
+private:
+  assertion_scope* of_;
 };
 
 } // namespace headrace::detail

@@ -19,8 +19,14 @@ void check_iterations(int64_t maximum_iterations);
 /// arithmetic that only this branch needs do not run.
 template <class F, class G>
 auto cond(const expr& condition, F&& if_true, G&& if_false) {
-  const auto x = std::forward<F>(if_true)();
-  const auto y = std::forward<G>(if_false)();
+  const auto x = [&] {
+    const detail::assertion_branch taken{condition, true};
+    return std::forward<F>(if_true)();
+  }();
+  const auto y = [&] {
+    const detail::assertion_branch taken{condition, false};
+    return std::forward<G>(if_false)();
+  }();
   auto out = detail::make_cond(condition, detail::to_structure(x), detail::to_structure(y));
   if constexpr (std::convertible_to<decltype(x), expr>)
     return out.single();

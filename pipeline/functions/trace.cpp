@@ -27,17 +27,6 @@ expr_structure make_arguments(const function& f) {
 
 } // namespace
 
-namespace {
-
-/// `x` with the assertions of the function that is traced.
-expr with_assertions(expr x) {
-  if (const auto* scope = assertion_scope::current())
-    for (const auto& assertion : scope->made()) x = tied(x, assertion);
-  return x;
-}
-
-} // namespace
-
 tracing::tracing(const element_spec& argument)
   : made_{.scope = std::make_shared<const function_scope>(), .argument = argument},
     argument_(make_arguments(made_)) {}
@@ -52,18 +41,18 @@ void tracing::wrong_arity() const {
 function tracing::with_tensors(const expr_structure& tensors) && {
   made_.layout = tensors.layout();
   for (const auto& leaf : tensors.leaves()) made_.tensors.push_back(leaf.node());
-  if (!made_.tensors.empty())
-    made_.tensors.front() = with_assertions(expr{made_.tensors.front()}).node();
+  if (const auto* scope = assertion_scope::current(); scope != nullptr && !made_.tensors.empty())
+    made_.tensors.front() = scope->tie_all(expr{made_.tensors.front()}).node();
   return std::move(made_);
 }
 
 function tracing::with_dataset(dataset_ptr dataset) && {
   made_.dataset = std::move(dataset);
   const auto* scope = assertion_scope::current();
-  if (scope == nullptr || scope->made().empty())
+  if (scope == nullptr || scope->empty())
     return std::move(made_);
   // A dataset of one element, which fails where an assertion does, stands before it.
-  auto held = make_from_tensors({with_assertions(expr{true}).node()}).value();
+  auto held = make_from_tensors({scope->tie_all(expr{true}).node()}).value();
   tracing inner{held->spec};
   inner.made_.dataset = std::move(made_.dataset);
   made_.dataset =

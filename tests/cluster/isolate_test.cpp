@@ -1,5 +1,6 @@
 #include "tests/client/support/command.hpp"
 #include "tests/cluster/processes.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/scratch_directory.hpp"
 
 #include <csignal>
@@ -222,8 +223,8 @@ TEST(Isolate, PassesOnWhatItWasGiven) {
   scratch_directory folder;
   const auto log = folder.path() + "/log";
   isolated up{{"--workers", "1", "--max-stuck-threads", "3", "--worker-addresses",
-               "localhost,127.0.0.1", "--memory-limit", "2G", "--log-format", "json", "--log-file",
-               log}};
+               "localhost,127.0.0.1", "--memory-limit", sanitized ? "0" : "2G", "--log-format",
+               "json", "--log-file", log}};
   await_workers(up.address, 1);
   EXPECT_EQ(up.workers().size(), 1u) << "it has an entry of the list";
   up.process.kill(SIGTERM);

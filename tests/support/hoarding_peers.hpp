@@ -2,18 +2,12 @@
 
 #include "tests/runtime/basp/basp_frames.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <list>
 #include <stdexcept>
 
 namespace headrace::test {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/// A sanitizer's own memory would count against a limit of memory.
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
 
 /// Connections to an actor port on loopback that greet like nodes, and then each send almost all of
 /// the largest message. The port keeps what it has got of it, over `bytes` in all.

@@ -1,4 +1,5 @@
 #include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 
@@ -71,6 +72,22 @@ TEST(UnusedAssertion, BelongsToTheInnermostFunction) {
                 });
               })),
               ElementsAre(0, -1, 2, 0, -1, 2));
+}
+
+TEST(UnusedAssertion, InABranchIsAboutTheElementsThatTakeIt) {
+  EXPECT_THAT(values(dataset::range(5).map([](expr x) {
+                return cond(
+                  x > 1,
+                  [&] {
+                    debugging::assert_less(12 / (x - 1), 6);
+                    return x * 10;
+                  },
+                  [&] {
+                    debugging::assert_greater(x, 0);
+                    return x;
+                  });
+              })),
+              ElementsAre(-1, 1, -1, -1, 40));
 }
 
 TEST(UnusedAssertion, FailsTheElementOfAFilter) {

@@ -3,6 +3,7 @@
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
 #include "tests/runtime/process/child_body.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <csignal>
 #include <gmock/gmock.h>
@@ -15,12 +16,6 @@ using namespace headrace;
 using namespace headrace::test;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 namespace {
 

@@ -1,0 +1,12 @@
+#pragma once
+
+namespace headrace::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/// A sanitizer has memory of its own, which would count against limits and bounds of memory.
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+} // namespace headrace::test
