@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from . import _core, _values
 from ._refusals import METHODS, refuse
 from ._specs import TensorShape
+from ._tensor_text import refuse_text, refuse_texts
 
 Tensor = _core.Tensor
 Tensor.__module__ = "headrace"
@@ -192,6 +194,19 @@ def _set_shape(self: Tensor, shape: Any) -> None:
 def _divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     return a // b, a % b
 
+
+def _without_texts(f: Any) -> Any:
+    """An operator that takes no description of a tensor as its other operand."""
+    @functools.wraps(f)
+    def operator(self: Tensor, other: Any) -> Any:
+        refuse_texts(other) if isinstance(other, (list, tuple, np.ndarray)) else refuse_text(other)
+        return f(self, other)
+    return operator
+
+
+# Comparisons with texts are operators, too: a description would compare unequal to everything.
+for _name in ("__add__", "__radd__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(Tensor, _name, _without_texts(getattr(Tensor, _name)))
 
 for _name, _value in {
     **METHODS,

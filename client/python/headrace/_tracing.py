@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import threading
@@ -10,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _assertions, _core, _values
+from . import _assertions, _core, _python_draws, _values
 from ._control_flow.rewriting import rewritten
 from ._refusals import explained
 from ._specs import map_structure
+from ._tensor_text import in_function, refuse_in_result
 from .errors import OperatorNotAllowedInGraphError
 
 
@@ -140,8 +142,10 @@ def _called_as_it_is(f: Callable[..., Any], given: tuple[Any, ...], opened: Any)
     call = _Call(opened)
     _tracing.calls.append(call)
     try:
-        with _assertions.collected(call.asserted):
-            return call, f(*given)
+        with _assertions.collected(call.asserted), in_function():
+            result = f(*given)
+            refuse_in_result(result)
+            return call, result
     except Exception as e:
         better = explained(e)
         if better is None:
@@ -164,7 +168,8 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     given = _argument(given)
     given = given if isinstance(given, tuple) else (given,)
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
-    call, result = _called(f, given, opened)
+    with contextlib.nullcontext() if _tracing.calls else _python_draws.warned_of(f"{operator}: {argument} {describe(f)}"):
+        call, result = _called(f, given, opened)
     if call.read and operator not in ("map", "flat_map", "interleave", "group_by_window"):
         raise TypeError(f"{operator}: {argument} {describe(f)} reads a dataset that it is given; do so in a map before")
     if isinstance(result, Dataset):

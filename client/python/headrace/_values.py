@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, dtypes
+from ._tensor_text import refuse_text, refuse_texts
 
 
 def _first_leaf(value: Any) -> Any:
@@ -22,21 +23,13 @@ def holds_tensors(value: Any) -> bool:
     return isinstance(value, _core.Tensor)
 
 
-def _no_tensors_text(value: Any) -> None:
-    # str() and f-strings of a tensor describe it; this is never meant as data.
-    if isinstance(value, str) and "<headrace.Tensor shape=" in value:
-        from ._refusals import refuse
-
-        refuse("a tensor's value is needed as a Python str", "Use headrace.strings.as_string and headrace.strings.join")
-
-
 def as_array(value: Any, dtype: Any = None) -> Any:
     """``value`` as a numpy array. Python's ints become int32 if they fit, and its floats float32, as in TensorFlow.
 
     Raises ``TypeError`` or ``ValueError`` for what is no tensor.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    _no_tensors_text(_first_leaf(value))
+    refuse_texts(value)
     try:
         # Strings are kept as objects: numpy's own strings would lose NULs at their ends.
         array = np.asarray(value, dtype=np.object_ if isinstance(_first_leaf(value), (str, bytes)) else None)
@@ -103,7 +96,7 @@ def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
 def tensor(value: Any, argument: str) -> _core.Tensor:
     """An argument of a function: a tensor, a literal whose dtype follows its neighbours', or a constant."""
     if isinstance(value, (bool, int, float, str, bytes)) and not isinstance(value, np.generic):
-        _no_tensors_text(value)
+        refuse_text(value)
         return _core.literal(value)
     return named(value, argument)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, dtypes
 from ._missing import names_of as _names_of
 from ._functions.ragged import RaggedTensor
+from ._tensor_text import refuse_text
 from ._values import integer, integers, tensor
 
 if not TYPE_CHECKING:
@@ -18,6 +19,7 @@ Tensor = _core.Tensor
 def _text(value: Any, argument: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be a str, not {type(value).__name__}")
+    refuse_text(value)
     return value
 
 

@@ -1,0 +1,32 @@
+"""Random numbers of Python and numpy that a function draws while it is traced."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Are two states of ``numpy.random`` equal? They are tuples with an array in them."""
+    return len(one) == len(other) and all(np.array_equal(x, y) for x, y in zip(one, other))
+
+
+@contextlib.contextmanager
+def warned_of(function: str) -> Iterator[None]:
+    """Warns if ``random`` or ``numpy.random`` were drawn from within: the number is the same for all elements then.
+
+    It looks at the states of the two modules, so that generators of the function's own are not seen, and draws of other
+    threads are.
+    """
+    of_python, of_numpy = random.getstate(), np.random.get_state()
+    yield
+    drawn = [name for name, same in (("random", random.getstate() == of_python),
+                                     ("numpy.random", _same(np.random.get_state(), of_numpy))) if not same]
+    if drawn:
+        warnings.warn(f"{function} drew from {' and '.join(drawn)} when it was traced, once for all elements and passes; "
+                      "headrace.random draws for each element", RuntimeWarning, stacklevel=2)

@@ -1,0 +1,78 @@
+"""Texts that describe a tensor, as ``str`` and f-strings make them. They are for messages, and never data."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ._refusals import refuse
+
+#: What each such text begins with, in lower case, because a function may have changed the case of it.
+BEGINNING = "<headrace.tensor shape="
+
+
+class _OfThread(threading.local):
+    functions = 0
+
+
+_of_thread = _OfThread()
+
+
+@contextlib.contextmanager
+def in_function() -> Iterator[None]:
+    """A function is traced within, on this thread."""
+    _of_thread.functions += 1
+    try:
+        yield
+    finally:
+        _of_thread.functions -= 1
+
+
+def _describes(value: Any) -> bool:
+    if isinstance(value, bytes):
+        return BEGINNING.encode() in value.lower()
+    return isinstance(value, str) and BEGINNING in value.lower()
+
+
+def _anywhere(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_anywhere(part) for part in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "OSU" and any(_describes(part) for part in value.flat)
+    return _describes(value)
+
+
+def _refuse() -> NoReturn:
+    refuse("a tensor's value is needed as a Python str", "Use headrace.strings.as_string and headrace.strings.join")
+
+
+def refuse_text(value: Any) -> None:
+    """Raises ``OperatorNotAllowedInGraphError`` for a str or bytes with the description of a tensor in it."""
+    if _describes(value):
+        _refuse()
+
+
+def refuse_texts(value: Any) -> None:
+    """The same for lists, tuples and arrays of them, which are looked through in functions that are being traced.
+
+    Outside of those there are no tensors whose value is not known, and arrays may be large.
+    """
+    if _anywhere(value) if _of_thread.functions else _describes(value):
+        _refuse()
+
+
+def refuse_in_result(value: Any) -> None:
+    """The same for all that a function gives: nested tuples, lists and dicts, the keys of these as well."""
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            refuse_in_result(part)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            refuse_text(key)
+            refuse_in_result(part)
+    elif _anywhere(value):
+        _refuse()
