@@ -10,6 +10,13 @@ from typing import Any
 import pytest
 
 import headrace as hr
+from headrace import _seeds
+
+
+@pytest.fixture(autouse=True)
+def seed_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test has the seed of the process that another one, or an example, has set."""
+    monkeypatch.setattr(_seeds._OfProcess, "state", None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -45,7 +45,6 @@ MISSING: dict[str, dict[str, str]] = {
         "gfile": "Python's glob, os and pathlib",
         "matching_files": "Dataset.list_files",
     },
-    "random": {"set_seed": "shuffle, list_files and others take a seed"},
     "data": {
         "NumpyIterator": "every iterator gives numpy's values",
     },

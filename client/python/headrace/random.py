@@ -6,10 +6,12 @@ Those named stateless depend on a seed alone: an integer vector of two, which ma
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from . import _core, dtypes
+from . import _core, _seeds, dtypes
 from ._missing import names_of as _names_of
+from ._refusals import users_line
 from ._specs import TensorShape
 from ._values import constant, integer, tensor
 
@@ -24,6 +26,28 @@ def _dims(shape: Any) -> list[int | None]:
     if not dims.is_fully_defined():
         raise ValueError(f"shape must be known when the function is traced, not {dims}")
     return dims.as_list()
+
+
+def set_seed(seed: int) -> None:
+    """Sets the seed of the process: datasets that are made later draw the same in every run of the program.
+
+    As in TensorFlow, ``shuffle``, ``Dataset.random``, ``list_files``, ``sample_from_datasets`` and other datasets without a
+    ``seed`` get one each, by their number since this call; those with one get another, which both decide. The same calls in
+    the same order give the same elements, which are not those of TensorFlow.
+
+    It decides nothing of what functions draw for each element (``headrace.random.uniform``, ``headrace.image.random_crop``),
+    which a ``RuntimeWarning`` says where they are traced: ``stateless_uniform`` and its like take seeds. Nor does it
+    reach datasets that were made before, other processes, or ``random`` of Python and numpy.
+
+    Raises ``TypeError`` for what is no integer.
+
+    >>> def three():
+    ...     hr.random.set_seed(7)
+    ...     return list(Dataset.range(9).shuffle(9)), list(Dataset.range(9).shuffle(9))
+    >>> three() == three()
+    True
+    """
+    _seeds.set_seed(integer(seed, "seed"))
 
 
 def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
@@ -125,6 +149,9 @@ def _drawn_seed(seed: Any) -> Tensor:
     """A seed for each element, for one function that draws."""
     from ._tracing import next_salt
 
+    if _seeds.is_set():
+        warnings.warn(f"{users_line()}: random.set_seed decides nothing of what functions draw for each element; "
+                      "headrace.random.stateless_uniform and its like take seeds", RuntimeWarning, stacklevel=3)
     # Functions with a seed of their own do not depend on the number of others.
     return _core.element_seed(next_salt() if seed is None else 2**32 + integer(seed, "seed"))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from .. import _core, _values, dtypes
+from .. import _core, _seeds, _values, dtypes
 from .._values import integer
 from .base import Described
 
@@ -38,8 +38,8 @@ def flag(value: Any, argument: str) -> bool:
 
 
 def seed_of(value: Any) -> int | None:
-    """A seed as the engine takes it; None is drawn, once for a dataset."""
-    return None if value is None else integer(value, "seed") % 2**64
+    """A seed as the engine takes it; None is drawn, once for a dataset. ``headrace.random.set_seed`` decides it otherwise."""
+    return _seeds.derived(None if value is None else integer(value, "seed"))
 
 
 def graphs(datasets: Any, operator: str) -> list[_core.Graph]:

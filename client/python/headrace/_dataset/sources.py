@@ -99,7 +99,7 @@ class Sources(Described):
         [b'_options.py']
         """
         mixed = True if shuffle is None else flag(shuffle, "shuffle")
-        return made(_core.list_files(names(file_pattern, "file_pattern"), mixed, seed_of(seed)))
+        return made(_core.list_files(names(file_pattern, "file_pattern"), mixed, seed_of(seed) if mixed else None))
 
     @staticmethod
     def counter(start: Int = 0, step: Int = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
