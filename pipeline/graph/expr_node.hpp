@@ -152,6 +152,9 @@ enum class expr_op : uint16_t {
   ragged_to_tensor = 360, ///< inputs values, row lengths, the value that fills the rows
   // files
   read_file = 380, ///< the bytes of the file that each string names, where the function runs
+  // loops
+  while_loop = 400, ///< result `attrs.index` of a loop; see functions/representation/loop.hpp
+  loop_variable,    ///< place `attrs.index` in a loop's condition and body; of `attrs.dims`
 };
 
 /// One part of numpy's basic indexing.

@@ -53,6 +53,20 @@ void bind_functions(nb::module_& m) {
     return to_python(cond(
       condition, [&] { return yes; }, [&] { return no; }));
   });
+  nb::class_<detail::open_loop>(m, "OpenLoop")
+    .def_prop_ro("variables", [](const detail::open_loop& x) { return to_python(x.variables()); })
+    .def("finish", [](const detail::open_loop& x, e condition, nb::handle after) {
+      return to_python(x.finish(condition, structure_of(after)));
+    });
+  m.def(
+    "open_loop",
+    [](nb::handle first, std::optional<int64_t> maximum_iterations, const nb::list& invariants) {
+      const auto variables = structure_of(first);
+      std::vector<shape> shapes;
+      for (auto x : invariants) shapes.push_back(shape_from_python(x));
+      return detail::open_loop{variables, maximum_iterations, shapes};
+    },
+    nb::arg("first"), nb::arg("maximum_iterations").none(), nb::arg("invariants"));
   m.def("clip_by_value", &clip_by_value);
   m.def("cast", [](e x, const std::string& type) { return cast(x, type_of(type)); });
 
