@@ -66,7 +66,7 @@ block compiled_function::run_unnamed(const block& in, const environment* outer,
                                      uint64_t& kernel_calls) const try {
   if (named_)
     return run_named(in);
-  kernel_counter counter;
+  kernel_counter counter{.stop = stop_};
   auto out = program_.run(in, outer, counter);
   kernel_calls += counter.calls;
   return out;
@@ -127,7 +127,7 @@ result<std::shared_ptr<const compiled_function>> engine::compiled(const dataset_
     return known;
   const auto& f = *node.body;
   if (f.named.empty()) {
-    known = std::make_shared<const compiled_function>(node.op, f);
+    known = std::make_shared<const compiled_function>(node.op, f, context_.stop);
     return known;
   }
   HEADRACE_ASSIGN(auto found, find_function(f.named));

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <unordered_map>
 
 /// What the iterators of one graph share. Not for users.
@@ -46,8 +47,9 @@ struct place {
 /// The function of an operator, ready to run over blocks.
 class compiled_function {
 public:
-  compiled_function(dataset_op of, const function& f)
-    : of_(of), program_(compile(f)), specs_(f.result().components) {}
+  /// `stop` ends the function's loops.
+  compiled_function(dataset_op of, const function& f, std::stop_token stop = {})
+    : of_(of), program_(compile(f)), specs_(f.result().components), stop_(std::move(stop)) {}
   compiled_function(dataset_op of, named_function f, std::vector<tensor_spec> specs)
     : of_(of), named_(std::move(f)), specs_(std::move(specs)) {}
 
@@ -64,6 +66,7 @@ private:
   program program_;
   named_function named_;
   std::vector<tensor_spec> specs_;
+  std::stop_token stop_;
 };
 
 /// Makes iterators and keeps what they share. Thread-safe; outlives them.

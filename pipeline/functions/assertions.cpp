@@ -55,6 +55,13 @@ expr assertion_scope::tie_all(expr x) const {
   return x;
 }
 
+expr_structure assertion_scope::tie_all(const expr_structure& x) const {
+  auto leaves = x.leaves();
+  if (!leaves.empty())
+    leaves.front() = tie_all(leaves.front());
+  return {x.layout(), std::move(leaves)};
+}
+
 assertion_branch::assertion_branch(const expr& condition, bool taken)
   : of_(assertion_scope::current()) {
   if (of_ != nullptr)

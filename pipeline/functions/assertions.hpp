@@ -27,6 +27,8 @@ public:
   bool empty() const noexcept { return made_.empty(); }
   /// `x` with all assertions that were made.
   expr tie_all(expr x) const;
+  /// The same, of which the first expression fails where an assertion does.
+  expr_structure tie_all(const expr_structure& x) const;
 
 private:
   friend class assertion_branch;

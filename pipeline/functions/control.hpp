@@ -2,13 +2,32 @@
 
 #include "headrace/pipeline/functions/trace.hpp"
 
+#include <optional>
+#include <span>
+#include <vector>
+
 namespace headrace {
 
 namespace detail {
 
 expr_structure make_cond(const expr& condition, const expr_structure& x, const expr_structure& y);
-/// Throws `error` if a loop with this bound is not allowed.
-void check_iterations(int64_t maximum_iterations);
+
+/// A loop that is being traced: `variables` stand for the loop's variables before a step.
+class open_loop {
+public:
+  /// Throws `error` if the bound or an invariant is not allowed.
+  open_loop(const expr_structure& first, std::optional<int64_t> maximum_iterations,
+            std::span<const shape> invariants);
+  const expr_structure& variables() const noexcept { return variables_; }
+  /// The variables after the loop. Throws `error` if a step changes a dtype or shape.
+  expr_structure finish(const expr& condition, const expr_structure& after) const;
+
+private:
+  std::shared_ptr<const function_scope> scope_;
+  std::vector<expr_ptr> first_;
+  expr_structure variables_;
+  int64_t most_steps_;
+};
 
 } // namespace detail
 
@@ -34,23 +53,40 @@ auto cond(const expr& condition, F&& if_true, G&& if_false) {
     return out;
 }
 
-/// Applies `body` to `variables` as long as `condition` (a bool scalar) is true for them, at most
-/// `maximum_iterations` (1 to 256) times: each element as often as its own values require. Both
-/// take the variables as one `expr`, or as an `expr_structure`, and `body` returns them with the
-/// same dtypes. As with `cond`, an element cannot fail because of steps that it does not take.
+/// Applies `body` to `variables` as long as `condition` (a bool scalar) is true for them: each
+/// element as often as its own values require, and at most `maximum_iterations` times if that is
+/// given. Both take the variables as one `expr`, or as an `expr_structure`, and are called once;
+/// `body` returns the variables with the same dtypes. An element that fails in a step leaves the
+/// loop, and cannot fail because of steps that it does not take. A loop that does not end is ended
+/// by the stop of the iterator that runs it.
 ///
-/// Each step becomes a part of the graph, so their number is bounded: a body of many functions may
-/// have a lower bound (a worker accepts expressions nested 1,024 deep).
+/// A variable's shape must not change in a step, unless `invariants` (one a variable, in
+/// depth-first order) has an extent of -1 there. Random numbers by element differ from step to
+/// step.
 template <class Variables, class Condition, class Body>
-requires std::same_as<Variables, expr> || std::same_as<Variables, expr_structure> Variables
-while_loop(Condition&& condition, Body&& body, Variables variables, int64_t maximum_iterations) {
-  detail::check_iterations(maximum_iterations);
-  for (int64_t i = 0; i < maximum_iterations; ++i) {
-    const Variables before = variables;
-    variables = cond(
-      expr{condition(before)}, [&] { return Variables{body(before)}; }, [&] { return before; });
-  }
-  return variables;
+requires std::same_as<Variables, expr> || std::same_as<Variables, expr_structure>
+  Variables while_loop(Condition&& condition, Body&& body, const Variables& variables,
+                       std::optional<int64_t> maximum_iterations = std::nullopt,
+                       const std::vector<shape>& invariants = {}) {
+  const detail::open_loop loop{expr_structure{variables}, maximum_iterations, invariants};
+  // What is asserted in a step belongs to that step.
+  const auto goes_on = [&](const auto& before) {
+    const detail::assertion_scope assertions;
+    const expr out{condition(before)};
+    return assertions.tie_all(out);
+  };
+  const auto after = [&](const auto& before) {
+    const detail::assertion_scope assertions;
+    return assertions.tie_all(expr_structure{Variables{body(before)}});
+  };
+  const auto done = [&](const auto& before) {
+    const auto holds = goes_on(before);
+    return loop.finish(holds, after(before));
+  };
+  if constexpr (std::same_as<Variables, expr>)
+    return done(loop.variables().single()).single();
+  else
+    return done(loop.variables());
 }
 
 } // namespace headrace

@@ -155,6 +155,9 @@ enum class expr_op : uint16_t {
   // tensors as messages
   serialize_tensor = 400, ///< of any dtype and shape: the bytes of a TensorProto
   parse_tensor,           ///< the inverse; of `spec.type`
+  // loops
+  while_loop = 420, ///< result `attrs.index` of a loop; see functions/representation/loop.hpp
+  loop_variable,    ///< place `attrs.index` in a loop's condition and body; of `attrs.dims`
 };
 
 /// One part of numpy's basic indexing.

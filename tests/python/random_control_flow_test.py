@@ -18,6 +18,7 @@ class Maker:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
+        self.loops = 0
 
     def number(self, depth=2):
         pick = self.random.random()
@@ -48,9 +49,18 @@ class Maker:
                 out.append(f"{self.random.choice(VARIABLES)} = {self.number()}")
             elif pick < 0.5:
                 out.append(f"{self.random.choice(VARIABLES)} += {self.number(1)}")
-            elif pick < 0.6:
-                out.append(f"for i{depth} in range({self.random.randint(1, 3)}):")
-                out += self.inner(self.block(depth - 1, False) + [f"{self.random.choice(VARIABLES)} -= i{depth}"])
+            elif pick < 0.7:
+                bound = self.random.choice([str(self.random.randint(1, 3)), f"{self.random.choice(VARIABLES)} % 5"])
+                self.loops += 1
+                item = f"i{self.loops}"
+                out.append(f"for {item} in range({bound}):")
+                out += self.inner(self.leaving())
+                out += self.inner(self.block(depth - 1, False) + [f"{self.random.choice(VARIABLES)} -= {item}"])
+            elif pick < 0.78:
+                # A countdown of its own ends it.
+                out.append(f"n{depth} = {self.random.choice(VARIABLES)} % 6")
+                out.append(f"while n{depth} > 0 and {self.truth(1)}:")
+                out += self.inner([f"n{depth} -= 1", *self.leaving(), *self.block(depth - 1, False)])
             else:
                 out.append(f"if {self.truth()}:")
                 out += self.inner(self.block(depth - 1, may_return))
@@ -63,6 +73,11 @@ class Maker:
         if may_return and depth < 3 and self.random.random() < 0.3:
             out.append(f"return {self.number()}, {self.number()}")
         return out
+
+    def leaving(self):
+        if self.random.random() < 0.5:
+            return []
+        return [f"if {self.truth(1)}:", f"    {self.random.choice(['break', 'continue'])}"]
 
     @staticmethod
     def inner(lines):

@@ -125,19 +125,12 @@ def test_AFunctionMayGiveADataset(tmp_path):
     assert [s for s, _ in ds] == [b"a1", b"b1", b"a2", b"b2"]
 
 
-def use_while(x):
-    while x < 10:  # the line
-        x = x + 1
-    return x
-
-
 def assign(x):
     x[0] = 1  # the line
     return x
 
 
 @pytest.mark.parametrize("f, line", [
-    (use_while, "while x < 10:  # the line"),
     (lambda x: float(x), "float(x)"),
     (lambda x: int(x), "int(x)"),
     (lambda x: [0, 1, 2][x], "[0, 1, 2][x]"),
@@ -268,8 +261,22 @@ def test_StepsAreRepeatedAsOftenAsAnElementSays():
         return hr.while_loop(lambda n, k: n > 0, lambda n, k: (n // 10, k + 1), (n, 0), maximum_iterations=6)[1]
 
     assert [int(x) for x in hr.Dataset.from_tensor_slices([0, 7, 12345]).map(digits)] == [0, 1, 5]
+    ds = hr.Dataset.range(3).map(lambda x: hr.while_loop(lambda y: y < 1000, lambda y: y + x + 1, (x,))[0])
+    assert list(ds) == [1000, 1001, 1001]
+    ds = hr.Dataset.range(3).map(lambda x: hr.while_loop(lambda y: y < 9, lambda y: y + 1, (x,), maximum_iterations=0)[0])
+    assert list(ds) == [0, 1, 2]
     with pytest.raises(ValueError, match="maximum_iterations"):
-        hr.Dataset.range(1).map(lambda x: hr.while_loop(lambda x: x > 0, lambda x: x, (x,)))
+        hr.Dataset.range(1).map(lambda x: hr.while_loop(lambda x: x > 0, lambda x: x, (x,), maximum_iterations=-1))
+
+
+def test_ALoopVariableMayGrowWhereAShapeInvariantSaysSo():
+    def countdown(x):
+        return hr.while_loop(lambda x, y: x > 0, lambda x, y: (x - 1, hr.concat([y, hr.reshape(x, [1])], 0)),
+                             (x, hr.zeros([0], hr.int64)), shape_invariants=([], [None]))[1]
+    assert [x.tolist() for x in hr.Dataset.range(4).map(countdown)] == [[], [1], [2, 1], [3, 2, 1]]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="variable 1 is .* shape invariant"):
+        hr.Dataset.range(4).map(lambda x: hr.while_loop(
+            lambda x, y: x > 0, lambda x, y: (x - 1, hr.concat([y, y], 0)), (x, hr.zeros([1], hr.int64))))
 
 
 def test_SequenceExamplesAreParsed():

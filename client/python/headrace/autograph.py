@@ -1,7 +1,7 @@
 """Python's control flow in functions that are given to datasets.
 
-In a function that is traced, ``if``, conditional expressions, ``and``, ``or``, ``not`` and chains of comparisons may
-depend on tensors: the function is rewritten from its source, and so are the functions of the user's that it calls. Both
+In a function that is traced, ``if``, ``while``, ``for``, ``break``, ``continue``, ``return``, conditional expressions,
+``and``, ``or``, ``not`` and chains of comparisons may depend on tensors: the function is rewritten from its source, and so are the functions of the user's that it calls. Both
 branches are traced, and each element takes the values of its own; it cannot fail because of the other one.
 
 >>> import headrace as hr
@@ -16,9 +16,17 @@ branches are traced, and each element takes the values of its own; it cannot fai
 (The source is that of a file or a notebook. What has none, such as lines that are typed in ``python``, is traced as it
 is.)
 
-Limits, each an error that names the line: ``while``, ``break``, ``continue``, and ``return`` inside a loop cannot depend
-on tensors (``headrace.while_loop`` can); a branch sets variables, and changes nothing in place; both branches give
-tensors of one dtype and structure.
+A loop goes on for each element as long as its own values say; ``for`` takes tensors and ``range`` of tensors:
+
+>>> def digits(x):
+...     n = 0
+...     while x > 0:
+...         x, n = x // 10, n + 1
+...     return n
+
+Limits, each an error that names the line: a branch or loop sets variables, and changes nothing in place; both branches
+give tensors of one dtype and structure; a loop's variables keep theirs, and their shapes (``headrace.while_loop`` takes
+``shape_invariants``); loops with ``else``, and loops that are left inside a ``with`` or ``try``, depend on no tensor.
 """
 
 from __future__ import annotations

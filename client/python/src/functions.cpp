@@ -30,6 +30,7 @@ strings::unit unit_of(bool utf8) { return utf8 ? strings::unit::utf8_chars : str
 bool is_static(const expr_ptr& x) {
   switch (x->op) {
   case expr_op::parameter:
+  case expr_op::loop_variable:
   case expr_op::row_seed:
   case expr_op::read_file: return false;
   default: return std::ranges::all_of(x->inputs, is_static);
@@ -69,6 +70,20 @@ void bind_functions(nb::module_& m) {
     return to_python(cond(
       condition, [&] { return yes; }, [&] { return no; }));
   });
+  nb::class_<detail::open_loop>(m, "OpenLoop")
+    .def_prop_ro("variables", [](const detail::open_loop& x) { return to_python(x.variables()); })
+    .def("finish", [](const detail::open_loop& x, e condition, nb::handle after) {
+      return to_python(x.finish(condition, structure_of(after)));
+    });
+  m.def(
+    "open_loop",
+    [](nb::handle first, std::optional<int64_t> maximum_iterations, const nb::list& invariants) {
+      const auto variables = structure_of(first);
+      std::vector<shape> shapes;
+      for (auto x : invariants) shapes.push_back(shape_from_python(x));
+      return detail::open_loop{variables, maximum_iterations, shapes};
+    },
+    nb::arg("first"), nb::arg("maximum_iterations").none(), nb::arg("invariants"));
   m.def("clip_by_value", &clip_by_value);
   m.def("cast", [](e x, const std::string& type) { return cast(x, type_of(type)); });
 

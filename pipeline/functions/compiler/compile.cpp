@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/functions/compiler/evaluation.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
+#include "headrace/pipeline/functions/representation/loop.hpp"
 
 #include <algorithm>
 #include <map>
@@ -69,6 +70,8 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
   for (auto number : attrs.numbers) put(key, number);
   put(key, attrs.texts.size());
   for (const auto& text : attrs.texts) put(key, std::string_view{text});
+  // The steps of a loop are programs of their own.
+  for (const auto& part : std::span{node.inputs}.subspan(inputs.size())) put(key, part.get());
   if (node.op != expr_op::constant)
     return key;
   const auto& value = attrs.value;
@@ -113,7 +116,7 @@ private:
         open.push_back(&node->inputs[0]);
         continue;
       }
-      for (const auto& in : node->inputs)
+      for (const auto& in : operands_of(*node))
         if (!known_.contains(in.get())) {
           open.push_back(&in);
           ready = false;
@@ -128,7 +131,7 @@ private:
 
   size_t make_item(const expr_ptr& node) {
     std::vector<size_t> inputs;
-    for (const auto& in : node->inputs) inputs.push_back(known_.at(in.get()));
+    for (const auto& in : operands_of(*node)) inputs.push_back(known_.at(in.get()));
     if (node->op == expr_op::cast && node->spec.type == node->inputs[0]->spec.type)
       return inputs[0];
     auto [at, fresh] = by_key_.emplace(key_of(*node, inputs), plan_.items.size());
@@ -138,7 +141,8 @@ private:
     item.node = node;
     item.what = kind_of(*node);
     item.uniform = item.what == kind::constant || item.what == kind::capture;
-    if (item.what == kind::op || item.what == kind::fused || item.what == kind::parse) {
+    if (item.what == kind::op || item.what == kind::fused || item.what == kind::parse
+        || item.what == kind::loop) {
       item.uniform = true;
       for (auto i : inputs) item.uniform = item.uniform && plan_.items[i].uniform;
       item.uniform = item.uniform && node->op != expr_op::row_seed;
@@ -153,7 +157,9 @@ private:
   kind kind_of(const expr_node& node) const {
     switch (node.op) {
     case expr_op::constant: return kind::constant;
-    case expr_op::row_seed: return kind::parameter;
+    case expr_op::row_seed:
+    case expr_op::loop_variable: return kind::parameter;
+    case expr_op::while_loop: return kind::loop;
     case expr_op::parameter:
       return node.scope.get() == plan_.scope ? kind::parameter : kind::capture;
     default:
@@ -166,7 +172,7 @@ private:
   /// Computes nodes that depend on constants alone.
   void fold() {
     for (auto& item : plan_.items) {
-      if (item.inputs.empty() || item.what == kind::parse)
+      if (item.inputs.empty() || item.what == kind::parse || item.what == kind::loop)
         continue;
       bool constant = true;
       for (auto i : item.inputs) constant = constant && plan_.items[i].what == kind::constant;
@@ -203,9 +209,10 @@ private:
         known = std::move(both);
       }
       // These are never skipped: elementwise functions cost less than finding the rows; a uniform
-      // value has no rows; the features of one parse are read together, wherever each is used.
+      // value has no rows; the features of one parse are read together, wherever each is used. A
+      // uniform loop is, as it may not end.
       if (item.what == kind::constant || item.what == kind::fused || item.what == kind::parse
-          || item.uniform)
+          || (item.uniform && item.what != kind::loop))
         item.guards.clear();
     }
   }
@@ -249,7 +256,7 @@ private:
       if (item.what == kind::constant)
         continue;
       std::pair<size_t, size_t> at{levels_[i], root(i)};
-      if (item.what == kind::parse) {
+      if (item.what == kind::parse || item.what == kind::loop) {
         auto whole = *item.node;
         whole.attrs.index = 0;
         whole.spec = {};
@@ -276,6 +283,8 @@ private:
       collect_inputs(step);
       if (step.what == kind::fused)
         make_pass(step, read_outside);
+      if (step.what == kind::loop)
+        make_loop_plans(step);
       plan_.steps.push_back(std::move(step));
     }
   }
@@ -315,6 +324,17 @@ private:
         item.inputs.size());
     }
     step.pass.emplace(std::move(functions), step.inputs.size());
+  }
+
+  void make_loop_plans(program::plan::step& step) const {
+    const auto loop = parts_of(*plan_.items[step.nodes.front()].node);
+    const auto planned = [](std::span<const expr_ptr> tensors) {
+      auto plan = std::make_shared<program::plan>();
+      compiler{*plan, nullptr}.add({tensors.begin(), tensors.end()});
+      return plan;
+    };
+    step.condition = planned(loop.condition);
+    step.after = planned(loop.after);
   }
 
   /// Finds the step after which each value can be freed.

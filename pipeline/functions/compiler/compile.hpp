@@ -10,7 +10,7 @@ namespace headrace {
 /// The content of a program: values numbered in the order in which they can be computed, and the
 /// steps that compute them.
 struct program::plan {
-  enum class kind : uint8_t { parameter, capture, constant, op, fused, parse };
+  enum class kind : uint8_t { parameter, capture, constant, op, fused, parse, loop };
 
   struct item {
     expr_ptr node;
@@ -33,6 +33,8 @@ struct program::plan {
     bool alike = false;       ///< the shapes are static, so that the pass need not look at the rows
     std::vector<detail::fused_pass> single; ///< one pass for each function of the pass
     std::vector<size_t> done;               ///< values that are not read by later steps
+    std::shared_ptr<const plan> condition;  ///< of a loop
+    std::shared_ptr<const plan> after;      ///< a step of a loop: its variables' next values
   };
 
   std::vector<item> items;

@@ -13,7 +13,8 @@ using plan_kind = program::plan::kind;
 
 bool by_row(const row_error& a, const row_error& b) { return a.row < b.row; }
 
-/// Adds errors for rows that have none yet.
+} // namespace
+
 void merge(std::vector<row_error>& into, const std::vector<row_error>& more) {
   if (more.empty())
     return;
@@ -27,7 +28,6 @@ void merge(std::vector<row_error>& into, const std::vector<row_error>& more) {
   into = std::move(both);
 }
 
-/// The errors of `x` over `rows` rows.
 std::vector<row_error> spread(const value& x, size_t rows, bool uniform) {
   if (!x.uniform || uniform || x.errors.empty())
     return x.errors;
@@ -35,6 +35,26 @@ std::vector<row_error> spread(const value& x, size_t rows, bool uniform) {
   for (size_t r = 0; r < rows; ++r) out.push_back({static_cast<uint32_t>(r), x.errors.front().why});
   return out;
 }
+
+void append_row(column_builder& out, const value& from, size_t r, size_t rank) {
+  const auto row = from.uniform ? 0 : r;
+  const auto& data = from.data;
+  const auto first = data.first_value(row), last = data.first_value(row + 1);
+  if (data.is_string()) {
+    for (auto v = first; v < last; ++v) out.add_string(data.string(static_cast<size_t>(v)));
+  } else if (first != last) {
+    const auto size = size_of(data.type());
+    const auto n = static_cast<size_t>(last - first);
+    std::memcpy(out.extend(n), data.value_buffer().data() + static_cast<size_t>(first) * size,
+                n * size);
+  }
+  const auto dims = data.shape_of(row);
+  std::vector<int64_t> padded(rank - dims.rank(), 1);
+  padded.insert(padded.end(), dims.dims().begin(), dims.dims().end());
+  out.end_row(shape{std::move(padded)});
+}
+
+namespace {
 
 /// True if the condition chooses the branch of `wanted` in row `r`.
 bool chooses(const value& condition, size_t r, bool wanted) {
@@ -64,25 +84,6 @@ std::vector<row_error> inherited(const expr_node& node, std::span<const value* c
     merge(out, errors);
   }
   return out;
-}
-
-/// Appends row `r` of `from`, with leading extents of 1 up to `rank`.
-void append_row(column_builder& out, const value& from, size_t r, size_t rank) {
-  const auto row = from.uniform ? 0 : r;
-  const auto& data = from.data;
-  const auto first = data.first_value(row), last = data.first_value(row + 1);
-  if (data.is_string()) {
-    for (auto v = first; v < last; ++v) out.add_string(data.string(static_cast<size_t>(v)));
-  } else if (first != last) {
-    const auto size = size_of(data.type());
-    const auto n = static_cast<size_t>(last - first);
-    std::memcpy(out.extend(n), data.value_buffer().data() + static_cast<size_t>(first) * size,
-                n * size);
-  }
-  const auto dims = data.shape_of(row);
-  std::vector<int64_t> padded(rank - dims.rank(), 1);
-  padded.insert(padded.end(), dims.dims().begin(), dims.dims().end());
-  out.end_row(shape{std::move(padded)});
 }
 
 /// If a branch of `where` failed in a row, it has no shape there that could be broadcast: the other
@@ -165,6 +166,18 @@ value evaluate_constant(const expr_ptr& node, const std::vector<size_t>& inputs,
   return {std::move(made.columns.front()), true, std::move(made.errors)};
 }
 
+namespace {
+
+std::vector<row_error> all_rows_outside(size_t rows) {
+  std::vector<row_error> out;
+  const auto why = internal_error(
+    "a variable of a loop, or what is computed from it, is used outside of the loop");
+  for (size_t r = 0; r < rows; ++r) out.push_back({static_cast<uint32_t>(r), why});
+  return out;
+}
+
+} // namespace
+
 void evaluation::load_base() {
   if (!in_.errors.empty()) {
     failed_before_.resize(in_.rows);
@@ -174,6 +187,16 @@ void evaluation::load_base() {
     const auto& item = plan_.items[i];
     const bool seeds = item.node->op == expr_op::row_seed;
     const auto index = seeds ? plan_.parameters : static_cast<size_t>(item.node->attrs.index);
+    if (item.node->op == expr_op::loop_variable || (seeds && !variables_.empty())) {
+      // A variable that is used outside of its loop has no value.
+      const auto place = seeds ? variables_.size() - 1 : index;
+      if (place < variables_.size())
+        values_[i] = variables_[place];
+      else
+        values_[i] = {column_of_nothing(item.node->spec, in_.rows), false,
+                      all_rows_outside(in_.rows)};
+      continue;
+    }
     if (seeds && (index == 0 || index >= in_.columns.size())) {
       values_[i].data = column_of_nothing(item.node->spec, in_.rows);
       const auto why = failed_precondition("random.element_seed: there are seeds for the elements "
@@ -230,6 +253,7 @@ void evaluation::run_step(const program::plan::step& step) {
   switch (step.what) {
   case plan_kind::op: run_single(step, 0, nullptr); break;
   case plan_kind::fused: run_pass(step); break;
+  case plan_kind::loop: run_loop(step); break;
   case plan_kind::parse: {
     const auto& item = plan_.items[step.nodes.front()];
     std::vector<const value*> inputs;

@@ -10,6 +10,13 @@ public:
   evaluation(const program::plan& plan, const block& in, const environment* outer,
              kernel_counter& counter)
     : plan_(plan), in_(in), outer_(outer), counter_(counter), values_(plan.items.size()) {}
+  /// Of the condition or a step of a loop, whose variables have these values; the last one is a
+  /// seed if the plan has one. Both outlive this.
+  evaluation(const program::plan& plan, const block& in, std::span<const value> variables,
+             kernel_counter& counter)
+    : evaluation(plan, in, static_cast<const environment*>(nullptr), counter) {
+    variables_ = variables;
+  }
 
   block run();
   /// The results as they are, uniform ones with one row.
@@ -22,6 +29,7 @@ private:
   void load_base();
   void run_step(const program::plan::step& step);
   void run_pass(const program::plan::step& step);
+  void run_loop(const program::plan::step& step);
   void run_single(const program::plan::step& step, size_t node, const fused_pass* pass);
   /// Rows that need not be evaluated in a step; `own` is memory for the result.
   const std::vector<uint8_t>& skipped(const program::plan::step& step,
@@ -32,9 +40,17 @@ private:
   const block& in_;
   const environment* outer_;
   kernel_counter& counter_;
+  std::span<const value> variables_;
   std::vector<value> values_;
   std::vector<uint8_t> failed_before_; ///< one for each row; empty if there are none
 };
+
+/// Adds errors for rows that have none yet; both are ascending.
+void merge(std::vector<row_error>& into, const std::vector<row_error>& more);
+/// The errors of `x` over `rows` rows.
+std::vector<row_error> spread(const value& x, size_t rows, bool uniform);
+/// Appends row `r` of `from`, with leading extents of 1 up to `rank`.
+void append_row(column_builder& out, const value& from, size_t r, size_t rank);
 
 /// Computes a node whose inputs are ready constants of `plan`.
 value evaluate_constant(const expr_ptr& node, const std::vector<size_t>& inputs,

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 
 namespace headrace {
 
@@ -16,9 +17,11 @@ struct environment {
   const environment* outer = nullptr;
 };
 
-/// Counts the column kernels that a program ran.
+/// Counts the column kernels that a program ran, and says when its loops are to stop.
 struct kernel_counter {
   uint64_t calls = 0;
+  /// Once it is requested, rows that are still in a loop fail as cancelled.
+  std::stop_token stop{};
 };
 
 /// Expressions compiled to run over the columns of whole blocks: each node needs at most one kernel

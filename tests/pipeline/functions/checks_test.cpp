@@ -185,9 +185,97 @@ TEST(WhileLoop, OnlyStepsThatAreTakenCanFail) {
   EXPECT_EQ(errors_of(out), (list{"0: divide: integer division by zero"}));
   EXPECT_EQ(values_of<int64_t>(out.columns[0])[2], 2);
   EXPECT_EQ(thrown_by([] {
-              while_loop([](expr x) { return x > 0; }, [](expr x) { return x; }, expr{1}, 257);
+              while_loop([](expr x) { return x > 0; }, [](expr x) { return x; }, expr{1}, -1);
             }),
-            "while_loop: maximum_iterations is 257; it must be in [1, 256]");
+            "while_loop: maximum_iterations is -1; it must be 0 or more");
+}
+
+TEST(WhileLoop, NamesTheVariableThatAStepChanges) {
+  const auto forever = [](expr) { return expr{true}; };
+  EXPECT_EQ(thrown_by([&] {
+              while_loop(
+                forever, [](expr x) { return cast<float>(x); }, constant(int64_t{1}));
+            }),
+            "while_loop: variable 0 is int64[] before a step and float32[] after it; cast one");
+  EXPECT_EQ(thrown_by([&] {
+              while_loop(
+                forever,
+                [](expr x) {
+                  return concat({x, x}, 0);
+                },
+                constant(std::vector<int64_t>{1}));
+            }),
+            "while_loop: variable 0 is int64[1] before a step and int64[2] after it; give a shape "
+            "invariant that allows both");
+  EXPECT_EQ(
+    thrown_by([&] { while_loop([](expr x) { return x; }, [](expr x) { return x; }, expr{1}); }),
+    "while_loop: the condition is int32[]; it must be a bool scalar");
+}
+
+TEST(WhileLoop, VariablesGrowAsAnInvariantAllows) {
+  auto out = apply_everywhere({scalars<int64_t>({3, 0, 1})}, [](expr n) {
+    const auto done = while_loop(
+      [](const expr_structure& v) { return size(v[1]) <= v[0]; },
+      [](const expr_structure& v) {
+        return expr_structure::tuple({v[0], concat({v[1], reshape(v[0], {1})}, 0)});
+      },
+      expr_structure::tuple({n, reshape(n, {1})}), std::nullopt, {shape{}, shape{shape::unknown}});
+    return reduce_sum(done[1]);
+  });
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{12, 0, 2}));
+}
+
+TEST(WhileLoop, LoopsInLoopsUseWhatIsAroundThem) {
+  auto out = apply_everywhere({scalars<int64_t>({4, 0, 7})}, [](expr n) {
+    const auto zero = constant(int64_t{0});
+    const auto done =
+      while_loop([&](const expr_structure& v) { return v[0] < n; },
+                 [&](const expr_structure& v) {
+                   const auto inner =
+                     while_loop([&](const expr_structure& w) { return w[0] < v[0]; },
+                                [&](const expr_structure& w) {
+                                  return expr_structure::tuple({w[0] + 1, w[1] + n * v[0] + w[0]});
+                                },
+                                expr_structure::tuple({zero, v[1]}));
+                   return expr_structure::tuple({v[0] + 1, inner[1]});
+                 },
+                 expr_structure::tuple({zero, zero}));
+    return done[1];
+  });
+  std::vector<int64_t> want;
+  for (int64_t n : {4, 0, 7}) {
+    int64_t s = 0;
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < i; ++j) s += n * i + j;
+    want.push_back(s);
+  }
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), want);
+}
+
+TEST(WhileLoop, ElementsOfTheOtherBranchDoNotEnterIt) {
+  auto out = apply_everywhere({scalars<int64_t>({1, -1, 3})}, [](expr n) {
+    // Endless for negative numbers.
+    return cond(
+      n > 0,
+      [&] { return while_loop([](expr x) { return x != 0; }, [](expr x) { return x - 1; }, n); },
+      [&] { return n; });
+  });
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{0, -1, 0}));
+}
+
+TEST(WhileLoop, IsEndedByAStop) {
+  std::stop_source stop;
+  const auto forever = trace(element_spec{tensor_spec{dtype::int64, {}}}, [](expr n) {
+    return while_loop([](expr) { return expr{true}; }, [](expr x) { return x + 1; }, n);
+  });
+  block in;
+  in.rows = 1;
+  in.columns.push_back(scalars<int64_t>({1}));
+  kernel_counter counter{.stop = stop.get_token()};
+  stop.request_stop();
+  const auto out = compile(forever).run(in, nullptr, counter);
+  ASSERT_EQ(out.errors.size(), 1u);
+  EXPECT_EQ(out.errors[0].why.code(), status_code::cancelled);
 }
 
 TEST(Cond, ChecksItsParts) {

@@ -189,6 +189,21 @@ std::vector<error_case> movements() {
          x, [&] { return x; }, [&] { return x; });
      }),
      "cond: the condition is int64[]; it must be a bool scalar"},
+    {expr_op::while_loop, on_one([](expr x) {
+       return while_loop([](expr y) { return y; }, [](expr y) { return y; }, x);
+     }),
+     "while_loop: the condition is int64[]; it must be a bool scalar"},
+    {expr_op::loop_variable, on_one([](expr x) {
+       auto leaked = x;
+       while_loop(
+         [&](expr y) {
+           leaked = y;
+           return y > 0;
+         },
+         [](expr y) { return y - 1; }, x);
+       return leaked;
+     }),
+     "a variable of a loop, or what is computed from it, is used outside of the loop"},
     {expr_op::slice_at, on_one([](expr x) {
        return slice(numbers({1, 2}), reshape(x, {1}), std::vector<int64_t>{2});
      }),

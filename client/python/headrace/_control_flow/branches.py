@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from .. import _assertions, _core, _values
 from .._refusals import refuse
 from .rewriting import callee as callee  # of rewritten functions, too
+from .source import OPS
 
 Thunk = Callable[[], Any]
 
@@ -177,6 +178,8 @@ def _merged(condition: _core.Tensor, yes: Any, no: Any, name: str) -> Any:
     if yes is no:
         return yes
     if isinstance(yes, Unset) or isinstance(no, Unset):
+        if name.startswith(f"{OPS}_value_"):  # what a `return` in a loop gives: read only where it was come to
+            return no if isinstance(yes, Unset) else yes
         return Unset(f"`{name}` is set in only one branch of an `if` over a tensor")
     if _fits_no_tensor(yes) or _fits_no_tensor(no):
         return Unset(f"`{name}` is {_kind(yes)} or {_kind(no)}, as an `if` over a tensor says, and no tensor")

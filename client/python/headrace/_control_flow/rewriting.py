@@ -2,7 +2,7 @@
 
 Each `if` becomes two functions, one a branch, which set the variables of the function around them, and a call of
 ``branches.branch`` that decides what becomes of both. Where a branch returns, all that follows the `if` is part of its
-branches. The idea is that of AutoGraph (Moldovan et al., 2019); loops stay Python's.
+branches. The body of a loop becomes a function in the same way. The idea is that of AutoGraph (Moldovan et al., 2019).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._refusals import is_users
-from .source import OPS, Node, compiled, function_node, tree_of
+from .leaving import Lowered, none_of
+from .source import OPS, Node, at, compiled, function_node, tree_of
 
 #: The attribute of functions that are left as they are.
 LEFT_ALONE = "_headrace_do_not_convert"
@@ -62,11 +63,17 @@ def _code_of(f: types.FunctionType) -> types.CodeType | None:
     return compiled(_Rewriter().function(copy.deepcopy(tree)), f, with_ops=True)
 
 
-def _with_code(f: types.FunctionType, code: types.CodeType) -> types.FunctionType:
-    from . import branches
+@functools.lru_cache(maxsize=None)
+def _ops() -> types.SimpleNamespace:
+    """What rewritten functions call."""
+    from . import branches, loops
 
+    return types.SimpleNamespace(**vars(branches), loops=loops)
+
+
+def _with_code(f: types.FunctionType, code: types.CodeType) -> types.FunctionType:
     cells = dict(zip(f.__code__.co_freevars, f.__closure__ or ()))
-    cells[OPS] = types.CellType(branches)
+    cells[OPS] = types.CellType(_ops())
     out = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__,
                              tuple(cells[name] for name in code.co_freevars))
     out.__kwdefaults__ = f.__kwdefaults__
@@ -175,7 +182,7 @@ class _Rewriter(ast.NodeTransformer):
         if own:
             targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in own]
             never = ast.If(ast.Constant(False), [ast.Assign(targets, ast.Constant(None))], [])
-            rest.insert(0, _at(never, node))
+            rest.insert(0, at(never, node))
         node.body = first + rest
         return node
 
@@ -185,7 +192,11 @@ class _Rewriter(ast.NodeTransformer):
         """``ends``: nothing of the function follows, so that a branch may return for it."""
         out: list[ast.stmt] = []
         for i, x in enumerate(body):
-            if not isinstance(x, ast.If):
+            if isinstance(x, (ast.While, ast.For)) and self._is_rewritten(x, ends=ends):
+                out.extend(self._loop(x))
+                if x._lowered.returns:  # type: ignore[union-attr]
+                    return out + self._block([x._lowered.result(), *body[i + 1:]], ends=True)  # type: ignore[union-attr]
+            elif not isinstance(x, ast.If):
                 made = self.visit(x)
                 out.extend(made if isinstance(made, list) else [made])
             elif not _has([x], (ast.Return,)):
@@ -210,7 +221,7 @@ class _Rewriter(ast.NodeTransformer):
         arguments = [ast.Tuple([ast.Constant(name) for name in names], ast.Load()), ast.Constant(_in_place(both))]
         made, call = self._branches(x, self._block(x.body, ends=False), self._block(x.orelse, ends=False), names,
                                     "branch", arguments)
-        return [*made, _at(ast.Expr(call), x)]
+        return [*made, at(ast.Expr(call), x)]
 
     def _returning(self, x: ast.If, yes: list[ast.stmt], no: list[ast.stmt]) -> list[ast.stmt]:
         names = [name for name in _stored(yes + no) if name not in self._globals]
@@ -220,7 +231,7 @@ class _Rewriter(ast.NodeTransformer):
         in_place = _in_place(yes + no)  # of the user's source: blocks are changed as they are rewritten
         made, call = self._branches(x, self._block(yes, ends=True), self._block(no, ends=True), names, "returned",
                                     [ast.Constant(in_place)])
-        return [*made, _at(ast.Return(call), x)]
+        return [*made, at(ast.Return(call), x)]
 
     def _branches(self, x: ast.If, yes: list[ast.stmt], no: list[ast.stmt], names: list[str], op: str,
                   more: list[ast.expr]) -> tuple[list[ast.stmt], ast.expr]:
@@ -238,13 +249,66 @@ class _Rewriter(ast.NodeTransformer):
                 function_node(names_of["get"], _no_arguments([]), [ast.Return(_call("values", *read))]),
                 function_node(names_of["put"], _no_arguments([given]), put)]
         thunks: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names_of.values()]
-        return [_at(m, x) for m in made], _at(_call(op, self.visit(x.test), *thunks, *more), x)
+        return [at(m, x) for m in made], at(_call(op, self.visit(x.test), *thunks, *more), x)
 
     def _plain(self, x: ast.If, why: str) -> ast.If:
-        x.test = _at(_call("plain", self.visit(x.test), ast.Constant(why)), x.test)
+        x.test = at(_call("plain", self.visit(x.test), ast.Constant(why)), x.test)
         x.body = self._block(x.body, ends=False)
         x.orelse = self._block(x.orelse, ends=False)
         return x
+
+    def _is_rewritten(self, x: ast.While | ast.For, *, ends: bool) -> bool:
+        """Can it become a loop over tensors? If it can, `break`, `continue` and `return` are replaced in it."""
+        if hasattr(x, "_lowered"):
+            return True
+        tests = [x.test] if isinstance(x, ast.While) else [x.iter]
+        if _has(tests, (ast.NamedExpr,)) or self._globals & set(_stored([x])) or _has([x], (ast.Return,)) and not ends:
+            return False
+        self._count += 1
+        lowered = Lowered(copy.deepcopy(x), self._count)
+        if not lowered.possible:
+            return False
+        lowered = Lowered(x, self._count)
+        x._lowered = lowered  # type: ignore[union-attr]
+        return True
+
+    def _loop(self, x: ast.While | ast.For) -> list[ast.stmt]:
+        lowered = x._lowered  # type: ignore[union-attr]
+        names = [name for name in _stored([x]) if not name.startswith(f"{OPS}_continue_")]
+        self._set.update(_stored([x, *lowered.first]))
+        in_place = _in_place(x.body)
+        goes_on: ast.expr = at(none_of(lowered.left) if lowered.left else ast.Constant(True), x)
+        self._count += 1
+        names_of = {what: f"{OPS}_{what}_{self._count}_{x.lineno}" for what in ("body", "get", "put")}
+        shared: list[ast.stmt] = [ast.Nonlocal(names)] if names else []
+        item, given = f"{OPS}_item", f"{OPS}_values"
+        body = self._block(x.body, ends=False)
+        if isinstance(x, ast.For):
+            body.insert(0, ast.Assign([x.target], ast.Name(item, ast.Load())))
+        put: list[ast.stmt] = [ast.Pass()]
+        if names:
+            target = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
+            put = [ast.Nonlocal(names), ast.Assign([target], ast.Name(given, ast.Load()))]
+        read: list[ast.expr] = [_thunk(ast.Name(n, ast.Load())) for n in names]
+        arguments = [item] if isinstance(x, ast.For) else []
+        made = [*lowered.first, function_node(names_of["body"], _no_arguments(arguments), shared + body),
+                function_node(names_of["get"], _no_arguments([]), [ast.Return(_call("values", *read))]),
+                function_node(names_of["put"], _no_arguments([given]), put)]
+        if isinstance(x, ast.While):
+            test = at(ast.BoolOp(ast.And(), [goes_on, x.test]), x) if lowered.left else x.test
+            call = [_call("loops.while_", _thunk(self.visit(test)))]
+        else:
+            call = [_call("loops.for_", self._over(x.iter), _thunk(self.visit(goes_on)))]
+        thunks: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names_of.values()]
+        call[0].args += [*thunks, ast.Tuple([ast.Constant(n) for n in names], ast.Load()), ast.Constant(in_place)]
+        return [at(m, x) for m in (*made, ast.Expr(call[0]))]
+
+    def _over(self, x: ast.expr) -> ast.expr:
+        """What a `for` goes over: `range` may have bounds that are tensors there."""
+        if not isinstance(x, ast.Call) or x.keywords or _has([x], (ast.Starred,)) or (
+                isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec")):
+            return self.visit(x)
+        return _call("loops.iterated", self.visit(x.func), *[self.visit(a) for a in x.args])
 
     def _inner(self, x: Any) -> Any:
         """A statement with blocks in it."""
@@ -256,7 +320,7 @@ class _Rewriter(ast.NodeTransformer):
         return x
 
     def visit_While(self, x: ast.While) -> Any:
-        x.test = _at(_call("plain", self.visit(x.test), ast.Constant("a `while`")), x.test)
+        x.test = at(_call("plain", self.visit(x.test), ast.Constant("a `while`")), x.test)
         return self._inner(x)
 
     def visit_For(self, x: ast.For) -> Any:
@@ -274,8 +338,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AnnAssign(self, x: ast.AnnAssign) -> Any:
         # Names that are annotated cannot be nonlocal.
         if x.value is None:
-            return _at(ast.Pass(), x)
-        return _at(ast.Assign([x.target], self.visit(x.value)), x)
+            return at(ast.Pass(), x)
+        return at(ast.Assign([x.target], self.visit(x.value)), x)
 
     def visit_FunctionDef(self, x: ast.FunctionDef) -> Any:
         return x if _yields(x) else _Rewriter().function(x)
@@ -296,9 +360,9 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec"):
             if x.func.id == "super" and not x.args and self._first:
                 # Without arguments it looks at those of the function that it is in, which may be a branch.
-                x.args = [_at(ast.Name(name, ast.Load()), x) for name in ("__class__", self._first)]
+                x.args = [at(ast.Name(name, ast.Load()), x) for name in ("__class__", self._first)]
             return x
-        x.func = _at(_call("callee", x.func), x)
+        x.func = at(_call("callee", x.func), x)
         return x
 
     def visit_BoolOp(self, x: ast.BoolOp) -> Any:
@@ -306,17 +370,17 @@ class _Rewriter(ast.NodeTransformer):
             return self.generic_visit(x)
         out = self.visit(x.values[-1])
         for value in reversed(x.values[:-1]):
-            out = _at(_call("and_" if isinstance(x.op, ast.And) else "or_", self.visit(value), _thunk(out)), x)
+            out = at(_call("and_" if isinstance(x.op, ast.And) else "or_", self.visit(value), _thunk(out)), x)
         return out
 
     def visit_UnaryOp(self, x: ast.UnaryOp) -> Any:
         self.generic_visit(x)
-        return _at(_call("not_", x.operand), x) if isinstance(x.op, ast.Not) else x
+        return at(_call("not_", x.operand), x) if isinstance(x.op, ast.Not) else x
 
     def visit_IfExp(self, x: ast.IfExp) -> Any:
         if _has([x.body, x.orelse], (ast.NamedExpr,)):
             return self.generic_visit(x)
-        return _at(_call("choose", self.visit(x.test), _thunk(self.visit(x.body)), _thunk(self.visit(x.orelse))), x)
+        return at(_call("choose", self.visit(x.test), _thunk(self.visit(x.body)), _thunk(self.visit(x.orelse))), x)
 
     def visit_Compare(self, x: ast.Compare) -> Any:
         named = _has([x], (ast.NamedExpr,))
@@ -325,21 +389,14 @@ class _Rewriter(ast.NodeTransformer):
             return x
         others: list[ast.expr] = [ast.Tuple([ast.Constant(type(op).__name__), _thunk(value)], ast.Load())
                                   for op, value in zip(x.ops, x.comparators)]
-        return _at(_call("chain", x.left, ast.Tuple(others, ast.Load())), x)
+        return at(_call("chain", x.left, ast.Tuple(others, ast.Load())), x)
 
 
-def _at(node: Any, place: ast.AST) -> Any:
-    """The node, and what is new below it, has the line of ``place``."""
-    for x in ast.walk(node):
-        if "lineno" in x._attributes and not hasattr(x, "lineno"):
-            ast.copy_location(x, place)
-            # Python gives calls of methods that end on another line the number of that line.
-            x.end_lineno, x.end_col_offset = x.lineno, x.col_offset  # type: ignore[attr-defined]
-    return node
-
-
-def _call(op: str, *arguments: ast.expr) -> ast.expr:
-    return ast.Call(ast.Attribute(ast.Name(OPS, ast.Load()), op, ast.Load()), list(arguments), [])
+def _call(op: str, *arguments: ast.expr) -> ast.Call:
+    f: ast.expr = ast.Name(OPS, ast.Load())
+    for name in op.split("."):
+        f = ast.Attribute(f, name, ast.Load())
+    return ast.Call(f, list(arguments), [])
 
 
 def _no_arguments(names: list[str]) -> ast.arguments:

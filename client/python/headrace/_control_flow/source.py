@@ -8,7 +8,7 @@ import linecache
 import sys
 import types
 from collections.abc import Sequence
-from typing import Union
+from typing import Any, Union
 
 Node = Union[ast.FunctionDef, ast.Lambda]
 
@@ -40,6 +40,16 @@ def function_node(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.F
     if sys.version_info >= (3, 12):
         out.type_params = []
     return out
+
+
+def at(node: Any, place: ast.AST) -> Any:
+    """The node, and what is new below it, has the line of ``place``."""
+    for x in ast.walk(node):
+        if "lineno" in x._attributes and not hasattr(x, "lineno"):
+            ast.copy_location(x, place)
+            # Python gives calls of methods that end on another line the number of that line.
+            x.end_lineno, x.end_col_offset = x.lineno, x.col_offset  # type: ignore[attr-defined]
+    return node
 
 
 @functools.lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _assertions, _core, _values, dtypes
-from .._specs import map_structure
+from .._specs import TensorShape, map_structure
 from .._refusals import refuse
 
 Tensor = _core.Tensor
@@ -96,27 +96,38 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
                maximum_iterations: int | None = None, name: str | None = None) -> Any:
     """Applies ``body`` to ``loop_vars`` as long as ``cond`` holds of them: each element as often as its values say.
 
-    ``maximum_iterations`` (1 to 256) must be given: the steps become part of the graph one by one.
+    Both are traced once, and ``body`` gives the variables with the same dtypes. An element that fails in a step leaves
+    the loop, and cannot fail because of steps that it does not take. ``maximum_iterations``: after so many steps it ends
+    in any case. ``shape_invariants``: shapes in the structure of ``loop_vars``, with None where a step may change an
+    extent; without them none may change. ``parallel_iterations``, ``back_prop`` and ``swap_memory`` change nothing.
+
+    Raises ``ValueError`` for a number of iterations below 0, and ``InvalidArgumentError`` for a dtype, shape or structure
+    that a step changes.
 
     >>> import headrace as hr
-    >>> halve = lambda n: hr.while_loop(lambda x: x > 1, lambda x: (x // 2,), (n,), maximum_iterations=8)[0]
+    >>> halve = lambda n: hr.while_loop(lambda x: x > 1, lambda x: (x // 2,), (n,))[0]
     >>> list(hr.Dataset.from_tensor_slices([1, 9, 20]).map(halve))
     [np.int32(1), np.int32(1), np.int32(1)]
     """
-    if maximum_iterations is None:
-        raise ValueError("while_loop: maximum_iterations must be given")
-    steps = _values.integer(maximum_iterations, "maximum_iterations")
-    if not 1 <= steps <= 256:
-        raise ValueError(f"while_loop: maximum_iterations must be between 1 and 256, not {steps}")
-    variables: Any = tuple(map_structure(_values.constant, v) for v in loop_vars)
-    for _ in range(steps):
-        goes_on = _values.constant(cond(*variables))
-        with _assertions.branch(goes_on, True):
-            after = body(*variables)
-        after = tuple(after) if isinstance(after, (tuple, list)) else (after,)
-        both = [map_structure(_values.constant, branch) for branch in (after, variables)]
-        variables = _core.cond(goes_on, *both)
-    return variables
+    steps = None if maximum_iterations is None else _values.integer(maximum_iterations, "maximum_iterations")
+    if steps is not None and steps < 0:
+        raise ValueError(f"while_loop: maximum_iterations must be 0 or more, not {steps}")
+    first: Any = tuple(map_structure(_values.constant, v) for v in loop_vars)
+    invariants = [] if shape_invariants is None else [TensorShape(getattr(x, "shape", x)).dims for x in shape_invariants]
+    loop = _core.open_loop(first, steps, invariants)
+    variables = loop.variables
+    # What is asserted in a step belongs to that step.
+    in_condition, in_body = _assertions.Asserted(), _assertions.Asserted()
+    with _assertions.collected(in_condition):
+        condition = in_condition.tied(_values.constant(cond(*variables)))
+    with _assertions.collected(in_body):
+        after = body(*variables)
+    after = tuple(after) if isinstance(after, (tuple, list)) else (after,)
+    if len(after) != len(variables):
+        raise ValueError(f"while_loop: body gives {len(after)} values for {len(variables)} variables")
+    beside = [_values.beside(a, v.dtype) if isinstance(v, Tensor) and not isinstance(a, Tensor)
+              else map_structure(_values.constant, a) for v, a in zip(variables, after)]
+    return loop.finish(condition, in_body.tied(tuple(beside)))
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:

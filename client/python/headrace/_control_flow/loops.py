@@ -1,0 +1,218 @@
+"""What rewritten functions call where their source has a `while` or `for`. A loop over Python's values runs while the
+function is traced; one whose condition or bounds are tensors becomes a loop of the graph.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import _assertions, _core, _values
+from .._functions.composed import range_
+from .._refusals import refuse
+from .._specs import map_structure
+from ..errors import InvalidArgumentError
+from . import branches
+from .branches import Thunk, Unset, _condition, _is_tensor, _kind
+from .rewriting import callee
+from .source import OPS
+
+Put = Callable[[list[Any]], None]
+_ADVICE = "Set it before the loop to a tensor with the dtype and shape that it keeps"
+
+
+class Numbers:
+    """``range`` with a bound that is a tensor."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        dtype = next(x.dtype for x in (start, stop, step) if _is_tensor(x))
+        if not dtype.is_integer:
+            refuse(f"the bound of a range is {dtype.name}", "Use headrace.cast to an integer")
+        self._start, self._stop, self._step = (_values.beside(x, dtype) for x in (start, stop, step))
+        self.zero = _values.beside(0, dtype)
+        self.count = _core.maximum(-((self._start - self._stop) // self._step), self.zero)
+
+    def at(self, i: Any) -> Any:
+        return self._start + i * self._step
+
+
+class Rows:
+    """The rows of a tensor whose number differs from element to element."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+        self.zero = _values.constant(0, "int64")
+        self.count = _core.shape_of(tensor)[0]
+
+    def at(self, i: Any) -> Any:
+        return _core.gather(self._tensor, i, 0, 0)
+
+
+def iterated(f: Any, *arguments: Any) -> Any:
+    """``f(*arguments)`` after `in` of a `for`."""
+    if (f is builtins.range or f is range_) and any(_is_tensor(x) for x in arguments) and 1 <= len(arguments) <= 3:
+        start, stop, step = (0, arguments[0], 1) if len(arguments) == 1 else (*arguments, 1)[:3]
+        return Numbers(start, stop, step)
+    return callee(f)(*arguments)
+
+
+def while_(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...], in_place: str) -> None:
+    """``while test(): body()``."""
+    condition = test()
+    while not _is_tensor(condition):
+        if not condition:
+            return
+        body()
+        condition = test()
+    _staged(test, body, get, put, names, in_place, "a `while`")
+
+
+def for_(over: Any, goes_on: Thunk, body: Callable[[Any], None], get: Thunk, put: Put, names: tuple[str, ...],
+         in_place: str) -> None:
+    """``for item in over: body(item)`` as long as ``goes_on()``."""
+    if _is_tensor(over) and over.shape.dims and over.shape.dims[0] is None:
+        over = Rows(over)
+    if not isinstance(over, (Numbers, Rows)):
+        _python(over, goes_on, body, get, put, names, in_place)
+        return
+    place = [over.zero]
+
+    def test() -> Any:
+        return branches.and_(place[0] < over.count, goes_on)
+
+    def step() -> None:
+        body(over.at(place[0]))
+        place[0] = place[0] + 1
+
+    def put_all(given: list[Any]) -> None:
+        put(given[:-1])
+        place[0] = given[-1]
+
+    _staged(test, step, lambda: [*get(), place[0]], put_all, (*names, f"{OPS}_place"), in_place, "a `for`")
+
+
+def _python(over: Iterable[Any], goes_on: Thunk, body: Callable[[Any], None], get: Thunk, put: Put,
+            names: tuple[str, ...], in_place: str) -> None:
+    items: Iterator[Any] = iter(over)
+    for item in items:
+        condition = goes_on()
+        if _is_tensor(condition):
+            branches.branch(condition, lambda: body(item), lambda: None, get, put, names, in_place)
+        elif condition:
+            body(item)
+        else:
+            return
+        if not _is_tensor(after := goes_on()) and not after:
+            return
+
+
+def _staged(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...], in_place: str, what: str) -> None:
+    if in_place or not names:
+        refuse(f"{what} over a tensor {in_place or 'sets no variable'}, which would happen for every element",
+               "Set variables in the loop, and use them after it")
+    before = get()
+    first = [value if _is_variable(value) else None for value in before]
+    wide = [_widened(value) for value in first]
+    try:
+        _traced(test, body, get, put, names, before, first)
+    except InvalidArgumentError as narrow:
+        if all(a is b for a, b in zip(first, wide)):
+            raise
+        try:
+            _traced(test, body, get, put, names, before, wide)
+        except InvalidArgumentError:
+            raise narrow from None
+
+
+def _widened(value: Any) -> Any:
+    """Python's numbers as 64 bits, for loops whose other tensors are: a literal would follow its neighbours."""
+    if isinstance(value, (int, float)) and not isinstance(value, (bool, np.generic)):
+        return _values.constant(value, "int64" if isinstance(value, int) else "float64")
+    return value
+
+
+def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...], before: list[Any],
+            first: list[Any]) -> None:
+    for _ in range(4):  # until the variables that Python's numbers begin have the dtypes of what follows
+        which = [i for i, value in enumerate(first) if value is not None]
+        loop = _core.open_loop(tuple(_constants(first[i]) for i in which), None, [])
+        variables = dict(zip(which, loop.variables))
+        put([variables.get(i, value) for i, value in enumerate(before)])
+        # What is asserted in a step belongs to that step.
+        in_condition, in_body = _assertions.Asserted(), _assertions.Asserted()
+        with _assertions.collected(in_condition):
+            condition = test()
+        condition = _condition(condition) if _is_tensor(condition) else _values.constant(bool(condition))
+        condition = in_condition.tied(condition)
+        with _assertions.collected(in_body):
+            body()
+        after = get()
+        again = _begun_anew(first, after, names)
+        if again is None:
+            break
+        first = again
+    done = loop.finish(condition, in_body.tied(tuple(_after(variables[i], after[i], names[i]) for i in which)))
+    results = dict(zip(which, done))
+    put([results[i] if i in results else value if value is after[i] else _local(names[i])
+         for i, value in enumerate(before)])
+
+
+def _is_variable(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_variable(part) for part in value)
+    if isinstance(value, dict):
+        return all(_is_variable(part) for part in value.values())
+    return _is_tensor(value) or isinstance(value, (bool, int, float, str, bytes, np.ndarray, np.generic))
+
+
+def _constants(value: Any) -> Any:
+    return map_structure(_values.constant, value)
+
+
+def _local(name: str) -> Unset:
+    return Unset(f"`{name}` has no value after a loop over a tensor that may take no step, or is no tensor there")
+
+
+def _begun_anew(first: list[Any], after: list[Any], names: tuple[str, ...]) -> list[Any] | None:
+    """Other first values, if those of Python's numbers need another dtype, or what a `return` gives is new."""
+    out = list(first)
+    for i, (a, b) in enumerate(zip(first, after)):
+        if isinstance(a, (bool, int, float)) and _is_tensor(b) and _values.constant(a).dtype != b.dtype:
+            fits = _values.beside(a, b.dtype)
+            if fits.dtype == b.dtype:
+                out[i] = fits
+        elif a is None and names[i].startswith(f"{OPS}_value_") and _is_variable(b):
+            out[i] = map_structure(_zeros, _constants(b))
+    return None if all(a is b for a, b in zip(first, out)) else out
+
+
+def _zeros(x: Any) -> Any:
+    """Any tensor of this spec: the value of a `return` that was not come to, which nobody reads."""
+    if x.shape.dims is None or None in x.shape.dims:
+        refuse(f"a `return` in a loop over a tensor gives the shape {x.shape}, which differs from element to element",
+               "Set a variable, and return it after the loop")
+    return _core.fill(list(x.shape.dims), _values.constant("" if x.dtype.name == "string" else 0, x.dtype))
+
+
+def _after(before: Any, after: Any, name: str) -> Any:
+    """A variable's value after a step, if it fits what it was before."""
+    called = "what a `return` gives" if name.startswith(f"{OPS}_value_") else f"`{name}`"
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        return {key: _after(before[key], after[key], f"{name}[{key!r}]") for key in before}
+    if isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
+        return tuple(_after(a, b, f"{name}[{i}]") for i, (a, b) in enumerate(zip(before, after)))
+    if isinstance(before, (dict, tuple)) or isinstance(after, (dict, tuple)) or not _is_variable(after):
+        refuse(f"{called} changes in a loop over a tensor from {before!r} to {_kind(after)}",
+               "Give it one structure of tensors in all steps")
+    value = after if _is_tensor(after) else _values.beside(after, before.dtype)
+    if value.dtype != before.dtype:
+        refuse(f"{called} is {before.dtype.name} before a step of a loop over a tensor and {value.dtype.name} after it",
+               "Use headrace.cast")
+    old, new = before.shape.dims, value.shape.dims
+    if old is None or new is None or len(old) != len(new) or any(a not in (None, b) for a, b in zip(old, new)):
+        refuse(f"{called} has the shape {before.shape} before a step of a loop over a tensor and {value.shape} after it",
+               f"{_ADVICE}, or use headrace.while_loop with shape_invariants")
+    return value

@@ -1,0 +1,148 @@
+#include "headrace/pipeline/functions/representation/loop.hpp"
+
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace headrace {
+
+namespace {
+
+/// Copies a loop's expressions so that they use nothing but the loop's own variables.
+class capturing {
+public:
+  capturing(std::shared_ptr<const function_scope> scope, size_t variables)
+    : scope_(std::move(scope)), variables_(variables) {}
+
+  expr_ptr closed(const expr_ptr& x) {
+    if (const auto known = copies_.find(x.get()); known != copies_.end())
+      return known->second;
+    auto out = copy_of(x);
+    copies_.emplace(x.get(), out);
+    kept_.push_back(x); // the keys are addresses
+    return out;
+  }
+  std::vector<expr_ptr> captures() const {
+    auto out = captures_;
+    if (seed_)
+      out.push_back(seed_);
+    return out;
+  }
+  bool has_seeds() const noexcept { return seed_ != nullptr; }
+
+private:
+  expr_ptr copy_of(const expr_ptr& x) {
+    if (x->op == expr_op::constant)
+      return x;
+    if (x->op == expr_op::row_seed) {
+      seed_ = x;
+      return x;
+    }
+    if (x->op == expr_op::loop_variable && x->scope == scope_)
+      return make_loop_variable(nullptr, x->attrs.index, x->spec);
+    if (!belongs_inside(x)) {
+      captures_.push_back(x);
+      return make_loop_variable(nullptr, static_cast<int64_t>(variables_ + captures_.size() - 1),
+                                x->spec);
+    }
+    auto copy = *x;
+    for (size_t i = 0; i < operands_of(*x).size(); ++i) copy.inputs[i] = closed(x->inputs[i]);
+    return std::make_shared<const expr_node>(std::move(copy));
+  }
+
+  /// Does it differ from step to step? A loop inside stays there in any case: it may go on forever
+  /// in elements that do not come to it.
+  bool belongs_inside(const expr_ptr& x) {
+    if (const auto known = inside_.find(x.get()); known != inside_.end())
+      return known->second;
+    bool out = x->op == expr_op::while_loop || x->op == expr_op::row_seed
+               || (x->op == expr_op::loop_variable && x->scope == scope_);
+    for (const auto& input : operands_of(*x)) out = belongs_inside(input) || out;
+    inside_.emplace(x.get(), out);
+    return out;
+  }
+
+  std::shared_ptr<const function_scope> scope_;
+  size_t variables_;
+  std::vector<expr_ptr> captures_, kept_;
+  expr_ptr seed_;
+  std::unordered_map<const expr_node*, expr_ptr> copies_;
+  std::unordered_map<const expr_node*, bool> inside_;
+};
+
+status check_step(size_t i, const tensor_spec& before, const tensor_spec& after) {
+  if (before.type == after.type && before.dims.accepts(after.dims))
+    return {};
+  return invalid_argument(fmt::format(
+    "variable {} is {} before a step and {} after it; {}", i, to_string(before), to_string(after),
+    before.type != after.type ? "cast one" : "give a shape invariant that allows both"));
+}
+
+} // namespace
+
+loop_parts parts_of(const expr_node& loop) {
+  const std::span<const expr_ptr> all{loop.inputs};
+  const auto n = static_cast<size_t>(loop.attrs.dims[0]);
+  const auto m = static_cast<size_t>(loop.attrs.dims[1]);
+  return {all.first(n),           all.subspan(n, m),  all.subspan(n + m, 1),
+          all.subspan(n + m + 1), loop.attrs.dims[2], loop.attrs.flag};
+}
+
+std::span<const expr_ptr> operands_of(const expr_node& node) {
+  const std::span<const expr_ptr> all{node.inputs};
+  if (node.op != expr_op::while_loop)
+    return all;
+  return all.first(static_cast<size_t>(node.attrs.dims[0] + node.attrs.dims[1]));
+}
+
+expr_ptr make_loop_variable(std::shared_ptr<const function_scope> scope, int64_t index,
+                            tensor_spec spec) {
+  expr_node node;
+  node.op = expr_op::loop_variable;
+  node.attrs.index = index;
+  node.attrs.dims.assign(spec.dims.dims().begin(), spec.dims.dims().end());
+  node.attrs.flag = !spec.dims.has_rank();
+  node.spec = std::move(spec);
+  node.scope = std::move(scope);
+  return std::make_shared<const expr_node>(std::move(node));
+}
+
+result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const function_scope>& scope,
+                                        const std::vector<expr_ptr>& variables,
+                                        std::vector<expr_ptr> first, const expr_ptr& condition,
+                                        const std::vector<expr_ptr>& after, int64_t most_steps) {
+  if (after.size() != variables.size() || first.size() != variables.size())
+    return invalid_argument(fmt::format("while_loop: a step gives {} tensors for {} variables",
+                                        after.size(), variables.size()));
+  for (size_t i = 0; i < variables.size(); ++i) {
+    for (const auto& x : {first[i], after[i]})
+      if (auto why = check_step(i, variables[i]->spec, x->spec); !why.ok())
+        return why.with_context("while_loop");
+    if (!variables[i]->spec.dims.has_rank())
+      return invalid_argument(fmt::format(
+        "while_loop: variable {} has an unknown rank; use ensure_shape, or a shape invariant with "
+        "a rank",
+        i));
+  }
+  capturing inside{scope, variables.size()};
+  std::vector<expr_ptr> steps{inside.closed(condition)};
+  for (const auto& x : after) steps.push_back(inside.closed(x));
+  const auto captures = inside.captures();
+  auto inputs = std::move(first);
+  inputs.insert(inputs.end(), captures.begin(), captures.end());
+  inputs.insert(inputs.end(), steps.begin(), steps.end());
+  std::vector<expr_ptr> out;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    expr_attrs attrs;
+    attrs.index = static_cast<int64_t>(i);
+    attrs.flag = inside.has_seeds();
+    attrs.dims = {static_cast<int64_t>(variables.size()), static_cast<int64_t>(captures.size()),
+                  most_steps};
+    HEADRACE_ASSIGN(auto x, make_expr(expr_op::while_loop, inputs, std::move(attrs)));
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+} // namespace headrace

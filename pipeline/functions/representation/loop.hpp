@@ -1,0 +1,44 @@
+#pragma once
+
+#include "headrace/pipeline/graph/expr_node.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <span>
+#include <vector>
+
+/// Loops as nodes. A loop of `n` variables is `n` nodes, one a result, with the same inputs: the
+/// variables' first values, the captures (values of outside, which stay the same in all steps), the
+/// condition, and each variable's value after a step. The condition and the last ones are computed
+/// in each step from nodes of `expr_op::loop_variable` (the variables, then the captures) and from
+/// constants, and from nothing else.
+namespace headrace {
+
+/// The inputs of a node of `expr_op::while_loop`, by their part.
+struct loop_parts {
+  std::span<const expr_ptr> variables; ///< their first values
+  std::span<const expr_ptr> captures;
+  std::span<const expr_ptr> condition; ///< one
+  std::span<const expr_ptr> after;     ///< the variables' values after a step
+  int64_t most_steps = -1;             ///< -1: any number
+  bool seeds = false; ///< The last capture is a row's seed, of which each step makes its own.
+};
+loop_parts parts_of(const expr_node& loop);
+
+/// The inputs of a node that are computed before it in the same program: all, but of a loop those
+/// of its steps.
+std::span<const expr_ptr> operands_of(const expr_node& node);
+
+/// A variable of a loop that is being traced. `scope` tells the loops apart.
+expr_ptr make_loop_variable(std::shared_ptr<const function_scope> scope, int64_t index,
+                            tensor_spec spec);
+
+/// Makes the results of a loop whose condition and step use the variables of `scope`. What they use
+/// of outside becomes captures. Fails if a dtype or shape is not the same after a step (the error
+/// names the variable by its number), if the condition is no bool scalar, or if a variable has an
+/// unknown rank.
+result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const function_scope>& scope,
+                                        const std::vector<expr_ptr>& variables,
+                                        std::vector<expr_ptr> first, const expr_ptr& condition,
+                                        const std::vector<expr_ptr>& after, int64_t most_steps);
+
+} // namespace headrace
