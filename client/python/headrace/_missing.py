@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 from .errors import UnimplementedError
 
+_INPUT_ONLY = "headrace.distribute.LocalStrategy and ProcessStrategy divide the input; the framework trains"
+
 #: By the documented place of the names: what to use instead, if there is something.
 MISSING: dict[str, dict[str, str]] = {
     "": {
@@ -23,6 +25,13 @@ MISSING: dict[str, dict[str, str]] = {
         "gfile": "Python's glob, os and pathlib",
         "matching_files": "Dataset.list_files",
     },
+    "distribute": dict.fromkeys((
+        "CentralStorageStrategy", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy",
+        "TPUStrategy", "StrategyExtended", "CrossDeviceOps", "HierarchicalCopyAllReduce", "NcclAllReduce",
+        "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Server", "experimental",
+        "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+        "in_cross_replica_context",
+    ), _INPUT_ONLY),
     "random": {"set_seed": "shuffle, list_files and others take a seed"},
     "data": {
         "IteratorSpec": "iterators do not stand in functions; element_spec tells what they give",
