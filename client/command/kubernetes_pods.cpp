@@ -7,14 +7,14 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <ctime>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <vector>
 
 namespace headrace::command {
@@ -135,26 +135,40 @@ result<std::string> get(const api_server& from, const std::string& path) {
   };
   if (BIO_do_connect_retry(connection.get(), seconds_to_answer, 50) != 1)
     return unreached("cannot be reached");
-  int descriptor = -1;
-  BIO_get_fd(connection.get(), &descriptor);
-  const timeval limit{.tv_sec = seconds_to_answer, .tv_usec = 0};
-  ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   if (from.tls && BIO_do_handshake(connection.get()) != 1)
     return unreached("was not trusted");
   // HTTP/1.0, so that the answer ends with the connection and comes in one part.
   const auto request =
     fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n{}\r\n", path, where,
                 from.token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", from.token));
-  if (BIO_write(connection.get(), request.data(), static_cast<int>(request.size()))
-      != static_cast<int>(request.size()))
-    return unreached("does not take a request");
+  // The connection does not block: each call may have to wait for its turn.
+  const auto end = std::time(nullptr) + seconds_to_answer;
+  const auto may_retry = [&] {
+    return BIO_should_retry(connection.get()) && BIO_wait(connection.get(), end, 20) == 1;
+  };
+  for (size_t sent = 0; sent < request.size();) {
+    const auto n =
+      BIO_write(connection.get(), request.data() + sent, static_cast<int>(request.size() - sent));
+    if (n > 0)
+      sent += static_cast<size_t>(n);
+    else if (!may_retry())
+      return unreached("does not take a request");
+  }
   std::string answer;
   std::vector<char> part(16384);
   while (answer.size() < most_bytes) {
     const auto n = BIO_read(connection.get(), part.data(), static_cast<int>(part.size()));
-    if (n <= 0)
-      break;
-    answer.append(part.data(), static_cast<size_t>(n));
+    if (n > 0) {
+      answer.append(part.data(), static_cast<size_t>(n));
+      continue;
+    }
+    if (may_retry())
+      continue;
+    if (BIO_should_retry(connection.get()))
+      return unreached("did not answer in time");
+    if (n < 0)
+      return unreached("broke off its answer");
+    break;
   }
   if (answer.empty())
     return unreached("does not answer");
