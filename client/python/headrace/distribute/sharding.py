@@ -56,7 +56,7 @@ def _row_numbers(x: Any) -> Any:
 
 def policy_of(dataset: Dataset) -> AutoShardPolicy:
     """The ``auto_shard_policy`` of a dataset's options; AUTO if there is none."""
-    given = dataset.options().experimental_distribute.auto_shard_policy
+    given: Any = getattr(dataset.options().experimental_distribute, "auto_shard_policy")  # noqa: B009: a field
     return AutoShardPolicy.AUTO if given is None else AutoShardPolicy(given)
 
 

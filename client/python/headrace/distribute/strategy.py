@@ -113,7 +113,7 @@ class Strategy:
         """
         return tuple(of_replica(value, i) for i in range(len(self._devices))) if len(self._devices) > 1 else (value,)
 
-    def experimental_distribute_values_from_function(self, value_fn: Callable[[InputContext], Any]) -> Any:
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[ValueContext], Any]) -> Any:
         """``value_fn`` of each replica of this process. Its argument has ``replica_id_in_sync_group`` and
         ``num_replicas_in_sync``.
 
