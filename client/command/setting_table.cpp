@@ -45,8 +45,9 @@ void add_places(std::vector<setting>& out) {
                  .cpp = "workers"});
   out.push_back({.name = "dispatcher",
                  .of = {worker},
-                 .value = address_value(in(&s::dispatcher)),
-                 .help = "Address of the dispatcher",
+                 .value = dispatcher_value(in(&s::dispatcher)),
+                 .help = "Address of the dispatcher; or tf-config:[JOB], slurm:[PORT] or "
+                         "kubernetes:SELECTOR[:PORT], which find it",
                  .cpp = "dispatcher",
                  .python = "dispatcher_address",
                  .variable_as = "HEADRACE_SERVICE"});

@@ -1,6 +1,7 @@
 #include "headrace/client/command/setting_value.hpp"
 
 #include "headrace/actors/dispatcher/worker_roster.hpp"
+#include "headrace/client/command/cluster_address.hpp"
 #include "headrace/client/command/option_values.hpp"
 #include "headrace/runtime/node/address.hpp"
 
@@ -92,6 +93,15 @@ setting_value name_value(std::string type, place<std::string> at, std::string wh
 
 setting_value address_value(place<std::string> at) {
   return one("HOST:PORT", shape::text, std::move(at), read_address, shown_unless_empty);
+}
+
+setting_value dispatcher_value(place<std::string> at) {
+  return one(
+    "HOST:PORT", shape::text, std::move(at),
+    [](const std::string& text) {
+      return is_cluster_address(text) ? result<std::string>{text} : read_address(text);
+    },
+    shown_unless_empty);
 }
 
 setting_value address_or_none_value(place<std::string> at) {

@@ -37,6 +37,8 @@ setting_value text_value(std::string type, place<std::string> at);
 setting_value name_value(std::string type, place<std::string> at, std::string what);
 /// `host:port`.
 setting_value address_value(place<std::string> at);
+/// As above, or a cluster address (`cluster_address.hpp`).
+setting_value dispatcher_value(place<std::string> at);
 /// `host:port`, or empty: none.
 setting_value address_or_none_value(place<std::string> at);
 setting_value list_value(std::string type, place<texts> at);

@@ -1,3 +1,4 @@
+#include "headrace/client/command/cluster_address.hpp"
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
@@ -27,6 +28,9 @@ worker_server_options options_of(const server_settings& from) {
 int run(const server_settings& given) {
   return serve("worker", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = in_process(options_of(given), "worker", lives, log);
+    if (is_cluster_address(options.dispatcher))
+      options.dispatcher =
+        await_cluster_address(options.dispatcher, options.dispatcher_timeout, log).value();
     options.find_function = functions_of(given.plugins);
     options.on_other_version = [](const status& why) {
       end_process("worker", why, exit_code_of_connect(why));

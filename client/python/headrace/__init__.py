@@ -51,7 +51,7 @@ from .math import (
     logical_not, logical_or, maximum, minimum, multiply, negative, not_equal, pow, reduce_all, reduce_any, reduce_max,
     reduce_mean, reduce_min, reduce_prod, reduce_sum, round, sign, sin, cos, sqrt, square, subtract, tanh, truediv,
 )
-from . import data, experimental, service  # isort: skip
+from . import data, distribute, experimental, service  # isort: skip
 
 __version__ = "0.1.0"
 
@@ -64,7 +64,7 @@ __all__ = [
     "TensorShape", "TensorSpec", "TextLineDataset", "UNKNOWN_CARDINALITY", "abs", "add", "argmax", "argmin",
     "argsort", "as_dtype", "assert_equal", "assert_greater", "assert_less", "assert_rank", "autograph", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
     "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging",
-    "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "fill",
+    "distribute", "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "fill",
     "float16", "float32", "float64", "floor", "gather", "greater", "greater_equal", "half", "identity", "image",
     "int16", "int32", "int64", "int8", "io", "less", "less_equal", "load_plugin", "logical_and", "logical_not",
     "logical_or", "lookup", "math", "matmul", "maximum", "minimum", "multiply", "named_function", "negative",

@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 from .errors import UnimplementedError
 
+_INPUT_ONLY = "headrace.distribute.LocalStrategy and ProcessStrategy divide the input; the framework trains"
+
 #: By the documented place of the names: what to use instead, if there is something.
 MISSING: dict[str, dict[str, str]] = {
     "": {
@@ -18,8 +20,6 @@ MISSING: dict[str, dict[str, str]] = {
         "compat": "the names of TensorFlow 2, as headrace.data",
         "config": "elements are on the CPU; Options().threading and autotune bound what runs at a time",
         "device": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
-        "distribute": "headrace.torch.IterableDataset reads as one of several ranks; headrace.service shares a job's "
-                      "elements among trainers",
         "function": "what is given to a dataset is traced anyhow; leave the decorator out",
         "keras": "import keras; its fit takes headrace.keras.DataAdapter(ds), after import headrace.keras",
         "load_op_library": "headrace.load_plugin",
@@ -45,6 +45,13 @@ MISSING: dict[str, dict[str, str]] = {
         "gfile": "Python's glob, os and pathlib",
         "matching_files": "Dataset.list_files",
     },
+    "distribute": dict.fromkeys((
+        "CentralStorageStrategy", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy",
+        "TPUStrategy", "StrategyExtended", "CrossDeviceOps", "HierarchicalCopyAllReduce", "NcclAllReduce",
+        "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Server", "experimental",
+        "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
+        "in_cross_replica_context",
+    ), _INPUT_ONLY),
     "data": {
         "NumpyIterator": "every iterator gives numpy's values",
     },

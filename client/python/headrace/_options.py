@@ -128,8 +128,7 @@ class OptimizationOptions(_Group):
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How tf.distribute shares a dataset among the hosts of a strategy. There are none here: OFF and AUTO change nothing,
-    and the others raise ``UnimplementedError`` when they are used.
+    """How ``headrace.distribute`` shares a dataset among processes; nothing changes where a dataset is read without it.
 
     >>> options = hr.Options()
     >>> options.experimental_distribute.auto_shard_policy = AutoShardPolicy.OFF
@@ -248,11 +247,7 @@ def check(options: Any) -> Options:
     """Raises for what is no Options, and for options that this release does not have."""
     if not isinstance(options, Options):
         raise TypeError(f"with_options: options must be headrace.Options, not {type(options).__name__}")
-    for name, value in options._given().items():
-        if name == _SHARDING and value not in (AutoShardPolicy.OFF, AutoShardPolicy.AUTO):
-            raise UnimplementedError(f"with_options: {name} {value!r}: there is no strategy whose hosts would share the "
-                                     "dataset; Dataset.shard gives one of several parts, and headrace.service.distribute "
-                                     "has processing modes of these names")
+    for name in options._given():
         if name not in (*_OF_GRAPH, *_OF_NO_EFFECT, _SHARDING) and not name.startswith(_HINTS):
             raise UnimplementedError(f"with_options: this release has no option '{name}'")
     return options

@@ -85,6 +85,10 @@ def run(arguments: list[str]) -> int:
     holds = _settings(others)
     if isinstance(holds, int):
         return holds
+    if holds["dispatcher"].startswith(("tf-config:", "slurm:", "kubernetes:")):
+        print(f"headrace: worker --python: the dispatcher must be host:port, not {holds['dispatcher']}: only the command "
+              "without --python looks for it", file=sys.stderr)
+        return _USAGE
     try:
         server = service.WorkerServer(service.WorkerConfig(
             dispatcher_address=holds["dispatcher"], worker_address=holds["advertise_data"] or holds["advertise"],

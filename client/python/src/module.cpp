@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
   bind_storage(m);
   bind_service(m);
   bind_saves(m);
+  bind_sharding(m);
   bind_dlpack(m);
   bind_python_functions(m);
 }

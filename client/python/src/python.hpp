@@ -47,6 +47,7 @@ void bind_reading(nb::module_& m);
 void bind_writers(nb::module_& m);
 void bind_service(nb::module_& m);
 void bind_saves(nb::module_& m);
+void bind_sharding(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_python_functions(nb::module_& m);
 

@@ -1,0 +1,128 @@
+"""What a function that makes the input of a process is given, and how input is fetched."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Any
+
+from .._values import integer
+from ..errors import UnimplementedError
+
+
+class InputContext:
+    """The place of one input pipeline among those of all processes, for ``dataset_fn``.
+
+    Raises ``ValueError`` if the id is not below the number of pipelines.
+
+    >>> InputContext(num_input_pipelines=2, input_pipeline_id=1, num_replicas_in_sync=4)
+    hr.distribute.InputContext(input pipeline id 1, total: 2)
+    """
+
+    def __init__(self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1) -> None:
+        self._pipelines = integer(num_input_pipelines, "num_input_pipelines")
+        self._id = integer(input_pipeline_id, "input_pipeline_id")
+        self._replicas = integer(num_replicas_in_sync, "num_replicas_in_sync")
+        if not 0 <= self._id < self._pipelines:
+            raise ValueError(f"input_pipeline_id must be between 0 and num_input_pipelines - 1 ({self._pipelines - 1}), "
+                             f"not {self._id}")
+        if self._replicas < 1:
+            raise ValueError(f"num_replicas_in_sync must be 1 or more, not {self._replicas}")
+
+    @property
+    def num_input_pipelines(self) -> int:
+        """How many pipelines there are.
+
+        >>> InputContext(2).num_input_pipelines
+        2
+        """
+        return self._pipelines
+
+    @property
+    def input_pipeline_id(self) -> int:
+        """The number of this one, from 0.
+
+        >>> InputContext(2, 1).input_pipeline_id
+        1
+        """
+        return self._id
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas all pipelines feed.
+
+        >>> InputContext(2, 1, 4).num_replicas_in_sync
+        4
+        """
+        return self._replicas
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """The batch size of one replica. Raises ``ValueError`` if the replicas do not divide ``global_batch_size``.
+
+        >>> InputContext(2, 1, 4).get_per_replica_batch_size(64)
+        16
+        """
+        size = integer(global_batch_size, "global_batch_size")
+        if size % self._replicas != 0:
+            raise ValueError(f"global_batch_size {size} is not divisible by the {self._replicas} replicas in sync")
+        return size // self._replicas
+
+    def __repr__(self) -> str:
+        return f"hr.distribute.InputContext(input pipeline id {self._id}, total: {self._pipelines})"
+
+
+class InputReplicationMode(enum.Enum):
+    """How often ``dataset_fn`` is called in a process.
+
+    >>> InputReplicationMode.PER_WORKER.value
+    'PER_WORKER'
+    """
+
+    #: Once: the replicas of the process take elements in turn.
+    PER_WORKER = "PER_WORKER"
+    #: Once for each replica, which then has a pipeline of its own.
+    PER_REPLICA = "PER_REPLICA"
+
+
+@dataclasses.dataclass(frozen=True)
+class InputOptions:
+    """How a distributed dataset is fetched.
+
+    experimental_fetch_to_device: elements are moved to the devices of the strategy (None: True); False leaves them numpy's.
+    experimental_prefetch_to_device: the older name of the same.
+    experimental_per_replica_buffer_size: how many steps are moved to the devices ahead of the program (1); 0 for none.
+
+    ``experimental_place_dataset_on_device`` raises ``UnimplementedError``: pipelines run on the host.
+
+    >>> InputOptions(experimental_fetch_to_device=False).experimental_per_replica_buffer_size
+    1
+    """
+
+    experimental_fetch_to_device: bool | None = None
+    experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
+    experimental_place_dataset_on_device: bool = False
+    experimental_per_replica_buffer_size: int = 1
+    experimental_prefetch_to_device: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.experimental_place_dataset_on_device:
+            raise UnimplementedError("InputOptions: experimental_place_dataset_on_device: pipelines run on the host")
+        if not isinstance(self.experimental_replication_mode, InputReplicationMode):
+            raise TypeError("InputOptions: experimental_replication_mode must be an InputReplicationMode, not "
+                            f"{self.experimental_replication_mode!r}")
+        if integer(self.experimental_per_replica_buffer_size, "experimental_per_replica_buffer_size") < 0:
+            raise ValueError("InputOptions: experimental_per_replica_buffer_size must be 0 or more, not "
+                             f"{self.experimental_per_replica_buffer_size}")
+
+    def _fetches(self) -> bool:
+        given = (self.experimental_fetch_to_device, self.experimental_prefetch_to_device)
+        return all(x is None or bool(x) for x in given)
+
+
+def options_of(given: Any) -> InputOptions:
+    """The argument ``options``, or what holds without it."""
+    if given is None:
+        return InputOptions()
+    if not isinstance(given, InputOptions):
+        raise TypeError(f"options must be a headrace.distribute.InputOptions, not {type(given).__name__}")
+    return given

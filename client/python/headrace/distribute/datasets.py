@@ -1,0 +1,136 @@
+"""Datasets whose elements have a part for each replica of a process."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._dataset import Dataset
+from .._epochs import mixed
+from .._specs import map_structure
+from ..errors import OpError, OutOfRangeError
+from .values import per_replica
+
+#: Moves the leaves of one replica's element to its device.
+Mover = Callable[[Any], Any]
+
+
+class DistributedDataset:
+    """What ``experimental_distribute_dataset`` and ``distribute_datasets_from_function`` give: it can be iterated over, and
+    has an ``element_spec``. Each element has a part for each replica of this process.
+
+    An iteration ends when the dataset of this process does. In its last step replicas for which nothing is left get a batch
+    of no rows.
+
+    >>> numbers = hr.distribute.LocalStrategy(2).experimental_distribute_dataset(Dataset.range(3).batch(2))
+    >>> for x in numbers:
+    ...     print([v.tolist() for v in x.values])
+    [[0], [1]]
+    [[2], []]
+    """
+
+    def __init__(self, datasets: Sequence[Dataset], movers: Sequence[Mover], ahead: int, seed: int | None) -> None:
+        self._datasets = tuple(datasets)
+        self._movers = tuple(movers)
+        self._ahead = ahead
+        self._seed = seed
+        self._epoch = 0
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of one replica's part; of several replicas ``DistributedValues`` with theirs.
+
+        >>> hr.distribute.LocalStrategy(1).experimental_distribute_dataset(Dataset.range(3).batch(2)).element_spec
+        TensorSpec(shape=(None,), dtype=headrace.int64, name=None)
+        """
+        return per_replica([self._datasets[0].element_spec] * len(self._movers))
+
+    def __iter__(self) -> DistributedIterator:
+        epoch, self._epoch = self._epoch, self._epoch + 1
+        seed = None if self._seed is None else mixed(self._seed, epoch)
+        reads = [iter(ds) if seed is None else iter(ds._graph.read_as(seed, epoch)) for ds in self._datasets]
+        return DistributedIterator(self, reads)
+
+
+class DistributedIterator:
+    """One iteration over a ``DistributedDataset``.
+
+    >>> it = iter(hr.distribute.LocalStrategy(2).experimental_distribute_dataset(Dataset.range(4).batch(4)))
+    >>> it.get_next().values
+    (array([0, 1]), array([2, 3]))
+    """
+
+    def __init__(self, dataset: DistributedDataset, reads: Sequence[Iterator[Any]]) -> None:
+        self._dataset = dataset
+        self._reads = tuple(reads)
+        self._ready: collections.deque[Any] = collections.deque()  # steps, or the error that came in place of one
+        self._over = False
+
+    @property
+    def element_spec(self) -> Any:
+        """As that of the dataset.
+
+        >>> iter(hr.distribute.LocalStrategy(1).experimental_distribute_dataset(Dataset.range(3))).element_spec
+        TensorSpec(shape=(), dtype=headrace.int64, name=None)
+        """
+        return self._dataset.element_spec
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        while len(self._ready) <= self._dataset._ahead and not self._over:
+            self._fetch()
+        if not self._ready:
+            raise StopIteration
+        step = self._ready.popleft()
+        if isinstance(step, OpError):
+            raise step
+        return per_replica(step)
+
+    def get_next(self) -> Any:
+        """The next element. Raises ``OutOfRangeError`` at the end.
+
+        >>> it = iter(hr.distribute.LocalStrategy(1).experimental_distribute_dataset(Dataset.range(1)))
+        >>> it.get_next()
+        np.int64(0)
+        >>> it.get_next()
+        Traceback (most recent call last):
+        headrace.errors.OutOfRangeError: the distributed dataset is over
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError("the distributed dataset is over") from None
+
+    def _fetch(self) -> None:
+        """One step more, moved to the devices."""
+        parts: list[Any] = []
+        replicas = len(self._dataset._movers)
+        nothing = object()
+        for i in range(replicas):
+            try:
+                parts.append(next(self._reads[i % len(self._reads)], nothing))
+            except OpError as e:
+                self._ready.append(e)
+                return
+        if all(x is nothing for x in parts):
+            self._over = True
+            return
+        spec = self._dataset._datasets[0].element_spec
+        parts = [_no_rows(spec) if x is nothing else x for x in parts]
+        self._ready.append([move(x) for move, x in zip(self._dataset._movers, parts)])
+
+
+def _no_rows(spec: Any) -> Any:
+    """A batch of no rows."""
+    def leaf(of: Any) -> Any:
+        if not of.shape.rank:
+            raise ValueError(f"the dataset ended in the middle of a step, and elements of {of} cannot be empty: batch the "
+                             "dataset, or let its number of elements be a multiple of the number of replicas")
+        rest = [0 if n is None else n for n in of.shape.dims[1:]]
+        return np.empty([0, *rest], np.object_ if of.dtype.name == "string" else of.dtype.as_numpy_dtype)
+    return map_structure(leaf, spec)
