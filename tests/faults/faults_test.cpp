@@ -106,8 +106,9 @@ TEST(Faults, AreBorneAsPromised) {
     });
   threads.clear();
   if (impossible != 0)
-    fmt::print("{} are left out: only root has small disks, and clocks need libfaketime\n",
-               impossible);
+    fmt::print(
+      "{} are left out: only root has small disks, and clocks need libfaketime, and no sanitizer\n",
+      impossible);
   fmt::print("{} services, {} broke their word\n", all.size(), broken);
   if (broken == 0)
     fs::remove_all(logs);

@@ -1,4 +1,5 @@
 #include "tests/faults/scenario.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <fmt/format.h>
 
@@ -178,7 +179,9 @@ bool may_mount() {
 }
 
 bool scenario::is_possible() const {
-  return (what != fault::full || may_mount()) && (what != fault::clock || !clock_library().empty());
+  // A sanitizer's library must be the first one of a process, where that of the clock stands.
+  const bool clocks = !sanitized && !clock_library().empty();
+  return (what != fault::full || may_mount()) && (what != fault::clock || clocks);
 }
 
 } // namespace headrace::test
