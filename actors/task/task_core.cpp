@@ -211,8 +211,8 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
                           .job = order_.job,
                           .numbers = numbers(),
                           .unread = std::move(unread)}});
-    // Under OFF a copy ends with its worker, unless all of it was produced. In coordinated reads all
-    // consumers leave the task between two rounds, and do not wait for those that it has ahead.
+    // Under OFF a copy ends with its worker, unless all of it was produced. In coordinated reads
+    // all consumers leave the task between two rounds, and do not wait for those that it has ahead.
     if (!opened_ || order_.num_consumers != 0 || (!leases_splits() && !exhausted_))
       return finish(now);
     for (const auto& [who, route] : routes_)

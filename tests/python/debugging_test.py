@@ -129,3 +129,69 @@ def test_ImagesOfABatchAreFlippedEachByItself():
     (got,) = hr.Dataset.from_tensors(images).map(lambda x: hr.image.stateless_random_flip_left_right(x, [3, 4]))
     flipped = got[:, 0, 0, 0] >= 100
     assert 10 < flipped.sum() < 54
+
+
+def kept(ds):
+    """Elements, without those that failed."""
+    return [int(x) for x in ds.ignore_errors()]
+
+
+def test_AssertionsInBranchesAreAboutTheElementsThatTakeThem():
+    def by_cond(x):
+        return hr.cond(x > 2, lambda: (hr.debugging.assert_less(12 // (x - 2), 12), x * 10)[1], lambda: x)
+
+    def by_if(x):
+        if x > 2:
+            y = small(x)
+        else:
+            y = x
+        return y
+
+    def small(x):
+        hr.debugging.assert_less(12 // (x - 2), 12)
+        return x * 10
+
+    for f in (by_cond, by_if):
+        assert kept(hr.Dataset.range(5).map(f)) == [0, 1, 2, 40]
+
+
+def test_WhatIsKnownToBeFalseInABranchIsAboutItsElements():
+    def f(x):
+        return hr.case([(x < 2, lambda: x)], default=lambda: (hr.debugging.Assert(False, [x]), x)[1])
+
+    assert kept(hr.Dataset.range(4).map(f)) == [0, 1]
+
+
+def test_AssertionsInStepsOfLoopsAreAboutTheStepsThatAreTaken():
+    def f(n):
+        return hr.while_loop(lambda i: i < n, lambda i: (hr.debugging.assert_less(i, 2), (i + 1,))[1], (0 * n,))[0]
+
+    assert kept(hr.Dataset.range(5).map(f)) == [0, 1, 2]
+
+    def rewritten(n):
+        i = 0 * n
+        while i < n:
+            i = checked(i) + 1
+        return i
+
+    def checked(i):
+        hr.debugging.assert_less(i, 2)
+        return i
+
+    assert kept(hr.Dataset.range(5).map(rewritten)) == [0, 1, 2]
+
+
+def test_ALaterMapThatDropsTheTensorKeepsTheAssertion():
+    def f(x):
+        hr.debugging.assert_less(x, 2)
+        return x, x + 1
+
+    assert kept(hr.Dataset.range(4).map(f).map(lambda a, b: b)) == [1, 2]
+
+
+def test_AnAssertionOfAFunctionThatGivesADatasetFailsInItsPlace():
+    def f(x):
+        hr.debugging.assert_none_equal(x, 2)
+        return hr.Dataset.range(x)
+
+    assert kept(hr.Dataset.range(4).flat_map(f)) == [0, 0, 1, 2]

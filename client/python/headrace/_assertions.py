@@ -16,9 +16,15 @@ Tensor = _core.Tensor
 class Asserted:
     """The assertions of one function that is being traced, each with the branches in which it was made."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_a_step: bool = False) -> None:
         self._all: list[tuple[Tensor, tuple[tuple[Tensor, bool], ...]]] = []
         self._branches: list[tuple[Tensor, bool]] = []
+        self._of_a_step = of_a_step
+
+    @property
+    def conditional(self) -> bool:
+        """Is what is asserted now about some elements alone: in a branch, or in a step of a loop?"""
+        return self._of_a_step or bool(self._branches)
 
     def add(self, assertion: Tensor) -> None:
         self._all.append((assertion, tuple(self._branches)))
@@ -84,10 +90,12 @@ def branch(condition: Any, taken: bool) -> Iterator[None]:
 def holds(assertion: Tensor) -> Tensor:
     """``assertion``, the result of an assertion, which is now part of the function that is being traced.
 
-    If nothing in it depends on an element, it is looked at now: raises ``InvalidArgumentError`` if it does not hold.
+    If nothing in it depends on an element, and it is in no branch or loop, it is looked at now: raises
+    ``InvalidArgumentError`` if it does not hold.
     """
-    if _core.is_static(assertion):
+    within = _of_thread.functions[-1] if _of_thread.functions else None
+    if (within is None or not within.conditional) and _core.is_static(assertion):
         next(_core.from_tensors(assertion).read())
-    elif _of_thread.functions:
-        _of_thread.functions[-1].add(assertion)
+    elif within is not None:
+        within.add(assertion)
     return assertion

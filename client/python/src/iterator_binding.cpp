@@ -67,9 +67,9 @@ void bind_reading(nb::module_& m) {
     .def_prop_ro(
       "element_spec",
       [](const reading& self) {
-        return to_python(self.spec(),
-                         nb::borrow<nb::callable>(
-                           nb::module_::import_("headrace._specs").attr("spec_of_leaf")));
+        return to_python(
+          self.spec(),
+          nb::borrow<nb::callable>(nb::module_::import_("headrace._specs").attr("spec_of_leaf")));
       },
       "TensorSpecs, arranged as the elements are.\n\n"
       ">>> iter(Dataset.range(2)).element_spec\n"

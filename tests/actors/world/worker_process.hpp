@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headrace/actors/task/task_core.hpp"
 #include "headrace/actors/cache/window_store.hpp"
+#include "headrace/actors/task/task_core.hpp"
 #include "headrace/actors/worker/worker_core.hpp"
 #include "tests/actors/world/control.hpp"
 #include "tests/actors/world/simulated_runner.hpp"

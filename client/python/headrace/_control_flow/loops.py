@@ -142,7 +142,7 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
         variables = dict(zip(which, loop.variables))
         put([variables.get(i, value) for i, value in enumerate(before)])
         # What is asserted in a step belongs to that step.
-        in_condition, in_body = _assertions.Asserted(), _assertions.Asserted()
+        in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
         with _assertions.collected(in_condition):
             condition = test()
         condition = _condition(condition) if _is_tensor(condition) else _values.constant(bool(condition))

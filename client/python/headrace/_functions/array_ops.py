@@ -117,7 +117,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     loop = _core.open_loop(first, steps, invariants)
     variables = loop.variables
     # What is asserted in a step belongs to that step.
-    in_condition, in_body = _assertions.Asserted(), _assertions.Asserted()
+    in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
     with _assertions.collected(in_condition):
         condition = in_condition.tied(_values.constant(cond(*variables)))
     with _assertions.collected(in_body):
