@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 
 import numpy as np
@@ -58,6 +60,35 @@ def test_NamesAndValuesCanBeAdded():
     assert again.features.feature["f"].float_list.value == [float(np.float32(0.1))]
     assert again.features.feature["f"].WhichOneof("kind") == "float_list"
     assert again == example
+
+
+def test_AFeatureHasTheListThatWasGivenValuesLast():
+    feature = Feature()
+    feature.int64_list.value.append(1)
+    feature.float_list.value.append(2)
+    feature.int64_list.value.append(3)
+    assert feature.WhichOneof("kind") == "int64_list" and feature.int64_list.value == [3]
+    assert Feature.FromString(feature.SerializeToString()) == feature
+
+
+def test_LookingAtAListChangesNothing():
+    feature = Feature(int64_list=Int64List(value=[1]))
+    before = feature.SerializeToString()
+    assert feature.float_list.value == [] and feature.bytes_list.value == []
+    assert feature.SerializeToString() == before and feature.WhichOneof("kind") == "int64_list"
+    assert Feature().WhichOneof("kind") is None and Feature(int64_list=Int64List()).WhichOneof("kind") == "int64_list"
+
+
+def test_AFeatureHasACopyOfWhatItWasGiven():
+    numbers = Int64List(value=[1])
+    feature = Feature(int64_list=numbers)
+    numbers.value.append(2)
+    assert feature.int64_list.value == [1]
+
+
+def test_MessagesArePickled():
+    assert pickle.loads(pickle.dumps(EXAMPLE)) == EXAMPLE
+    assert copy.deepcopy(EXAMPLE) == EXAMPLE
 
 
 def test_SequencesHaveStepsByName():

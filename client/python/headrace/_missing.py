@@ -50,8 +50,14 @@ MISSING: dict[str, dict[str, str]] = {
         "TPUStrategy", "StrategyExtended", "CrossDeviceOps", "HierarchicalCopyAllReduce", "NcclAllReduce",
         "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "RunOptions", "Server", "experimental",
         "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
-        "in_cross_replica_context",
+        "in_cross_replica_context", "ParameterServerStrategy", "coordinator",
     ), _INPUT_ONLY),
+    "distribute.cluster_resolver": {
+        "GCEClusterResolver": "it needs Google Compute Engine's API and credentials; give the addresses to "
+                              "SimpleClusterResolver",
+        "TPUClusterResolver": "it needs a Cloud TPU and its API; jax.distributed finds the hosts of a TPU, and "
+                              "ProcessStrategy reads their numbers",
+    },
     "data": {
         "NumpyIterator": "every iterator gives numpy's values",
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -63,23 +63,28 @@ def _fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
 
 
 class _Values(list[Any]):
-    """A list whose values are converted as they come."""
+    """A list whose values are converted as they come. ``changed`` is called when there are more."""
 
-    def __init__(self, convert: Any, values: Iterable[Any] = ()) -> None:
+    def __init__(self, convert: Callable[[Any], Any], values: Iterable[Any] = ()) -> None:
         super().__init__(map(convert, values))
         self._convert = convert
+        self.changed: Callable[[], None] = lambda: None
 
     def append(self, value: Any) -> None:
         super().append(self._convert(value))
+        self.changed()
 
     def extend(self, values: Iterable[Any]) -> None:
-        super().extend(map(self._convert, values))
+        super().extend(list(map(self._convert, values)))
+        self.changed()
 
     def insert(self, index: SupportsIndex, value: Any) -> None:
         super().insert(index, self._convert(value))
+        self.changed()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         super().__setitem__(index, list(map(self._convert, value)) if isinstance(index, slice) else self._convert(value))
+        self.changed()
 
     def __iadd__(self, values: Iterable[Any]) -> _Values:  # type: ignore[misc]
         self.extend(values)
@@ -137,6 +142,9 @@ class _Message:
         out = cls()
         out.MergeFromString(serialized)
         return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).FromString, (self.SerializeToString(),)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Message) and type(self) is type(other) and self._parts() == other._parts()
@@ -267,25 +275,36 @@ class Feature(_Message):
     ('int64_list', [3])
     """
 
-    __slots__ = ("_lists",)
+    __slots__ = ("_kind", "_lists")
 
     def __init__(self, bytes_list: BytesList | None = None, float_list: FloatList | None = None,
                  int64_list: Int64List | None = None) -> None:
         given = {"bytes_list": bytes_list, "float_list": float_list, "int64_list": int64_list}
+        self._kind: str | None = None
         self._lists: dict[str, _ListOfValues] = {}
-        for _, (name, kind) in _KINDS.items():
+        for name, kind in _KINDS.values():
             value = given[name]
             if value is None:
                 continue
             if not isinstance(value, kind):
                 raise TypeError(f"Feature: {name} must be a {kind.__name__}, not {type(value).__name__}")
-            if self._lists:
-                raise ValueError(f"Feature: it has one kind of values, and {[*self._lists, name]} were given")
-            self._lists[name] = value
+            if self._kind:
+                raise ValueError(f"Feature: it has one kind of values, and {[self._kind, name]} were given")
+            self._list(name, kind, value.value)
+            self._become(name)
 
-    def _list(self, name: str, kind: type[_ListOfValues]) -> Any:
-        # A list becomes the feature's kind by the values that it is given.
-        return self._lists.setdefault(name, kind())
+    def _list(self, name: str, kind: type[_ListOfValues], values: Iterable[Any] = ()) -> Any:
+        if name not in self._lists:
+            made = self._lists[name] = kind(values)
+            made._value.changed = lambda: self._become(name)
+        return self._lists[name]
+
+    def _become(self, name: str) -> None:
+        """The list that was given values last has those of the feature, and the others have none."""
+        self._kind = name
+        for other in [x for x in self._lists if x != name]:
+            self._lists[other]._value.changed = lambda: None
+            del self._lists[other]
 
     @property
     def bytes_list(self) -> BytesList:
@@ -321,8 +340,7 @@ class Feature(_Message):
         """
         if oneof_group != "kind":
             raise ValueError(f"Feature has the group 'kind', not {oneof_group!r}")
-        full = [name for name, x in self._lists.items() if x.value]
-        return full[-1] if full else next(iter(self._lists), None) if len(self._lists) == 1 else None
+        return self._kind
 
     def _parts(self) -> bytes:
         which = self.WhichOneof("kind")
@@ -333,9 +351,8 @@ class Feature(_Message):
         for number, wire, content in _fields(data):
             if number in _KINDS and wire == 2:
                 name, kind = _KINDS[number]
-                for other in [x for x in self._lists if x != name]:
-                    del self._lists[other]
                 self._list(name, kind)._merge(content)
+                self._become(name)
 
     def __repr__(self) -> str:
         which = self.WhichOneof("kind")

@@ -139,7 +139,8 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
     for _ in range(4):  # until the variables that Python's numbers begin have the dtypes of what follows
         which = [i for i, value in enumerate(first) if value is not None]
         loop = _core.open_loop(tuple(_constants(first[i]) for i in which), None, [])
-        variables = dict(zip(which, loop.variables))
+        placeholders: Any = loop.variables
+        variables = dict(zip(which, placeholders))
         put([variables.get(i, value) for i, value in enumerate(before)])
         # What is asserted in a step belongs to that step.
         in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
@@ -154,7 +155,7 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
         if again is None:
             break
         first = again
-    done = loop.finish(condition, in_body.tied(tuple(_after(variables[i], after[i], names[i]) for i in which)))
+    done: Any = loop.finish(condition, in_body.tied(tuple(_after(variables[i], after[i], names[i]) for i in which)))
     results = dict(zip(which, done))
     put([results[i] if i in results else value if value is after[i] else _local(names[i])
          for i, value in enumerate(before)])

@@ -115,7 +115,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     first: Any = tuple(map_structure(_values.constant, v) for v in loop_vars)
     invariants = [] if shape_invariants is None else [TensorShape(getattr(x, "shape", x)).dims for x in shape_invariants]
     loop = _core.open_loop(first, steps, invariants)
-    variables = loop.variables
+    variables: Any = loop.variables
     # What is asserted in a step belongs to that step.
     in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
     with _assertions.collected(in_condition):

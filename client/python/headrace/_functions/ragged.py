@@ -374,6 +374,8 @@ def of_parts(parts: tuple[Any, ...]) -> RaggedTensor | RaggedTensorSpec:
 def of_lists(value: Any, ragged_rank: int, dtype: Any = None) -> RaggedTensor:
     """The ragged tensor of nested lists: rows of rows of ... arrays. Raises ``ValueError`` if they are not nested so deep.
 
+    ``dtype``: of a tensor without values; others have that of the values.
+
     >>> of_lists([[1, 2], [], [3]], 1).row_lengths()
     array([2, 0, 1])
     """
@@ -387,5 +389,6 @@ def of_lists(value: Any, ragged_rank: int, dtype: Any = None) -> RaggedTensor:
     if not value and kind is not None:
         flat = np.zeros(0, np.object_ if kind == dtypes.string else kind.as_numpy_dtype)
     else:
-        flat = _values.as_array(value, kind)
+        # Floats keep their digits, whatever their dtype becomes.
+        flat = np.asarray(value, np.object_ if isinstance(value[0], (str, bytes)) else None) if value else np.zeros(0)
     return RaggedTensor((flat, *lengths))

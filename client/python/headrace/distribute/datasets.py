@@ -91,6 +91,19 @@ class DistributedIterator:
             raise step
         return per_replica(step)
 
+    def get_next_as_optional(self) -> Any:
+        """The next element as an ``Optional``, which has no value at the end.
+
+        >>> it = iter(hr.distribute.LocalStrategy(1).experimental_distribute_dataset(Dataset.range(1)))
+        >>> [it.get_next_as_optional().has_value() for _ in range(2)]
+        [True, False]
+        """
+        from .._optional import Optional
+
+        nothing = object()
+        value = next(self, nothing)
+        return Optional.empty(self.element_spec) if value is nothing else Optional._made(self.element_spec, True, value)
+
     def get_next(self) -> Any:
         """The next element. Raises ``OutOfRangeError`` at the end.
 

@@ -15,6 +15,10 @@ class ClusterResolver(abc.ABC):
     True
     """
 
+    task_type: str | None = None
+    task_id: int | None = None
+    rpc_layer: str | None = None
+
     def __init__(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None,
                  environment: str = "", accelerators: dict[str, int] | None = None) -> None:
         self.task_type = task_type
