@@ -63,6 +63,9 @@ std::vector<error_case> texts_and_files() {
      "strings.split: the operand is int64[]; a vector of strings is needed"},
     {expr_op::read_file, on_one([](expr) { return io::read_file("/nowhere/x"); }),
      "io.read_file: cannot open '/nowhere/x': No such file or directory"},
+    {expr_op::parse_tensor,
+     on_one([](expr x) { return io::parse_tensor(io::serialize_tensor(x), dtype::float32); }),
+     "io.parse_tensor: it is a tensor of int64, and out_type is float32"},
     {expr_op::decode_csv, on_one([](expr) { return io::decode_csv("1,2", {{dtype::int64}})[0]; }),
      "io.decode_csv: a line has 2 fields; 1 are asked for"},
     {expr_op::gather_batches, on_one([](expr) { return gather(matrix(), matrix(), 1, 1); }),
@@ -132,9 +135,10 @@ TEST(FunctionErrorTexts, SayWhatIsWrongAndWhatWouldBeRight) {
   for (const auto& x : cases()) EXPECT_EQ(x.text(), x.expected) << to_string(x.op);
 }
 
-// Every tensor has a shape and a size; parameters are made where a function is traced, of what it
-// is traced for.
-const std::set<expr_op> that_cannot_fail{expr_op::parameter, expr_op::shape_of, expr_op::size};
+// Every tensor has a shape and a size, and can be written; parameters are made where a function is
+// traced, of what it is traced for.
+const std::set<expr_op> that_cannot_fail{expr_op::parameter, expr_op::shape_of, expr_op::size,
+                                         expr_op::serialize_tensor};
 
 TEST(FunctionErrorTexts, ThereIsOneOfEachFunction) {
   auto seen = that_cannot_fail;

@@ -64,10 +64,12 @@ void note(const expr_ptr& x, std::set<const expr_node*>& known, std::set<expr_op
 
 TEST(RandomExpressions, AreOfEveryFunction) {
   // Seeds of rows are drawn by operators: RowSeeds. The others are applied in blocks of one and on
-  // every variant by tests of their own: SplitEach, GatherBatches, DecodeCsv, ReadFile.
+  // every variant by tests of their own: SplitEach, GatherBatches, DecodeCsv, ReadFile,
+  // TensorProto.
   std::set<expr_op> wanted,
-    seen{expr_op::row_seed,       expr_op::split_values, expr_op::split_lengths,
-         expr_op::gather_batches, expr_op::decode_csv,   expr_op::read_file};
+    seen{expr_op::row_seed,         expr_op::split_values, expr_op::split_lengths,
+         expr_op::gather_batches,   expr_op::decode_csv,   expr_op::read_file,
+         expr_op::serialize_tensor, expr_op::parse_tensor};
   for (uint16_t i = 0; i < 1000; ++i)
     if (to_string(static_cast<expr_op>(i)) != "unknown function")
       wanted.insert(static_cast<expr_op>(i));
@@ -85,6 +87,11 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto f = random_function(seed);
     const auto compiled = compile(f);
+    std::set<const expr_node*> known;
+    std::set<expr_op> ops;
+    for (const auto& x : f.tensors) note(x, known, ops);
+    // A loop goes on for as many steps as the rows of the block need.
+    const bool loops = ops.contains(expr_op::while_loop);
     const auto in = random_rows(seed, 60);
     kernel_counter counter;
     const auto whole = compiled.run(in, nullptr, counter);
@@ -99,7 +106,10 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
         const auto n = std::min(in.rows - r, size == 0 ? 1 + random() % 13 : size);
         counter.calls = 0;
         const auto part = compiled.run(in.slice(r, n), nullptr, counter);
-        ASSERT_EQ(counter.calls, calls);
+        if (loops)
+          ASSERT_LE(counter.calls, calls);
+        else
+          ASSERT_EQ(counter.calls, calls);
         for (auto& row : print_rows(part)) got.push_back(std::move(row));
         r += n;
       }

@@ -31,6 +31,27 @@ TEST(ReadFile, OfAFolderIsAnError) {
   EXPECT_EQ(out.errors.size(), 1u);
 }
 
+TEST(TensorProto, GivesEachTensorBack) {
+  auto out = apply_everywhere({texts({"a", "", "longer"})}, [](expr s) {
+    const auto back = [](const expr& x) {
+      return io::parse_tensor(io::serialize_tensor(x), x.type());
+    };
+    const auto n = strings::length(s);
+    return std::tuple{back(s), back(stack({n, n})), back(cast<double>(n)), back(n > 0)};
+  });
+  EXPECT_EQ(out.errors.size(), 0u);
+  EXPECT_EQ(out.columns[0].string(2), "longer");
+  EXPECT_EQ(out.columns[1].values<int32_t>()[5], 6);
+  EXPECT_EQ(out.columns[2].values<double>()[1], 0.0);
+  EXPECT_FALSE(out.columns[3].values<bool>()[1]);
+}
+
+TEST(TensorProto, OfDamagedBytesIsAnErrorOfTheRow) {
+  auto out = apply_everywhere({texts({"", "\x0a", "no tensor at all"})},
+                              [](expr s) { return io::parse_tensor(s, dtype::int64); });
+  EXPECT_EQ(out.errors.size(), 3u);
+}
+
 /// As what a function gives.
 expr_structure fields_of(const std::vector<expr>& fields) {
   return expr_structure::tuple({fields.begin(), fields.end()});
