@@ -182,8 +182,8 @@ def test_OptionsAreKeptAndUnknownOnesRefused():
     assert hr.Dataset.range(3).with_options(options).map(lambda x: x).options().deterministic is True
     with pytest.raises(AttributeError, match="no option 'determinstic'"):
         options.determinstic = True
-    options.experimental_slack = True
-    with pytest.raises(hr.errors.UnimplementedError, match="experimental_slack"):
+    options.experimental_distribute.num_devices = 2
+    with pytest.raises(hr.errors.UnimplementedError, match="experimental_distribute.num_devices"):
         hr.Dataset.range(3).with_options(options)
 
 

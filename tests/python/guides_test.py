@@ -13,7 +13,7 @@ from headrace._missing import MissingNameError
 
 #: What programs use that is to be added. Each is expected to fail until then.
 AWAITED = {"halves_of_pictures": "slices between tensors",
-           "packed_sentences": "paddings that are tensors", "loops_in_functions": "loops that depend on tensors"}
+           "packed_sentences": "paddings that are tensors"}
 
 #: How what is missing says so.
 REFUSALS = (MissingNameError, hr.errors.OperatorNotAllowedInGraphError, hr.errors.InvalidArgumentError, TypeError, ValueError)

@@ -27,7 +27,7 @@ options.autotune.enabled = False
 served = ds.apply(hr.experimental.service.distribute("off", "localhost:5050"))
 files = hr.data.TFRecordDataset(["a", "b"], num_parallel_reads=hr.data.AUTOTUNE)
 number = hr.math.log(hr.cast(hr.constant(1), hr.float32))
-ds.batch("x")  # wrong: incompatible type "str"; expected "SupportsIndex"
+ds.batch("x")  # wrong: incompatible type "str"; expected "SupportsIndex | Tensor"
 ds.take(None)  # wrong: incompatible type "None"
 ds.shuffle(3, seed="s")  # wrong: incompatible type "str"
 ds.batch(2, drop_remainder="no")  # wrong: incompatible type "str"; expected "bool"
