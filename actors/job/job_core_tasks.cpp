@@ -201,7 +201,7 @@ void job_core::left(repetition& r, const task_end& what) {
   // again while the task could still read them.
   std::vector<job_record::fact> facts;
   for (const auto& one : what.unread)
-    for (const auto& back : r.splits.give_back(what.id, one))
+    for (const auto& back : r.splits.leave(what.id, one))
       facts.push_back({r.state.repetition(), split_assigner::fact{back}});
   bool back = !facts.empty();
   // In coordinated reads the others continue without the rounds that a task had ahead.

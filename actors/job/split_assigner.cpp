@@ -267,6 +267,32 @@ std::vector<split_assigner::returned> split_assigner::give_back(task_id task,
   const auto last = answered_.find({task, unread.source});
   if (last == answered_.end() || last->second.pass != unread.pass)
     return {};
+  return pieces_from(task, unread, last->second);
+}
+
+std::vector<split_assigner::returned> split_assigner::leave(task_id task,
+                                                            const unread_splits& unread) const {
+  // The report is that of the task's furthest source. The last answer may have been sent to another
+  // source of its group, or for a later pass, and not have reached the task.
+  const answered* last = nullptr;
+  auto known = unread;
+  for (const auto& [whose, given] : answered_) {
+    const auto& [who, source] = whose;
+    if (who != task || group_of(source) != group_of(unread.source)
+        || (last != nullptr && !last->is_before(given)))
+      continue;
+    last = &given;
+    known.source = source;
+  }
+  if (last == nullptr || last->pass < unread.pass)
+    return {};
+  if (last->pass > unread.pass)
+    known = {known.source, last->pass, 0, {}};
+  return pieces_from(task, known, *last);
+}
+
+std::vector<split_assigner::returned>
+split_assigner::pieces_from(task_id task, const unread_splits& unread, const answered& last) const {
   // The task has closed that pass, or was sent its end: it has given back what it had.
   const auto holders = holdings_.find({unread.pass, group_of(unread.source)});
   if (holders == holdings_.end() || !holders->second.contains(task)
@@ -277,7 +303,7 @@ std::vector<split_assigner::returned> split_assigner::give_back(task_id task,
     return rest.count != 0 && rest.count <= of.count
            && rest.first == of.first + (of.count - rest.count);
   };
-  const auto& [pass, first, pieces] = last->second;
+  const auto& [pass, first, pieces] = last;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const auto& piece = pieces[i];
     if (!piece)

@@ -128,8 +128,10 @@ public:
   status refused(const lease_request& wanted, std::string_view who) const;
   /// The facts that follow when a task closes a pass; empty the second time.
   std::vector<fact> close(task_id task, const unread_splits& unread) const;
-  /// The splits that a leaving task gives back.
+  /// The splits of the pass that a task has not begun. @pre it has asked nothing since
   std::vector<returned> give_back(task_id task, const unread_splits& unread) const;
+  /// The splits that a leaving task gives back, with those of answers that it does not know of.
+  std::vector<returned> leave(task_id task, const unread_splits& unread) const;
   /// Records that the answers were given now, from which the pace of tasks is judged.
   void keep_pace(const std::vector<leased_to>& given, time_point now);
 
@@ -199,6 +201,10 @@ private:
                ? &pieces[of_number - number]
                : nullptr;
     }
+    bool is_before(const answered& other) const {
+      return std::pair{pass, number + pieces.size()}
+             < std::pair{other.pass, other.number + other.pieces.size()};
+    }
     friend bool operator==(const answered&, const answered&) = default;
   };
   struct group_state {
@@ -215,6 +221,9 @@ private:
     }
   };
   uint32_t group_of(uint32_t source) const noexcept;
+  /// The pieces of the answer that `unread` says are not begun.
+  std::vector<returned> pieces_from(task_id task, const unread_splits& unread,
+                                    const answered& last) const;
   group_state& group(uint32_t number, uint32_t source);
   /// The number of splits in a pass, if it is known.
   std::optional<uint64_t> total_of(key where) const;

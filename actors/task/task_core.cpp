@@ -1,6 +1,7 @@
 #include "headrace/actors/task/task_core.hpp"
 
 #include "headrace/actors/stream/task_output.hpp"
+#include "headrace/actors/task/split_dealer.hpp"
 #include "headrace/pipeline/graph/rerun.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +52,11 @@ produce::commands task_core::taken_over(time_point now) {
     strangers_.clear();
     account_due_ |= account_said_; // the answer may have come while no actor ran
     account(now);
+    if (std::exchange(leave_due_, false))
+      left(unread_without_runner(), now);
     // The first splits are leased while the readers connect. Under OFF there is nothing to lease.
+    if (over_)
+      return;
     if (opened_ || (leases_splits() && order_.eager))
       start_runner(now);
   });
@@ -196,30 +201,39 @@ produce::commands task_core::worker_leaves(time_point now) {
     return {};
   if (leases_splits() && opened_ && runs_)
     return {produce::leave_runner{}};
-  return runner_left({}, now);
+  return runner_left(unread_without_runner(), now);
+}
+
+std::vector<unread_splits> task_core::unread_without_runner() const {
+  if (!leases_splits() || !opened_)
+    return {};
+  // A question of an earlier runner may be answered after this; that answer is not begun.
+  return split_dealer{plan_splits(graph_), splits_, false}.leave();
 }
 
 produce::commands task_core::runner_left(std::vector<unread_splits> unread, time_point now) {
-  return event([&] {
-    leaving_ = true;
-    if (replayable_)
-      for (const auto& x : unread) splits_.cut(x);
-    output_->leaving();
-    asked_.clear();
-    then(produce::report{{.id = order_.id,
-                          .life = order_.life,
-                          .job = order_.job,
-                          .numbers = numbers(),
-                          .unread = std::move(unread)}});
-    // Under OFF a copy ends with its worker, unless all of it was produced. In coordinated reads
-    // all consumers leave the task between two rounds, and do not wait for those that it has ahead.
-    if (!opened_ || order_.num_consumers != 0 || (!leases_splits() && !exhausted_))
-      return finish(now);
-    for (const auto& [who, route] : routes_)
-      if (route.over)
-        then(produce::send{route.over, stream_leaving{}});
-    deal(now);
-  });
+  return event([&] { left(std::move(unread), now); });
+}
+
+void task_core::left(std::vector<unread_splits> unread, time_point now) {
+  leaving_ = true;
+  if (replayable_)
+    for (const auto& x : unread) splits_.cut(x);
+  output_->leaving();
+  asked_.clear();
+  then(produce::report{{.id = order_.id,
+                        .life = order_.life,
+                        .job = order_.job,
+                        .numbers = numbers(),
+                        .unread = std::move(unread)}});
+  // Under OFF a copy ends with its worker, unless all of it was produced. In coordinated reads
+  // all consumers leave the task between two rounds, and do not wait for those that it has ahead.
+  if (!opened_ || order_.num_consumers != 0 || (!leases_splits() && !exhausted_))
+    return finish(now);
+  for (const auto& [who, route] : routes_)
+    if (route.over)
+      then(produce::send{route.over, stream_leaving{}});
+  deal(now);
 }
 
 void task_core::finish(time_point now) {

@@ -81,7 +81,7 @@ public:
   /// The job does not need the task any more: its streams are informed.
   commands stop(const std::string& reason);
   /// As `worker_leaves`, while no actor runs the task.
-  void leaves_between_actors() noexcept { leaving_ = true; }
+  void leaves_between_actors() noexcept { leave_due_ = !leaving_; }
 
   // -- the streams ------------------------------------------------------------------------
 
@@ -167,6 +167,9 @@ private:
   status can_run_on(const status& why) const;
   void start_runner(time_point now);
   void fail(const status& why, time_point now);
+  /// What the task was leased, or may still be sent, and has not begun, where no runner reads.
+  std::vector<unread_splits> unread_without_runner() const;
+  void left(std::vector<unread_splits> unread, time_point now);
   void finish(time_point now);
   /// Sends what may be sent, and checks whether the task has ended.
   void deal(time_point now);
@@ -213,6 +216,7 @@ private:
   bool torn_ = false;
 
   uint64_t run_ = 0;
+  bool leave_due_ = false;          ///< the worker leaves, and the next actor gives back the rest
   bool runs_ = false;               ///< this actor has begun a runner
   std::set<split_question> asked_;  ///< questions that the present runner waits for
   std::set<split_question> closed_; ///< passes that any runner has closed, not acknowledged yet

@@ -82,7 +82,7 @@ private:
     const auto unread = task.leave();
     while (!task.ended() && !::testing::Test::HasFailure()) task.step(random_);
     for (const auto& one : unread)
-      for (const auto& back : core_.give_back(id, one)) {
+      for (const auto& back : core_.leave(id, one)) {
         task.gave_back(back);
         apply(back);
       }

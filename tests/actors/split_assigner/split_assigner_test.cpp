@@ -189,6 +189,21 @@ TEST(SplitAssigner, TakesNothingBackThatItDidNotLeaseLast) {
   EXPECT_TRUE(core.give_back(b, {0, 0, 2, given}).empty()) << "another task";
 }
 
+TEST(SplitAssigner, TakesBackFromATaskThatLeavesWhatItDoesNotKnowOf) {
+  split_assigner core{one_source(1)};
+  const auto given = *lease(core, numbered(a, 0), {}, {}).splits;
+  EXPECT_FALSE(lease(core, numbered(a, 1), {}, {}).splits) << "the pass is over";
+  EXPECT_TRUE(core.leave(a, {0, 0, 1, {}}).empty());
+  const auto next = *lease(core, {a, 0, 1, {}, 0}, {}, {}).splits;
+  EXPECT_EQ(given, next);
+  EXPECT_EQ(core.leave(a, {0, 0, 2, {}}), (std::vector{split_assigner::returned{0, 1, next}}))
+    << "of a later pass";
+  EXPECT_EQ(core.leave(a, {0, 1, 0, {}}), (std::vector{split_assigner::returned{0, 1, next}}));
+  EXPECT_TRUE(core.leave(a, {0, 1, 1, {}}).empty()) << "it has read it";
+  EXPECT_TRUE(core.leave(a, {0, 2, 0, {}}).empty()) << "it was answered nothing of that pass";
+  EXPECT_TRUE(core.leave(b, {0, 0, 0, {}}).empty()) << "another task";
+}
+
 TEST(SplitAssigner, LeasesAlignedSourcesAsEqualRangesUpToTheShorterTotal) {
   leasing x{plan_of({{.splits = 40, .zipped = true}, {.splits = 30, .zipped = true}}), 2};
   uint64_t read = 0;

@@ -89,5 +89,36 @@ TEST_P(TaskSplitsEnd, SaysWhetherItsPipelineEndedByItself) {
 }
 INSTANTIATE_TEST_SUITE_P(All, TaskSplitsEnd, testing::Bool());
 
+/// The report of a task that leaves.
+std::vector<unread_splits> left(const std::vector<produce::report>& said) {
+  for (const auto& one : said)
+    if (one.what.unread)
+      return *one.what.unread;
+  ADD_FAILURE() << "it did not report what is unread";
+  return {};
+}
+
+TEST_F(TaskSplits, GivesBackTheAnswerThatIsUnderWayWhenItsWorkerLeavesWhileNoActorRuns) {
+  wants(1, {.which = first});
+  answers(first, split_range{0, 2});
+  wants(1, {.which = {0, 0, 1}});
+  core.leaves_between_actors();
+  const auto resumed = core.taken_over(now);
+  EXPECT_EQ(left(all<produce::report>(resumed)), (std::vector{unread_splits{0, 0, 1, {}}}));
+  ASSERT_EQ(all<produce::start_runner>(resumed).size(), 1u) << "what is begun is finished";
+  const auto start = core.runner_begins(2);
+  ASSERT_TRUE(start);
+  EXPECT_TRUE(start->leaving);
+  EXPECT_EQ(start->replay.size(), 1u);
+}
+
+TEST_F(TaskSplits, GivesBackTheAnswerThatIsUnderWayWhenItsWorkerLeavesBeforeTheNextRunnerBegins) {
+  wants(1, {.which = first});
+  core.taken_over(now); // another actor, after a crash
+  EXPECT_EQ(left(all<produce::report>(core.worker_leaves(now))),
+            (std::vector{unread_splits{0, 0, 0, {}}}));
+  EXPECT_TRUE(answers(first, split_range{0, 2}).empty()) << "these splits go back";
+}
+
 } // namespace
 } // namespace headrace::test
