@@ -269,6 +269,10 @@ struct Iteration {
   # Which tasks each reader reads from. `automatic`: as any.
   rounds @19 :Rounds;
   # Absent: the job has no coordinated reads.
+  overElements @20 :UInt64;
+  # Elements that were made by tasks that have ended.
+  lostTasks @21 :UInt64;
+  # Tasks that were lost with their workers, whether rows of them were lost or not.
 }
 
 struct SaveDataset {

@@ -199,6 +199,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   beat_at_ = std::min(beat_at_, now + timing_.heartbeat);
   if (first) {
     came_late_ = state.finished;
+    over_elements_ = state.over_elements;
+    lost_tasks_ = state.lost_tasks;
     looked_at_ = now;
     if (shared_) // the process may be stopped before its first heartbeat
       out_->trust_until(now + trust());
@@ -233,6 +235,11 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     if (auto at = streams_.find(id); at != streams_.end())
       drop(id, at->second);
   account_for(state.lost);
+  if (!first && endless() && state.losses != losses_)
+    if (auto what = describe(state.losses, options_.parameters.mode,
+                             options_.parameters.cross_trainer_cache.has_value());
+        !what.empty())
+      out_->remark(std::move(what));
   losses_ = state.losses;
   over_before_ = state.over_before;
   empty_ = state.empty;
@@ -244,6 +251,10 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     without_worker_since_ = now;
   share_credit();
   unserved_ = state.unserved;
+  if (unserved_.empty())
+    unserved_since_.reset();
+  else if (!unserved_since_)
+    unserved_since_ = now;
   told_everything_ = state.starting.empty() && unserved_.empty();
   // Links are made in advance, for streams that are opened when the tasks run.
   for (const auto& task : state.starting)
@@ -325,20 +336,58 @@ void consumer_core::end() {
   out_->trust_until(time_point::max());
   auto remark = describe(losses_, options_.parameters.mode,
                          options_.parameters.cross_trainer_cache.has_value());
+  if (skipped_ != skips_told_)
+    remark = (remark.empty() ? "" : remark + "; ") + skips();
   // A later iteration passes over a finished repetition. If it is the first one, the job name may
   // have been used before.
+  const auto& cache = options_.parameters.cross_trainer_cache;
+  const bool whole = cache && cache->expected_trainers != 0;
   if (over_before_ && options_.repetition == 0)
     remark =
       "this job was read to its end before this iteration began, and gives nothing more; give "
       "another job_name to read the dataset again";
-  else if (const auto& cache = options_.parameters.cross_trainer_cache;
-           came_late_ && cache && cache->expected_trainers != 0)
+  else if (came_late_ && whole)
     remark = fmt::format(
       "this pass was over when trainer '{}' came, or came again, so that it is given no more of "
       "its elements: with expected_trainers a pass ends once the trainers that are there have "
       "read it; give another job_name to read the dataset again",
       options_.trainer);
+  else if (whole && (unread_of_others() != 0 || lost_tasks_ != 0))
+    remark = (remark.empty() ? "" : remark + "; ") + missed_before();
   out_->finish({}, std::move(remark), empty_);
+}
+
+bool consumer_core::endless() const {
+  const auto& cache = options_.parameters.cross_trainer_cache;
+  return options_.endless || in_rounds() || (cache && cache->expected_trainers == 0);
+}
+
+uint64_t consumer_core::unread_of_others() const {
+  // A task that the job still named may have ended before its stream was opened.
+  bool unread = forgot_unread_;
+  auto given = forgot_handed_out_;
+  for (const auto& [id, s] : streams_) {
+    unread |= s.ended && !s.outcome && !s.lost;
+    given += out_->of(id).handed_out;
+  }
+  const auto rest = view_.over_elements - std::min(given, view_.over_elements);
+  return unread ? std::max(over_elements_, rest) : over_elements_;
+}
+
+std::string consumer_core::missed_before() const {
+  const auto several = [](uint64_t n, const char* one) {
+    return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+  };
+  std::string over, lost;
+  if (const auto unread = unread_of_others(); unread != 0)
+    over = fmt::format("workers had come to their end, with {}", several(unread, "element"));
+  if (lost_tasks_ != 0)
+    lost =
+      fmt::format("{} {} lost", several(lost_tasks_, "worker"), lost_tasks_ == 1 ? "was" : "were");
+  return fmt::format(
+    "part of this pass was over when trainer '{}' came, or came again: {}{}{}. What of theirs an "
+    "earlier iterator of the trainer had not been given is missing",
+    options_.trainer, over, over.empty() || lost.empty() ? "" : ", and ", lost);
 }
 
 void consumer_core::fail(const status& why) {

@@ -182,6 +182,16 @@ private:
   /// How many bytes the trainer may use up before `trainer_moved` is needed.
   uint64_t quiet_bytes() const;
   void conclude();
+  /// What a trainer of a finite cache is warned of that comes again when part of the pass is over.
+  std::string missed_before() const;
+  /// Elements of tasks that ended before this consumer read from them; an upper bound.
+  uint64_t unread_of_others() const;
+  /// Is there no end at which the trainer is told what was lost?
+  bool endless() const;
+  /// What a trainer of a cache is told of the elements that it skipped.
+  std::string skips() const;
+  /// Warns the trainer of shards that nobody reads, where elements of other shards come.
+  void note_unserved(time_point now);
   /// True if all tasks have ended as exhausted. Used in place of the job's report when the
   /// dispatcher cannot be reached.
   bool all_exhausted() const;
@@ -271,12 +281,20 @@ private:
   std::vector<std::string> unserved_;
   /// True if a stream that was removed had ended as exhausted; and if one had not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
+  /// True if one had ended before this consumer read from it; and elements of all of them.
+  bool forgot_unread_ = false;
+  uint64_t forgot_handed_out_ = 0;
   status unreachable_;
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped_ = 0;
-  uint64_t warn_of_skips_at_ = 1;
-  bool came_late_ = false;       ///< the repetition was finished when the job first answered
-  uint64_t waits_for_epoch_ = 0; ///< not zero: the proposed epoch
+  uint64_t skips_told_ = 0;
+  /// Since when there are shards that no task reads; and whether the trainer was warned.
+  std::optional<time_point> unserved_since_;
+  bool unserved_told_ = false;
+  bool came_late_ = false; ///< the repetition was finished when the job first answered
+  /// As the job first answered: elements made by tasks that had ended, and lost tasks.
+  uint64_t over_elements_ = 0, lost_tasks_ = 0;
+  uint64_t waits_for_epoch_ = 0;               ///< not zero: the proposed epoch
   std::optional<time_point> incomplete_since_; ///< since when some seats are free
 };
 

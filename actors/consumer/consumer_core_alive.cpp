@@ -140,6 +140,8 @@ void consumer_core::look_if_stopped(time_point now) {
   put_off(rows_came_at_);
   if (waiting_since_)
     put_off(*waiting_since_);
+  if (unserved_since_)
+    put_off(*unserved_since_);
   if (unanswered_since_)
     put_off(*unanswered_since_);
   for (auto& [id, s] : streams_)
@@ -164,6 +166,7 @@ void consumer_core::beat(time_point now) {
     waiting_since_.reset();
   else if (!waiting_since_)
     waiting_since_ = now;
+  note_unserved(now);
   if (auto how = overdue(now); !how)
     // A trainer that was handed everything need not wait until its tasks have learned that.
     return all_exhausted() ? end() : fail(with_its_place(how, now));
@@ -262,6 +265,19 @@ status consumer_core::overdue(time_point now) const {
       in_seconds(idle), where, others));
   }
   return {};
+}
+
+void consumer_core::note_unserved(time_point now) {
+  if (!unserved_since_) {
+    unserved_told_ = false;
+    return;
+  }
+  if (now - *unserved_since_ < options_.worker_timeout || std::exchange(unserved_told_, true))
+    return;
+  out_->remark(fmt::format(
+    "no worker has come for {:.0f} s for {} of the worker_addresses of the service at {}: its part "
+    "of the dataset is missing from what is read until one comes",
+    in_seconds(now - *unserved_since_), fmt::join(unserved_, ", "), service_));
 }
 
 status consumer_core::not_reached(const stream& s) const {

@@ -179,23 +179,27 @@ void consumer_core::note_skips(stream& s, uint64_t skipped) {
   if (skipped <= s.skipped)
     return;
   skipped_ += skipped - std::exchange(s.skipped, skipped);
-  // A slow trainer may skip often, so not every skip is logged.
-  if (skipped_ < warn_of_skips_at_)
+  // A slow trainer may skip often, so not every skip is logged. The rest is told at the end.
+  if (skipped_ < 2 * skips_told_)
     return;
-  warn_of_skips_at_ = 2 * skipped_;
-  const auto limit = options_.parameters.cross_trainer_cache.value_or(cache_terms{}).wait;
-  out_->remark(
-    fmt::format("trainer '{}' was too slow for the cross-trainer cache: {} elements were "
-                "made and dropped before it read them; {}",
-                options_.trainer, skipped_,
-                limit ? fmt::format("the others waited for it for {:g} s (on_lag \"wait\"): a "
-                                    "longer limit, or a larger cache on the workers "
-                                    "(cross_trainer_cache_size_bytes), gives it more time",
-                                    in_seconds(*limit))
-                      : "give the workers a larger cache (cross_trainer_cache_size_bytes), or ask "
-                        "for on_lag \"wait\""));
-  log_.warn("this trainer is too slow for the cross-trainer cache and has skipped elements",
+  out_->remark(skips());
+  skips_told_ = skipped_;
+  log_.warn("this trainer has skipped elements of the cross-trainer cache",
             {{"trainer", options_.trainer}, {"skipped_so_far", skipped_}});
+}
+
+std::string consumer_core::skips() const {
+  const auto limit = options_.parameters.cross_trainer_cache.value_or(cache_terms{}).wait;
+  return fmt::format(
+    "trainer '{}' was too slow for the cross-trainer cache, or away: {} elements were made and "
+    "dropped before it read them; {}",
+    options_.trainer, skipped_,
+    limit ? fmt::format("the others wait up to {:g} s for a trainer that is there (on_lag "
+                        "\"wait\"): a longer limit, or a larger cache on the workers "
+                        "(cross_trainer_cache_size_bytes), gives it more time",
+                        in_seconds(*limit))
+          : "give the workers a larger cache (cross_trainer_cache_size_bytes), or ask for on_lag "
+            "\"wait\"");
 }
 
 void consumer_core::confirmed(task_id id, stream& s, uint64_t elements) {
@@ -371,6 +375,8 @@ void consumer_core::forget_ended() {
     if (marks.handed_out != marks.received)
       return false;
     (s.outcome == task_outcome::exhausted ? forgot_exhausted_ : forgot_other_) = true;
+    forgot_unread_ |= !s.outcome && !s.lost;
+    forgot_handed_out_ += marks.handed_out;
     if (s.open)
       then(consume::close_stream{id});
     out_->erase(id);

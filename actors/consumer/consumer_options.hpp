@@ -31,6 +31,8 @@ struct consumer_options {
   duration consumer_timeout = std::chrono::minutes{5};
   uint64_t repetition = 0;
   element_spec spec; ///< of the expected elements
+  /// The dataset has no end, where a trainer would be told what was lost: it is told as it happens.
+  bool endless = false;
   compression packing = compression::automatic;
   int64_t max_outstanding = 0; ///< elements over all tasks; 0: only bytes are bounded
   /// How long there may be no worker, or no answer of the dispatcher, before that is an error.

@@ -110,6 +110,8 @@ private:
     uint64_t round = 0;                     ///< the latest round that a reader has reported
     std::map<consumer_id, uint64_t> rounds; ///< the round that each reader last reported
     uint64_t left_at = 0;                   ///< the latest round of the readers that left in order
+    /// Consumers that were given up since the epoch began, and their next rounds, as far as known.
+    std::map<consumer_id, uint64_t> given_up;
   };
 
   /// To be called at the end of each event: frees what is over, and returns the commands.
@@ -134,6 +136,9 @@ private:
   void note_rounds(const repetition& r, consumer_id who, const round_progress& what);
   /// Records how far a reader of rounds was that leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
+  void note_given_up(const repetition& r, consumer_id who);
+  /// Counts the rounds that went to the others alone, up to that one.
+  void lose_rounds(repetition& r, uint64_t up_to);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
   /// True if a reader has reported an earlier round than that of a reader that left in order.

@@ -231,6 +231,8 @@ void job_core::give_up_silent(repetition& r) {
 void job_core::give_up(uint64_t number, consumer_id who, const char* why) {
   say(log_level::warn, "consumer lost", {{"consumer", to_string(who)}, {"why", why}});
   auto& r = record_.repetitions().at(number);
+  if (about_.num_consumers != 0)
+    note_given_up(r, who);
   if (r.leases.records() != 0)
     commit({{number, lease_history::fact{lease_history::unheard{who, r.state.version() + 1}}}});
   remove(r, who);
@@ -265,6 +267,10 @@ iteration_view job_core::view_of(const repetition& r) const {
       out.tasks.push_back(at);
     else if (task.state == iteration::task_state::lost)
       out.lost.push_back(id);
+    if (task.state == iteration::task_state::lost)
+      out.lost_tasks += task.ran;
+    else if (!task.alive())
+      out.over_elements += task.made.elements;
   }
   const auto shards = states_of_shards(state.tasks(), about_.shards());
   for (auto i : state.wanted_shards())

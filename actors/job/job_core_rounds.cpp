@@ -34,6 +34,31 @@ void job_core::note_rounds(const repetition& r, const leave_iteration& what) {
   known.left_at = std::max(known.left_at, next);
 }
 
+void job_core::note_given_up(const repetition& r, consumer_id who) {
+  auto& known = connected_[r.state.repetition()];
+  const auto view = r.state.rounds().view();
+  const auto seat = std::ranges::find(view.seats, who, &round_seat::who);
+  if (seat == view.seats.end() || seat->begins > view.now.number)
+    return; // it has taken part in no round
+  const auto at = known.rounds.find(who);
+  known.given_up[who] = at != known.rounds.end() ? at->second : view.now.first_round;
+}
+
+void job_core::lose_rounds(repetition& r, uint64_t up_to) {
+  // The others went on through rounds that this consumer had received. It may have handed out more
+  // than it reported last.
+  const auto& tasks = r.state.rounds().epoch().tasks;
+  for (const auto& [who, next] : std::exchange(connected_[r.state.repetition()].given_up, {}))
+    if (next < up_to && !tasks.empty()) {
+      const auto number = r.state.repetition();
+      const auto task = tasks.front().task;
+      commit({{number, held_rows::fact{held_rows::task_over{task, {{who, {up_to - next, 0}}}}}},
+              {number, held_rows::fact{held_rows::reader_gone{who}}}});
+      say(log_level::warn, "rounds went on without a consumer that is gone",
+          {{"consumer", to_string(who)}, {"rounds_at_most", up_to - next}});
+    }
+}
+
 bool job_core::is_left_behind(const repetition& r) const {
   const auto known = connected_.find(r.state.repetition());
   if (known == connected_.end())
@@ -61,6 +86,7 @@ void job_core::look_at_rounds(repetition& r) {
       known.round = now.first_round; // lower than before if the rounds begin anew
       known.rounds.clear();
       known.left_at = 0;
+      lose_rounds(r, now.first_round);
       say(log_level::info, "epoch of coordinated reads begins",
           {{"epoch", now.number}, {"round", now.first_round}, {"tasks", now.tasks.size()}});
     }

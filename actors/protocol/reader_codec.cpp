@@ -161,6 +161,8 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   out.setShared(what.shared);
   out.setOverBefore(what.over_before);
   out.setEmpty(what.empty);
+  out.setOverElements(what.over_elements);
+  out.setLostTasks(what.lost_tasks);
   out.setTargets(to_schema(what.targets));
   write_timing(out.initTiming(), what.timing);
   if (!what.failure.ok())
@@ -213,6 +215,8 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   for (auto entry : in.getUnserved()) out.unserved.emplace_back(text_of(entry));
   out.over_before = in.getOverBefore();
   out.empty = in.getEmpty();
+  out.over_elements = in.getOverElements();
+  out.lost_tasks = in.getLostTasks();
   if (in.hasRounds())
     out.rounds = read_rounds(in.getRounds());
   return out;

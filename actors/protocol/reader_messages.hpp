@@ -117,6 +117,10 @@ struct iteration_view {
   /// Which tasks each reader reads from.
   target_workers targets = target_workers::automatic;
   round_view rounds = {}; ///< in coordinated reads
+  /// What came before a reader that joins now: elements that were made by tasks which have ended,
+  /// and tasks that were lost with their workers, whether rows of them were lost or not.
+  uint64_t over_elements = 0;
+  uint64_t lost_tasks = 0;
 };
 
 } // namespace headrace

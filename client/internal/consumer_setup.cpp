@@ -39,6 +39,7 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
     out.repetition = *number;
   }
   out.spec = distribute.spec;
+  out.endless = distribute.cardinality == infinite_cardinality;
   out.packing = about.compression;
   out.max_outstanding = about.max_outstanding_requests;
   out.worker_timeout = duration{about.worker_timeout_ns};

@@ -148,8 +148,24 @@ private:
        .drain = gentle_ ? duration{1h} : duration{1s},
        .cache_bytes = draw_.one_in(2) ? size_t{4} << 10 : size_t{64} << 10});
   }
-  void come(uint64_t index) {
-    ++came_;
+  /// The trainer's next iterator comes some time after this one has left.
+  void return_later(uint64_t index, trainer_process& t) {
+    ++coming_;
+    world_->time.after(draw_.between(10ms, 12s), [this, index, &t] {
+      --coming_;
+      if (t.over() && !t.history().left)
+        return;
+      if (!t.history().left)
+        return return_later(index, t);
+      // Tasks that end meanwhile end without it, and the pass may be over.
+      excused_ = true;
+      may_fail_ = true;
+      say(t.name() + " has left");
+      come(index, true);
+    });
+  }
+  void come(uint64_t index, bool again = false) {
+    came_ += again ? 0 : 1;
     trainer_process::options what{
       .reads = {.dataset_id = "d",
                 .job_name = "pass",
@@ -166,8 +182,13 @@ private:
                 .consumer_bytes = 4096},
       .pause = draw_.between(1ms, draw_.one_in(3) ? 40ms : 8ms),
       .burst = draw_.between(1, 4)};
+    const bool leaves = !gentle_ && !again && draw_.one_in(4);
+    if (leaves)
+      what.leaves_after = draw_.below(world_->data.elements());
     auto& t = world_->add_trainer(what);
     say(fmt::format("{} comes, an iterator of {}", t.name(), what.reads.trainer));
+    if (leaves)
+      return_later(index, t);
   }
   void befall() {
     auto& w = *world_;
@@ -216,7 +237,7 @@ private:
       const auto index = static_cast<uint64_t>(who.what().reads.trainer[1] - '0');
       w.time.after(back, [this, index] {
         --coming_;
-        come(index);
+        come(index, true);
       });
       break;
     }

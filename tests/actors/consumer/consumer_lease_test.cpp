@@ -129,5 +129,56 @@ TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatItsPassWasOverWhenItCame) {
   EXPECT_THAT(out->take_remark(), testing::HasSubstr("was over when trainer 'b' came"));
 }
 
+TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatPartOfItsPassWasOverWhenItCame) {
+  consumer_core late{{.dataset_id = "d",
+                      .job_name = "j",
+                      .parameters = {.cross_trainer_cache = cache_terms{1min, 2}},
+                      .trainer = "b"},
+                     consumer_id{1},
+                     "host:1",
+                     out,
+                     logger{},
+                     now};
+  late.dispatcher_up(now);
+  const auto tasks = std::exchange(view.tasks, {});
+  view.over_elements = 1000;
+  view.lost_tasks = 2;
+  late.answered(1, view, now);
+  view.version += 1;
+  view.finished = true;
+  view.over_elements = 3000;
+  late.told(view, now);
+  std::shared_ptr<const block> current;
+  status how;
+  EXPECT_EQ(out->try_next(current, how), handout::outcome::over);
+  EXPECT_THAT(out->take_remark(),
+              testing::HasSubstr("part of this pass was over when trainer 'b' came, or came again: "
+                                 "workers had come to their end, with 1000 elements, and 2 workers "
+                                 "were lost"));
+
+  // A task may end after it was named, and before its stream is open.
+  consumer_core later{{.dataset_id = "d",
+                       .job_name = "j",
+                       .parameters = {.cross_trainer_cache = cache_terms{1min, 2}},
+                       .trainer = "b"},
+                      consumer_id{2},
+                      "host:1",
+                      out = std::make_shared<handout>([] {}),
+                      logger{},
+                      now};
+  later.dispatcher_up(now);
+  view.tasks = tasks;
+  view.finished = false;
+  view.over_elements = view.lost_tasks = 0;
+  later.answered(1, view, now);
+  view.version += 1;
+  view.tasks.clear();
+  view.finished = true;
+  view.over_elements = 70;
+  later.told(view, now);
+  EXPECT_EQ(out->try_next(current, how), handout::outcome::over);
+  EXPECT_THAT(out->take_remark(), testing::HasSubstr("to their end, with 70 elements. What"));
+}
+
 } // namespace
 } // namespace headrace::test
