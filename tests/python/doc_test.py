@@ -29,7 +29,7 @@ WITHOUT_EXAMPLE = {
     *(f"{name}" for name, thing in vars(headrace.errors).items()
       if isinstance(thing, type) and issubclass(thing, Exception)),
     # They only refuse.
-    "Batching.sparse_batch", "Tensor.numpy", "Tensor.set_shape",
+    "Batching.sparse_batch", "Tensor.numpy",
     # It has nothing to do.
     "TFRecordWriter.flush",
     # Options has one; these are its groups.

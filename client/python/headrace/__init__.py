@@ -23,7 +23,8 @@ from ._functions.array_ops import (
     argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
     while_loop, zeros,
 )
-from ._functions.composed import boolean_mask, case, ones_like, repeat, sequence_mask, split, zeros_like
+from ._functions.composed import (boolean_mask, case, eye, linspace, ones_like, repeat, sequence_mask, split,
+                                  zeros_like)
 from ._functions.composed import range_ as range
 from ._dataset import (
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset, TFRecordDataset,
@@ -33,7 +34,7 @@ from .debugging import Assert, assert_equal, assert_greater, assert_less, assert
 from ._processes.lifetime import _register
 from ._missing import names_of as _names_of
 from ._options import Options
-from ._processes.python import NamedFunction, PyFunction, load_plugin, named_function, py_function
+from ._processes.python import NamedFunction, PyFunction, load_plugin, named_function, numpy_function, py_function
 from ._functions.ragged import RaggedTensor, RaggedTensorSpec
 from ._functions.shaping import slice_ as slice
 from ._functions.shaping import (
@@ -64,11 +65,11 @@ __all__ = [
     "TensorShape", "TensorSpec", "TextLineDataset", "UNKNOWN_CARDINALITY", "abs", "add", "argmax", "argmin",
     "argsort", "as_dtype", "assert_equal", "assert_greater", "assert_less", "assert_rank", "autograph", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
     "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging",
-    "distribute", "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "fill",
+    "distribute", "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "eye", "fill",
     "float16", "float32", "float64", "floor", "gather", "greater", "greater_equal", "half", "identity", "image",
-    "int16", "int32", "int64", "int8", "io", "less", "less_equal", "load_plugin", "logical_and", "logical_not",
+    "int16", "int32", "int64", "int8", "io", "less", "less_equal", "linspace", "load_plugin", "logical_and", "logical_not",
     "logical_or", "lookup", "math", "matmul", "maximum", "minimum", "multiply", "named_function", "negative",
-    "newaxis", "not_equal", "one_hot", "ones", "ones_like", "pad", "pow", "py_function", "random", "range",
+    "newaxis", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow", "py_function", "random", "range",
     "rank", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "repeat", "reshape", "reverse", "roll", "round", "sequence_mask", "service", "shape", "sign", "sin", "size",
     "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "string", "strings", "subtract", "tanh",

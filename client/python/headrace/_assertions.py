@@ -87,6 +87,11 @@ def branch(condition: Any, taken: bool) -> Iterator[None]:
         yield
 
 
+def is_conditional() -> bool:
+    """Is a branch, or a step of a loop, being traced on this thread?"""
+    return any(function.conditional for function in _of_thread.functions)
+
+
 def holds(assertion: Tensor) -> Tensor:
     """``assertion``, the result of an assertion, which is now part of the function that is being traced.
 

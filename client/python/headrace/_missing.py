@@ -25,7 +25,6 @@ MISSING: dict[str, dict[str, str]] = {
         "load_op_library": "headrace.load_plugin",
         "nn": "the functions of headrace.math, or headrace.py_function",
         "nest": "elements are tuples and dicts of tensors: Python's own",
-        "numpy_function": "ds.map(headrace.py_function(f, Tout))",
         "print": "ds.map(headrace.py_function(f, Tout)) with a print in f",
         "ragged": "headrace.RaggedTensor",
         "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",

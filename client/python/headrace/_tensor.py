@@ -143,14 +143,14 @@ _FUNCTIONS: dict[Any, Any] = {
     np.mean: lambda a, axis=None, *, keepdims=False: _core.reduce_mean(
         a if a.dtype.is_floating else _core.cast(a, "float64"), _axes(axis), keepdims),
     np.where: lambda c, x, y: _core.where(_values.constant(c), _t(x), _t(y)),
-    np.reshape: lambda a, shape: _core.reshape(a, _values.integers(shape, "shape")),
+    np.reshape: lambda a, shape: _core.reshape(a, _values.extents(shape, "shape")),
     np.transpose: lambda a, axes=None: _core.transpose(a, _axes(axes)),
     np.expand_dims: lambda a, axis: _core.expand_dims(a, _values.integer(axis, "axis")),
     np.squeeze: lambda a, axis=None: _core.squeeze(a, _axes(axis)),
     np.stack: lambda arrays, axis=0: _core.stack([_t(x) for x in arrays], axis),
     np.concatenate: lambda arrays, axis=0: _core.concat([_t(x) for x in arrays], axis),
     np.clip: lambda a, a_min, a_max: _core.minimum(_core.maximum(a, _t(a_min)), _t(a_max)),
-    np.tile: lambda a, reps: _core.tile(a, _values.integers(reps, "reps")),
+    np.tile: lambda a, reps: _core.tile(a, _values.extents(reps, "reps")),
     np.sort: lambda a, axis=-1: _core.sort(a, axis, False),
     np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(a, axis, False), "int64"),
     np.cumsum: lambda a, axis=0: _core.cumsum(a, axis, False, False),
@@ -186,9 +186,20 @@ def _get_shape(self: Tensor) -> TensorShape:
 
 
 def _set_shape(self: Tensor, shape: Any) -> None:
-    """Refuses to change what is known of the shape: ``headrace.ensure_shape`` gives a tensor that has it."""
-    if self.shape != TensorShape(shape):
-        refuse("set_shape changes what is known of a tensor in place", "Use headrace.ensure_shape")
+    """This tensor has this shape from here on, as with ``headrace.ensure_shape``; an element with another one is an error.
+
+    Raises ``InvalidArgumentError`` for a shape that it is known not to have.
+
+    >>> def f(x):
+    ...     y = hr.py_function(lambda n: n + 1, [x], hr.int64)
+    ...     y.set_shape([])
+    ...     return y
+    >>> Dataset.range(3).map(f).element_spec
+    TensorSpec(shape=(), dtype=headrace.int64, name=None)
+    """
+    dims = TensorShape(shape).dims
+    if dims is not None and self.shape.dims != dims:
+        self._become(_core.ensure_shape(self, list(dims)))
 
 
 def _divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:

@@ -98,6 +98,11 @@ def next_salt() -> int:
     return next(_tracing.calls[-1].salts if _tracing.calls else _salts)
 
 
+def is_tracing() -> bool:
+    """Is a function being traced on this thread?"""
+    return bool(_tracing.calls)
+
+
 def element_of(single: _core.Graph) -> Any:
     """In a traced function: the only element of a dataset that depends on the function's argument."""
     return _tracing.calls[-1].element_of(single)
@@ -170,8 +175,9 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
     with contextlib.nullcontext() if _tracing.calls else _python_draws.warned_of(f"{operator}: {argument} {describe(f)}"):
         call, result = _called(f, given, opened)
-    if call.read and operator not in ("map", "flat_map", "interleave", "group_by_window"):
-        raise TypeError(f"{operator}: {argument} {describe(f)} reads a dataset that it is given; do so in a map before")
+    if call.read and operator not in ("map", "flat_map", "interleave", "group_by_window", "filter", "take_while"):
+        raise TypeError(f"{operator}: {argument} {describe(f)} reads a dataset, or calls a Python function with tensors; do "
+                        "so in a map before")
     if isinstance(result, Dataset):
         if not dataset:
             raise TypeError(f"{operator}: {argument} {describe(f)} must give tensors, not a dataset; use flat_map")

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/sequences.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "nested.hpp"
 #include "values.hpp"
@@ -37,8 +38,6 @@ slice_spec slice_of(nb::handle part) {
       auto x = part.attr(name);
       if (x.is_none())
         return false;
-      if (nb::isinstance<expr>(x))
-        nb::module_::import_("headrace._refusals").attr("slice_bound")();
       if (!PyIndex_Check(x.ptr()))
         throw nb::type_error("a slice's bounds must be ints or None");
       to = index_of(x);
@@ -55,15 +54,94 @@ slice_spec slice_of(nb::handle part) {
                        "integers; for more use headrace.gather");
 }
 
+/// Parts of numpy's basic indexing, some of which depend on the element.
+class index_parts {
+public:
+  explicit index_parts(nb::handle index) {
+    if (PyTuple_Check(index.ptr()))
+      for (auto part : nb::borrow<nb::tuple>(index)) add(part);
+    else
+      add(index);
+  }
+
+  expr of(const expr& x) const {
+    auto out = x.slice(known_);
+    // From the last one on, as an index takes its axis away.
+    for (auto part = computed_.rbegin(); part != computed_.rend(); ++part) {
+      const auto axis = axis_of(out, *part);
+      if (part->index)
+        out = gather(out, *part->index, axis);
+      else
+        out = slice_along(out, axis, part->start, part->stop, part->step);
+    }
+    return out;
+  }
+
+private:
+  struct computed {
+    size_t at; ///< its place among the parts, where everything is taken first
+    std::optional<expr> index;
+    std::optional<expr> start, stop;
+    int64_t step = 1;
+  };
+
+  void add(nb::handle part) {
+    if (nb::isinstance<expr>(part)) {
+      computed_.push_back({.at = known_.size(), .index = nb::cast<expr>(part)});
+      known_.push_back(at::all());
+      return;
+    }
+    if (PySlice_Check(part.ptr())
+        && (nb::isinstance<expr>(part.attr("start")) || nb::isinstance<expr>(part.attr("stop"))
+            || nb::isinstance<expr>(part.attr("step"))))
+      return add_computed_slice(part);
+    known_.push_back(slice_of(part));
+  }
+
+  void add_computed_slice(nb::handle part) {
+    const auto bound = [&](const char* name) -> std::optional<expr> {
+      const auto x = part.attr(name);
+      if (x.is_none())
+        return std::nullopt;
+      return nb::isinstance<expr>(x) ? nb::cast<expr>(x) : expr{index_of(x)};
+    };
+    auto step = part.attr("step");
+    if (nb::isinstance<expr>(step))
+      step = nb::module_::import_("headrace._refusals").attr("slice_step")(step);
+    computed_.push_back({.at = known_.size(),
+                         .start = bound("start"),
+                         .stop = bound("stop"),
+                         .step = step.is_none() ? 1 : index_of(step)});
+    known_.push_back(at::all());
+  }
+
+  /// The axis of the result of the known parts that a computed one is for.
+  int64_t axis_of(const expr& x, const computed& part) const {
+    using kind = slice_spec::kind;
+    const auto is_axis = [](const slice_spec& p) { return p.what != kind::index; };
+    const auto parts = std::span{known_};
+    const auto before = parts.first(part.at), after = parts.subspan(part.at + 1);
+    const auto is_rest = [](const slice_spec& p) { return p.what == kind::ellipsis; };
+    if (std::ranges::none_of(before, is_rest))
+      return std::ranges::count_if(before, is_axis);
+    // What stands behind `...` is counted from the end, where computed indices have taken axes
+    // away.
+    int64_t taken = 0;
+    for (const auto& other : computed_) taken += other.index && other.at > part.at;
+    const auto from_end = std::ranges::count_if(after, is_axis) - taken + 1;
+    if (!x.dims().has_rank())
+      return -from_end;
+    return static_cast<int64_t>(x.dims().rank()) - from_end;
+  }
+
+  std::vector<slice_spec> known_;
+  std::vector<computed> computed_;
+};
+
 expr item_of(const expr& x, nb::handle index) {
   if (nb::isinstance<expr>(index))
     return x[nb::cast<expr>(index)];
-  std::vector<slice_spec> parts;
-  if (PyTuple_Check(index.ptr()))
-    for (auto part : nb::borrow<nb::tuple>(index)) parts.push_back(slice_of(part));
-  else
-    parts.push_back(slice_of(index));
-  return x.slice(std::move(parts));
+  return index_parts{index}.of(x);
 }
 
 /// A function that is being traced.
@@ -120,6 +198,7 @@ void bind_tensors(nb::module_& m) {
   tensor.def("__pos__", [](e x) { return x; });
   tensor.def("__abs__", [](e x) { return abs(x); });
   tensor.def("__invert__", [](e x) { return x.type() == dtype::boolean ? !x : x ^ expr { -1 }; });
+  tensor.def("_become", [](expr& x, const expr& other) { x = other; });
   tensor.def("__getitem__", &item_of, nb::arg("index").none());
   tensor.def_prop_ro(
     "dtype",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core, _tracing
 from .._control_flow.rewriting import REWRITTEN, rewritten
 from .._processes.python import PyFunction
+from .._specs import DatasetSpec, flatten, spec_of_leaf
 from .._values import integer
 from ..errors import UnimplementedError
 from .arguments import AUTOTUNE, Int, flag, order, parallel_calls
@@ -31,6 +32,25 @@ def _twice(reduce_func: Any) -> Any:
     def rewritten_both() -> Any:
         other = rewritten(reduce_func)
         return None if other is None else _twice(other)
+    setattr(both, REWRITTEN, rewritten_both)
+    return both
+
+
+def _check_element(graph: _core.Graph, operator: str, predicate: Any) -> None:
+    """An element of which a predicate reads datasets is not there any more when it is chosen."""
+    if any(isinstance(spec, DatasetSpec) for spec in flatten(graph.spec(spec_of_leaf))):
+        raise TypeError(f"{operator}: predicate {_tracing.describe(predicate)} reads a dataset that it is given; do so in a "
+                        "map before")
+
+
+def _beside_element(predicate: Any) -> Any:
+    """A function for map that gives the element and what the predicate says of it."""
+    def both(*element: Any) -> Any:
+        return (element if len(element) != 1 else element[0]), predicate(*element)
+
+    def rewritten_both() -> Any:
+        other = rewritten(predicate)
+        return None if other is None else _beside_element(other)
     setattr(both, REWRITTEN, rewritten_both)
     return both
 
@@ -77,6 +97,9 @@ class Functions(Described):
         [np.int64(0), np.int64(2), np.int64(4)]
         """
         f = _tracing.trace(self._graph, predicate, "filter", "predicate", dataset=False)
+        if f.gives_dataset:
+            _check_element(self._graph, "filter", predicate)
+            return self.map(_beside_element(predicate)).filter(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.filter(self._graph, f))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -137,4 +160,7 @@ class Functions(Described):
         [np.int64(0), np.int64(1)]
         """
         f = _tracing.trace(self._graph, predicate, "take_while", "predicate", dataset=False)
+        if f.gives_dataset:
+            _check_element(self._graph, "take_while", predicate)
+            return self.map(_beside_element(predicate)).take_while(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.take_while(self._graph, f))

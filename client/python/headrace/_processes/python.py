@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _values
+from .. import _assertions, _core, _tracing, _values
 from . import pool as _pool, shipping as _shipping
+from .._refusals import refuse
 from .._specs import TensorSpec, map_structure, spec_of_leaf
 from ..dtypes import as_dtype
 
@@ -70,37 +71,109 @@ class PyFunction:
                         "ds.map(headrace.py_function(f, Tout))")
 
 
-def _yes_or_no(deterministic: Any, where: str) -> bool:
-    if not isinstance(deterministic, bool):
-        raise TypeError(f"{where}: deterministic must be a bool, not {type(deterministic).__name__}: {deterministic!r}")
-    return deterministic
+def _yes_or_no(value: Any, where: str, argument: str = "deterministic") -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{where}: {argument} must be a bool, not {type(value).__name__}: {value!r}")
+    return value
 
 
-def py_function(func: Callable[..., Any], Tout: Any, *more: Any, deterministic: bool = False,
-                **given: Any) -> PyFunction:
-    """``func`` as it is, for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``: run by Python for each
-    element, with numpy arrays and scalars.
+def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: str | None = None, *,
+                deterministic: bool = False) -> Any:
+    """``func`` as it is, run by Python for each element, with numpy arrays and scalars.
 
-    func: a function of an element (of its parts, if elements are tuples), or a class: one object of it is made in
-    each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
+    With ``inp``, inside a traced function: what ``func(*inp)`` gives for these tensors of the element. Without it: the
+    argument itself of ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``, which is faster.
+
+    func: a function of ``inp``, or of an element (of its parts, if elements are tuples); or a class: one object of it is
+    made in each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
     processes: here, or on workers started from Python (``WorkerServer``, ``headrace worker --python``).
-    Tout: dtypes or ``TensorSpec``s, arranged as what ``func`` gives. A dtype alone leaves the shape open.
+    Tout: dtypes or ``TensorSpec``s, arranged as what ``func`` gives. A dtype alone leaves the shape open: see
+    ``ensure_shape``.
     deterministic: your word that it gives the same for the same element wherever it runs. The graph says so.
 
-    An exception is that element's error, with the traceback of where it ran.
+    An exception is that element's error, with the traceback of where it ran. Raises ``OperatorNotAllowedInGraphError`` in
+    a branch or a loop over tensors, as it runs for every element.
 
     >>> import headrace as hr
     >>> def name_of(n):
     ...     return ["none", "one", "many"][min(int(n), 2)]
-    >>> list(hr.Dataset.range(3).map(hr.py_function(name_of, hr.TensorSpec([], hr.string))))
+    >>> list(hr.Dataset.range(3).map(hr.py_function(name_of, Tout=hr.TensorSpec([], hr.string))))
     [b'none', b'one', b'many']
+    >>> list(hr.Dataset.range(2).map(lambda n: (n, hr.py_function(name_of, [n], hr.string))))
+    [(np.int64(0), b'none'), (np.int64(1), b'one')]
     """
-    if more or given:
-        raise TypeError("py_function: it takes func and Tout, and what it gives is itself the argument of map: "
-                        "ds.map(headrace.py_function(f, Tout)) in place of a lambda that calls py_function with tensors")
     if not callable(func):
         raise TypeError(f"py_function: func must be callable, not {type(func).__name__}")
-    return PyFunction(func, Tout, _yes_or_no(deterministic, "py_function"))
+    if Tout is None and inp is not None and _is_result(inp):
+        inp, Tout = None, inp  # the second argument is Tout where there is no inp
+    if Tout is None:
+        raise TypeError("py_function: Tout must say what func gives: dtypes or TensorSpecs")
+    said = _yes_or_no(deterministic, "py_function")
+    return PyFunction(func, Tout, said) if inp is None else _called(func, inp, Tout, said, "py_function")
+
+
+def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, stateful: bool = True,
+                   name: str | None = None) -> Any:
+    """``py_function(func, inp, Tout)``. ``stateful=False``: it gives the same for the same element wherever it runs.
+
+    >>> list(hr.Dataset.range(3).map(lambda n: hr.numpy_function(np.square, [n], hr.int64)))
+    [np.int64(0), np.int64(1), np.int64(4)]
+    """
+    if not callable(func):
+        raise TypeError(f"numpy_function: func must be callable, not {type(func).__name__}")
+    if Tout is None or inp is None:
+        raise TypeError("numpy_function: it takes func, inp and Tout, in a function that is traced")
+    return _called(func, inp, Tout, not _yes_or_no(stateful, "numpy_function", "stateful"), "numpy_function")
+
+
+def _is_result(value: Any) -> bool:
+    """Does it say what a function gives?"""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_is_result, value))
+    if isinstance(value, dict):
+        return bool(value) and all(map(_is_result, value.values()))
+    if isinstance(value, TensorSpec):
+        return True
+    if isinstance(value, (_core.Tensor, int, float)) or hasattr(value, "__array__"):
+        return False
+    try:
+        as_dtype(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+class _Parts:
+    """Calls a function that is declared to give a list, and returns a tuple. One part may come without a list."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+        self._made = not isinstance(f, type)
+        self.__qualname__ = getattr(f, "__qualname__", type(f).__qualname__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self._made:
+            self._f, self._made = self._f(), True
+        result = self._f(*arguments)
+        return tuple(result) if isinstance(result, (list, tuple)) else (result,)
+
+
+def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, function: str) -> Any:
+    """What the function gives for tensors of the element for which a function is being traced."""
+    from .._dataset import Dataset
+
+    if not isinstance(inp, (list, tuple)):
+        inp = [inp]
+    if not _tracing.is_tracing():
+        raise TypeError(f"{function}: inp is of tensors in a function that is traced; call {f!r} itself")
+    if _assertions.is_conditional():
+        refuse(f"{function} runs for every element, and so cannot stand in a branch or a loop over tensors",
+               "Use a Python function that looks at the condition itself")
+    given = tuple(_values.constant(x) for x in inp)
+    parts = isinstance(Tout, list)
+    called = PyFunction(_Parts(f), tuple(Tout), deterministic) if parts else PyFunction(f, Tout, deterministic)
+    out = Dataset.from_tensors(given).map(called).get_single_element()
+    return list(out) if parts else out
 
 
 class NamedFunction(PyFunction):
