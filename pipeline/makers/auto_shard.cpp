@@ -39,12 +39,13 @@ public:
   divider(const dataset_node& graph, sharding_policy policy, const shard_place& place)
     : policy_(policy), options_(options_of(graph)), place_(place) {}
 
-  result<dataset_ptr> divide(const dataset_ptr& rows) {
+  /// `run`: rows that stay together.
+  result<dataset_ptr> divide(const dataset_ptr& rows, int64_t run = 1) {
     if (any_node(rows, [](const dataset_node& x) { return x.op == dataset_op::distribute; }))
       return refused(policy_, "what is divided reads from another job with distribute, which does "
                               "not give the same to each worker; distribute once");
     HEADRACE_ASSIGN(auto in, in_order(rows));
-    return make_shard(std::move(in), place_.shards, place_.index);
+    return make_shard(std::move(in), place_.shards, place_.index, run);
   }
 
   /// A node that is made of other inputs, below which something is divided.
@@ -139,7 +140,8 @@ private:
                                "or use DATA or FILE_OR_DATA",
                                to_string(node.op)));
     const auto n = static_cast<int64_t>(files->total_values());
-    const auto& [shards, index] = divide_.place();
+    const auto &place = divide_.place();
+    const auto shards = place.shards, index = place.index;
     if (n < shards)
       return too_few(n);
     std::vector<std::string> own;
@@ -190,7 +192,7 @@ private:
 
 result<dataset_ptr> by_data(const dataset_ptr& node, divider& divide) {
   if (node->op != dataset_op::prefetch && node->op != dataset_op::options)
-    return divide.divide(node);
+    return divide.divide(node, divide.place().run);
   HEADRACE_ASSIGN(auto input, by_data(node->inputs[0], divide));
   return divide.over(*node, {std::move(input)});
 }

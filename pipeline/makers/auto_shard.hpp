@@ -11,6 +11,9 @@ namespace headrace {
 struct shard_place {
   int64_t shards = 1; ///< the number of entries in the dispatcher's list of workers
   int64_t index = 0;  ///< the index of this worker in that list
+  /// Consecutive elements that stay with one worker, where elements are divided (DATA): the number
+  /// of consumers in coordinated reads, each round of which is of such elements.
+  int64_t run = 1;
 };
 
 /// Counts the elements of a dataset of file names, up to `most`. It runs the graph.
@@ -23,8 +26,8 @@ using count_names = std::function<result<int64_t>(const dataset_ptr& names, int6
 ///
 /// FILE: of the files of the source nearest to the output, worker i mod n reads file i. Shuffles of
 /// file names stay, each within the files of its worker. DATA: every worker makes all elements and
-/// keeps each n-th, before prefetch and options at the end. FILE_OR_DATA: as FILE, or as DATA if
-/// there is no source over files, or if there are fewer files than workers. HINT:
+/// keeps each n-th run of elements, before prefetch and options at the end. FILE_OR_DATA: as FILE,
+/// or as DATA if there is no source over files, or if there are fewer files than workers. HINT:
 /// `shard(shard_hint, ...)` gets the worker's index. The divided elements come in one order on all
 /// workers, whatever the graph's options are.
 ///

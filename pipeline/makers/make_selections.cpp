@@ -63,12 +63,16 @@ status check_weights(const std::vector<double>& weights, size_t inputs) {
 
 } // namespace
 
-result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index) {
+result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index, int64_t run) {
   constexpr auto op = dataset_op::shard;
   HEADRACE_TRY(check_input(op, input));
   const bool hint = shards == shard_hint;
   if (!hint)
     HEADRACE_TRY(check_count(op, "num_shards", shards));
+  HEADRACE_TRY(check_count(op, "run", run));
+  int64_t cycle = 0;
+  if (!hint && __builtin_mul_overflow(shards, run, &cycle))
+    return refused(op, fmt::format("{} shards of {} elements in a row are too many", shards, run));
   // Under the hint the index is whatever the job says, and the placeholder is the usual one.
   if (hint && index == shard_hint)
     index = 0;
@@ -78,7 +82,9 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index)
   auto node = selection(op, input);
   const auto n = hint && input->cardinality >= 0 ? unknown_cardinality : input->cardinality;
   node.cardinality = n < 0 ? n : n / shards + (index < n % shards ? 1 : 0);
-  node.parameters = shard_parameters{shards, index};
+  if (n >= 0 && !hint && run != 1)
+    node.cardinality = n / cycle * run + std::clamp<int64_t>(n % cycle - index * run, 0, run);
+  node.parameters = shard_parameters{shards, index, run};
   return finish(std::move(node));
 }
 
@@ -111,16 +117,15 @@ result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count) {
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_sleep(dataset_ptr input, int64_t microseconds) {
+result<dataset_ptr> make_sleep(dataset_ptr input, const number_argument& microseconds) {
   constexpr auto op = dataset_op::sleep;
-  constexpr int64_t day = 86'400'000'000;
   HEADRACE_TRY(check_input(op, input));
-  if (microseconds < 0 || microseconds > day)
-    return refused(op, fmt::format("sleep_microseconds is {}; it must be between 0 and {}, a day",
-                                   microseconds, day));
+  HEADRACE_TRY(microseconds.check(op, "sleep_microseconds"));
+  HEADRACE_TRY(detail::check_pause(microseconds.known().value_or(0)));
   auto node = selection(op, input);
   node.cardinality = input->cardinality;
-  node.parameters = sleep_parameters{microseconds};
+  node.parameters = sleep_parameters{microseconds.known()};
+  microseconds.put_into(node);
   return finish(std::move(node));
 }
 

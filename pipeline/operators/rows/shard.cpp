@@ -13,20 +13,23 @@ namespace {
 class shard_iterator final : public operator_iterator {
 public:
   shard_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node),
-      input_(std::move(input)),
-      shards_(static_cast<uint64_t>(node.as<shard_parameters>().shards)),
-      others_(static_cast<uint64_t>(node.as<shard_parameters>().index)) {}
+    : shard_iterator(shared, node, node.as<shard_parameters>(), std::move(input)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
     while (auto in = input_->next({rows_for(wanted.rows), wanted.bytes})) {
       std::vector<row_run> runs;
-      auto row = others_;
-      for (; row < in->rows; row += shards_) append_run(runs, {0, static_cast<uint32_t>(row), 1});
-      others_ = row - in->rows;
+      bool own = false; // the last row
+      for (uint64_t row = 0; row < in->rows;) {
+        own = is_own();
+        const auto n = std::min(until_change(), in->rows - row);
+        if (own)
+          append_run(runs, {0, static_cast<uint32_t>(row), static_cast<uint32_t>(n)});
+        at_ = (at_ + n) % cycle_;
+        row += n;
+      }
       last_ = {};
-      if (others_ + 1 != shards_ && !in->errors.empty() && in->errors.back().row + 1 == in->rows)
+      if (!own && !in->errors.empty() && in->errors.back().row + 1 == in->rows)
         last_ = in->errors.back().why;
       if (!runs.empty()) {
         const block* piece = &*in;
@@ -41,31 +44,57 @@ protected:
       return last_failure(std::exchange(last_, {}));
     return std::nullopt;
   }
-  // Saves: numbers: rows of other shards before the next one; the failure of the last row; parts:
-  // the input.
+  // Saves: numbers: the place of the next row in the cycle; the failure of the last row; parts: the
+  // input.
   void save_to(position& to) const override {
-    to.numbers = {others_};
+    to.numbers = {at_};
     put(to, last_);
     put(to, *input_);
   }
   status restore_from(position_reader& from) override {
-    others_ = from.number(shards_ - 1);
+    at_ = from.number(cycle_ - 1);
     last_ = from.failure();
     return from.restore(*input_);
   }
 
 private:
+  shard_iterator(engine& shared, const dataset_node& node, const shard_parameters& how,
+                 std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      input_(std::move(input)),
+      run_(static_cast<uint64_t>(how.run)),
+      cycle_(static_cast<uint64_t>(how.shards) * run_),
+      first_(static_cast<uint64_t>(how.index) * run_) {}
+
+  bool is_own() const noexcept { return first_ <= at_ && at_ - first_ < run_; }
+  /// Rows from the next one on that belong to this shard, or that do not, as the next one.
+  uint64_t until_change() const noexcept {
+    if (at_ < first_)
+      return first_ - at_;
+    return is_own() ? first_ + run_ - at_ : cycle_ - at_ + first_;
+  }
   // Reads up to the last wanted row, and not beyond.
   size_t rows_for(size_t rows) const {
     constexpr uint64_t most = 1 << 20;
-    const auto between = (rows - 1) < most / shards_ ? (rows - 1) * shards_ : most;
-    return static_cast<size_t>(std::min(others_, most) + between + 1);
+    const auto others = is_own() ? 0 : until_change();
+    const auto now = is_own() ? until_change() : run_; // own rows that come then
+    if (others >= most)
+      return most;
+    if (rows <= now)
+      return static_cast<size_t>(std::min(others + rows, most));
+    const auto later = rows - now - 1;
+    if (later / run_ >= most / cycle_)
+      return most;
+    return static_cast<size_t>(
+      std::min(others + now + later / run_ * cycle_ + (cycle_ - run_) + later % run_ + 1, most));
   }
 
   std::unique_ptr<iterator> input_;
-  const uint64_t shards_;
-  uint64_t others_;
-  status last_; ///< of the last row so far, if that failed and belongs to another shard
+  const uint64_t run_;   ///< rows in a row that are of one shard
+  const uint64_t cycle_; ///< rows of which each shard has one run
+  const uint64_t first_; ///< the place of this shard's run in the cycle
+  uint64_t at_ = 0;      ///< the place of the next row
+  status last_;          ///< of the last row so far, if that failed and belongs to another shard
 };
 
 opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {
@@ -81,12 +110,13 @@ void encode_shard(const dataset_node& node, node_writer& to) {
   auto out = to.over_input(to.out.initShard());
   out.setShards(own.shards);
   out.setIndex(own.index);
+  out.setRun(own.run);
 }
 
 result<dataset_ptr> decode_shard(node_reader& from) {
   const auto in = from.in.getShard();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_shard(std::move(rows), in.getShards(), in.getIndex());
+  return make_shard(std::move(rows), in.getShards(), in.getIndex(), in.getRun());
 }
 
 } // namespace
@@ -97,7 +127,7 @@ constinit const operator_record shard_record{
   .encode = encode_shard,
   .decode = decode_shard,
   .open = open_shard,
-  .position_version = 2,
+  .position_version = 3,
 };
 
 } // namespace headrace::detail

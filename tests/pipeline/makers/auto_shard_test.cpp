@@ -289,5 +289,13 @@ TEST_F(AutoShard, SendsHints) {
   EXPECT_EQ(back->cardinality, unknown_cardinality);
 }
 
+TEST_F(AutoShard, KeepsRunsOfElementsTogetherWhereElementsAreDivided) {
+  const auto of = [](int64_t i) {
+    return read_all(auto_shard(range(0, 8), data, {2, i, 2}).value());
+  };
+  EXPECT_EQ(of(0), (rows{"0", "1", "4", "5"}));
+  EXPECT_EQ(of(1), (rows{"2", "3", "6", "7"}));
+}
+
 } // namespace
 } // namespace headrace

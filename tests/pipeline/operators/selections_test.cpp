@@ -12,6 +12,7 @@ using test::read_all;
 using test::read_numbers;
 using test::traced;
 using test::why;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -50,6 +51,29 @@ TEST(Shard, GivesOneOfSoMany) {
   EXPECT_EQ(make_shard(range(0, 10), 3, 1).value()->cardinality, 3);
   EXPECT_THAT(read(make_shard(range(0, 2), 5, 4).value()), ElementsAre());
   EXPECT_THAT(read(make_shard(range(0, 3), INT64_MAX, 2).value()), ElementsAre("2"));
+}
+
+TEST(Shard, GivesRunsOfElementsThatStayTogether) {
+  EXPECT_THAT(read(make_shard(range(0, 14), 3, 1, 2).value()), ElementsAre("2", "3", "8", "9"));
+  EXPECT_THAT(read(make_shard(range(0, 11), 3, 2, 2).value()), ElementsAre("4", "5", "10"));
+  // However many are asked for at a time, each shard gives its own, and all together all.
+  for (int64_t n : {0, 1, 7, 30, 61})
+    for (int64_t run : {1, 2, 3, 10})
+      for (int64_t shards : {1, 2, 4}) {
+        std::vector<std::vector<std::string>> all;
+        int64_t cardinality = 0;
+        for (int64_t i = 0; i < shards; ++i) {
+          const auto one = make_shard(range(0, n), shards, i, run).value();
+          all.push_back(read(one));
+          for (size_t rows : {1, 2, 5})
+            EXPECT_EQ(test::read_all(one, test::always(rows)), all.back()) << n << " " << run;
+          cardinality += one->cardinality;
+          EXPECT_EQ(one->cardinality, static_cast<int64_t>(all.back().size()));
+        }
+        EXPECT_EQ(cardinality, n);
+        for (int64_t x = 0; x < n; ++x)
+          EXPECT_THAT(all[static_cast<size_t>(x / run % shards)], Contains(std::to_string(x)));
+      }
 }
 
 TEST(Shard, GivesAFailureOnceAndOneThatTheInputEndsWithInEveryShard) {
