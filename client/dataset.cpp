@@ -132,9 +132,25 @@ dataset dataset::batch(int64_t size, batch_options options) const {
 dataset dataset::shuffle(int64_t buffer_size, shuffle_options options) const {
   return checked(make_shuffle(node_, buffer_size, options.seed, options.reshuffle_each_iteration));
 }
+dataset dataset::shuffle(const expr& buffer_size, shuffle_options options) const {
+  return checked(make_shuffle(node_, cast<int64_t>(buffer_size).node(), options.seed,
+                              options.reshuffle_each_iteration));
+}
+dataset dataset::batch(const expr& size, batch_options options) const {
+  return checked(make_batch(node_, cast<int64_t>(size).node(), options.drop_remainder));
+}
 dataset dataset::repeat(int64_t count) const { return checked(make_repeat(node_, count)); }
+dataset dataset::repeat(const expr& count) const {
+  return checked(make_repeat(node_, cast<int64_t>(count).node()));
+}
 dataset dataset::take(int64_t count) const { return checked(make_take(node_, count)); }
+dataset dataset::take(const expr& count) const {
+  return checked(make_take(node_, cast<int64_t>(count).node()));
+}
 dataset dataset::skip(int64_t count) const { return checked(make_skip(node_, count)); }
+dataset dataset::skip(const expr& count) const {
+  return checked(make_skip(node_, cast<int64_t>(count).node()));
+}
 dataset dataset::prefetch(int64_t count) const { return checked(make_prefetch(node_, count)); }
 dataset dataset::enumerate(int64_t start) const { return checked(make_enumerate(node_, start)); }
 dataset dataset::concatenate(const dataset& after) const {
@@ -187,6 +203,9 @@ dataset dataset::assert_cardinality(int64_t count) const {
 }
 dataset dataset::sleep(std::chrono::microseconds pause) const {
   return checked(make_sleep(node_, pause.count()));
+}
+dataset dataset::sleep(const expr& microseconds) const {
+  return checked(make_sleep(node_, cast<int64_t>(microseconds).node()));
 }
 dataset dataset::unbatch() const { return checked(make_unbatch(node_)); }
 element dataset::get_single_element() const {

@@ -125,16 +125,24 @@ public:
   }
   /// `size` elements stacked into one.
   dataset batch(int64_t size, batch_options options = {}) const;
+  /// `size`, here and below as an expression: an integer scalar that may depend on the element
+  /// whose function gives the dataset, as in `flat_map([](expr n) { return
+  /// dataset::range(9).batch(n); })`.
+  dataset batch(const expr& size, batch_options options = {}) const;
   /// Random order within a buffer of `buffer_size` elements: another one in each iteration over a
   /// dataset and its copies, which are counted from 0 (see `shuffle_options`), and in each pass of
   /// a `repeat`.
   dataset shuffle(int64_t buffer_size, shuffle_options options = {}) const;
+  dataset shuffle(const expr& buffer_size, shuffle_options options = {}) const;
   /// `count` times; -1 for ever.
   dataset repeat(int64_t count = -1) const;
+  dataset repeat(const expr& count) const; ///< below 0: for ever
   /// The first `count` elements; -1 for all.
   dataset take(int64_t count) const;
+  dataset take(const expr& count) const; ///< below 0: all
   /// All but the first `count` elements; -1 skips all.
   dataset skip(int64_t count) const;
+  dataset skip(const expr& count) const; ///< below 0: skips all
   /// Keeps up to `count` elements ready, made by another thread; -1 lets headrace choose.
   dataset prefetch(int64_t count = -1) const;
   /// (number, element), counted from `start`.
@@ -164,13 +172,16 @@ public:
   dataset assert_cardinality(int64_t count) const;
   /// Pauses before each element, where the pipeline runs, to simulate a slow one.
   dataset sleep(std::chrono::microseconds pause) const;
+  dataset sleep(const expr& microseconds) const;
   /// The rows of each element along the first axis.
   dataset unbatch() const;
   /// `size` elements stacked into one, each padded at its ends to one shape.
   dataset padded_batch(int64_t size, padded_batch_options options = {}) const;
+  dataset padded_batch(const expr& size, padded_batch_options options = {}) const;
   /// `size` elements put together, each component with unknown extents as a `ragged` tensor:
   /// values and row lengths. See `ragged_view` for how to read it.
   dataset ragged_batch(int64_t size, batch_options options = {}) const;
+  dataset ragged_batch(const expr& size, batch_options options = {}) const;
   /// Datasets of up to `size` elements, for functions to read, by parameters of this type: of
   /// `flat_map` (`[](const dataset& w) { return w.batch(3); }`) and the like. A structure of
   /// components becomes a structure of datasets.

@@ -28,8 +28,16 @@ dataset dataset::padded_batch(int64_t size, padded_batch_options options) const 
                                    constants("padded_batch", options.padding_values),
                                    options.drop_remainder));
 }
+dataset dataset::padded_batch(const expr& size, padded_batch_options options) const {
+  return checked(
+    make_padded_batch(node_, cast<int64_t>(size).node(), std::move(options.padded_shapes),
+                      constants("padded_batch", options.padding_values), options.drop_remainder));
+}
 dataset dataset::ragged_batch(int64_t size, batch_options options) const {
   return checked(make_ragged_batch(node_, size, options.drop_remainder));
+}
+dataset dataset::ragged_batch(const expr& size, batch_options options) const {
+  return checked(make_ragged_batch(node_, cast<int64_t>(size).node(), options.drop_remainder));
 }
 dataset dataset::elements_of(const expr_structure& datasets) {
   return dataset{headrace::elements_of(datasets)};

@@ -166,27 +166,32 @@ struct Dataset {
       input @25 :UInt32;
       size @26 :Int64;
       dropRemainder @27 :Bool;
+      computed @147 :List(UInt32);
     }
     shuffle :group {
       input @28 :UInt32;
       bufferSize @29 :Int64;
       seed @30 :Seed;
       reshuffle @31 :Bool;
+      computed @148 :List(UInt32);
     }
     repeat :group {
       input @32 :UInt32;
       count @33 :Int64;
       # -1: for ever.
+      computed @149 :List(UInt32);
     }
     take :group {
       input @34 :UInt32;
       count @35 :Int64;
       # -1: all.
+      computed @150 :List(UInt32);
     }
     skip :group {
       input @36 :UInt32;
       count @37 :Int64;
       # -1: all.
+      computed @151 :List(UInt32);
     }
     prefetch :group {
       input @38 :UInt32;
@@ -272,6 +277,8 @@ struct Dataset {
       shards @79 :Int64;
       # -1: each worker's own part, under the sharding policy `hint`.
       index @80 :Int64;
+      run @152 :Int64 = 1;
+      # Consecutive elements that go to one shard.
     }
     unique :group {
       input @81 :UInt32;
@@ -293,6 +300,9 @@ struct Dataset {
       input @88 :UInt32;
       size @89 :Int64;
       dropRemainder @90 :Bool;
+      computed @144 :Bool;
+      # The size is the last of `extent`, which depends on an element; so are the numbers of other
+      # operators where they have one expression in `computed`.
       components @91 :List(Field);
       # Padded shapes, and the values to pad with.
       extent @127 :List(UInt32);
@@ -330,6 +340,7 @@ struct Dataset {
     sleep :group {
       input @111 :UInt32;
       microseconds @112 :Int64;
+      computed @145 :List(UInt32);
     }
     elementsOf :group {
       # Of datasets that are parameters.
@@ -347,6 +358,7 @@ struct Dataset {
       input @121 :UInt32;
       size @122 :Int64;
       dropRemainder @123 :Bool;
+      computed @146 :List(UInt32);
     }
     singleElement :group {
       input @124 :UInt32;

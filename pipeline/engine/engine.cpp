@@ -168,6 +168,13 @@ result<std::vector<column>> engine::arguments(const dataset_ptr& node, const pla
   return compile(node->tensors).run_once(at.names());
 }
 
+result<int64_t> engine::number_of(const dataset_ptr& node, const place& at, known_number known) {
+  if (known)
+    return *known;
+  HEADRACE_ASSIGN(const auto values, arguments(node, at));
+  return values.back().values<int64_t>()[0];
+}
+
 uint64_t engine::start_pass(uint32_t source) {
   std::lock_guard lock{mutex_};
   return passes_[source]++;

@@ -126,6 +126,8 @@ public:
   program arguments_of(const dataset_node& node, const function_scope* scope);
   /// The values of a source's arguments, one row each.
   result<std::vector<column>> arguments(const dataset_ptr& node, const place& at);
+  /// The number that a parameter of the node stands for there.
+  result<int64_t> number_of(const dataset_ptr& node, const place& at, known_number known);
 
   /// Are the splits of sources at this place shared with other runs?
   bool shares_splits(const place& at) const noexcept {

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/expr.hpp"
 
 #include "headrace/pipeline/functions/literal.hpp"
+#include "headrace/pipeline/functions/of_extents.hpp"
 
 #include <fmt/format.h>
 
@@ -211,8 +212,8 @@ expr argmin(const expr& x, int64_t axis) { return reduce(expr_op::argmin, x, {ax
 
 // -- shape --------------------------------------------------------------------
 
-expr reshape(const expr& x, std::vector<int64_t> dims) {
-  return with_dims(expr_op::reshape, x, std::move(dims));
+expr reshape(const expr& x, const extents& dims) {
+  return detail::of_extents(expr_op::reshape, expr_op::reshape_computed, x, dims);
 }
 expr stack(const std::vector<expr>& xs, int64_t axis) {
   return along(expr_op::stack, detail::same_type("stack", xs), axis);
@@ -234,8 +235,8 @@ expr squeeze(const expr& x, std::vector<int64_t> axes) {
 }
 expr shape_of(const expr& x) { return unary(expr_op::shape_of, x); }
 expr size(const expr& x) { return unary(expr_op::size, x); }
-expr fill(std::vector<int64_t> dims, const expr& scalar) {
-  return with_dims(expr_op::fill, scalar, std::move(dims));
+expr fill(const extents& dims, const expr& scalar) {
+  return detail::of_extents(expr_op::fill, expr_op::fill_computed, scalar, dims);
 }
 expr gather(const expr& x, const expr& indices, int64_t axis) {
   return along(expr_op::gather, {x.node(), indices.node()}, axis);

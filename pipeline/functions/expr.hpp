@@ -192,7 +192,42 @@ expr argmin(const expr& x, int64_t axis = 0);
 
 // -- shape --------------------------------------------------------------------
 
-expr reshape(const expr& x, std::vector<int64_t> dims); ///< one extent may be -1
+/// One extent: a number, or an integer scalar that may differ from element to element.
+class extent {
+public:
+  template <std::integral T>
+  extent(T known) : known_(static_cast<int64_t>(known)) {}
+  extent(const expr& computed);
+
+  /// The number, if it is the same for all elements.
+  const std::optional<int64_t>& known() const noexcept { return known_; }
+  /// @pre it is not known
+  const expr& computed() const { return *computed_; }
+
+private:
+  std::optional<int64_t> known_;
+  std::optional<expr> computed_;
+};
+
+/// The extents of a shape, or how often something is repeated along each axis. Where some differ
+/// from element to element, so do the shapes.
+class extents {
+public:
+  extents(std::initializer_list<extent> parts) : parts_(parts) {}
+  extents(std::vector<extent> parts) : parts_(std::move(parts)) {}
+  extents(const std::vector<int64_t>& known) : parts_(known.begin(), known.end()) {}
+  /// Of an integer vector, as `shape_of` gives it. Throws `error` if its length is not known.
+  extents(const expr& vector);
+
+  const std::vector<extent>& parts() const noexcept { return parts_; }
+  /// Nullopt: some differ from element to element.
+  std::optional<std::vector<int64_t>> known() const;
+
+private:
+  std::vector<extent> parts_;
+};
+
+expr reshape(const expr& x, const extents& dims); ///< one extent may be -1
 expr stack(const std::vector<expr>& xs, int64_t axis = 0);
 expr concat(const std::vector<expr>& xs, int64_t axis);
 /// By `permutation`; without one, axes in reverse.
@@ -202,7 +237,7 @@ expr expand_dims(const expr& x, int64_t axis);
 expr squeeze(const expr& x, std::vector<int64_t> axes = {});
 expr shape_of(const expr& x); ///< int64 vector
 expr size(const expr& x);     ///< int64 scalar
-expr fill(std::vector<int64_t> dims, const expr& scalar);
+expr fill(const extents& dims, const expr& scalar);
 /// The parts of `x` at integer `indices` (of any shape) along `axis`. An index must be in
 /// `[0, extent)`; any other is an error of the row.
 expr gather(const expr& x, const expr& indices, int64_t axis = 0);

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/math.hpp"
 
 #include "headrace/pipeline/functions/literal.hpp"
+#include "headrace/pipeline/functions/of_extents.hpp"
 
 #include <fmt/format.h>
 #include <numeric>
@@ -71,10 +72,8 @@ expr argsort(const expr& x, int64_t axis, bool descending) {
   return ordered(expr_op::argsort, x, axis, descending, -1);
 }
 
-expr tile(const expr& x, std::vector<int64_t> multiples) {
-  expr_attrs attrs;
-  attrs.dims = std::move(multiples);
-  return apply(expr_op::tile, {x.node()}, std::move(attrs));
+expr tile(const expr& x, const extents& multiples) {
+  return detail::of_extents(expr_op::tile, expr_op::tile_computed, x, multiples);
 }
 expr pad(const expr& x, const std::vector<std::pair<int64_t, int64_t>>& paddings, pad_mode mode) {
   return padded(x, paddings, zero_of(x.type()), mode);

@@ -19,7 +19,7 @@ expr argsort(const expr& x, int64_t axis = -1, bool descending = false);
 // -- shape ---------------------------------------------------------------------
 
 /// `x` repeated `multiples[i]` times along axis `i`.
-expr tile(const expr& x, std::vector<int64_t> multiples);
+expr tile(const expr& x, const extents& multiples);
 /// How `pad` fills.
 enum class pad_mode : uint8_t {
   constant,

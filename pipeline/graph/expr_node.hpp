@@ -158,6 +158,14 @@ enum class expr_op : uint16_t {
   // loops
   while_loop = 420, ///< result `attrs.index` of a loop; see functions/representation/loop.hpp
   loop_variable,    ///< place `attrs.index` in a loop's condition and body; of `attrs.dims`
+  // extents that depend on the element: -2 in `attrs.dims` is one of the scalars that follow the
+  // inputs named here, in their order
+  number_range = 440, ///< inputs start, limit, delta: a vector
+  fill_computed,      ///< as `fill`
+  tile_computed,      ///< as `tile`
+  reshape_computed,   ///< as `reshape`
+  repeat_parts,       ///< input 0's parts along `attrs.index`, each as often as input 1 says
+  slice_along, ///< input 0 along `attrs.index`, as `attrs.slices[0]` with bounds in later inputs
 };
 
 /// One part of numpy's basic indexing.

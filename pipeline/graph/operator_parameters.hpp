@@ -23,6 +23,9 @@ namespace headrace {
 class memory_cache;
 struct service_session;
 
+/// A number of an operator. Unset: it depends on the element whose function gives the dataset, and
+/// is the last of `dataset_node::tensors`, an int64 scalar (see `engine::number_of`).
+using known_number = std::optional<int64_t>;
 /// A seed as the user gave it; unset stays unset in the graph, and whoever runs the graph draws it.
 using optional_seed = std::optional<uint64_t>;
 
@@ -98,27 +101,29 @@ struct interleave_parameters {
 };
 /// batch, ragged_batch and, with more, padded_batch.
 struct batch_parameters {
-  int64_t rows = 1;
+  known_number rows = 1;
   bool drop_remainder = false;
 };
-/// tensors: the extent of axes whose padded one is unknown, or none.
+/// tensors: the extent of axes whose padded one is unknown, if there is one, then the size, if it
+/// is not known.
 struct padded_batch_parameters {
   batch_parameters batch;
+  bool extent_given = false;
   std::vector<field_format> fields; ///< padded shapes and padding values, one a component
 };
 struct shuffle_parameters {
-  int64_t buffer = 1; ///< rows
+  known_number buffer = 1; ///< rows
   optional_seed seed;
   bool reshuffle = false; ///< another order in each iteration
 };
 struct repeat_parameters {
-  int64_t count = -1; ///< -1: for ever
+  known_number count = -1; ///< -1: for ever
 };
 struct take_parameters {
-  int64_t count = -1; ///< -1: all
+  known_number count = -1; ///< -1: all
 };
 struct skip_parameters {
-  int64_t count = -1; ///< -1: all
+  known_number count = -1; ///< -1: all
 };
 struct prefetch_parameters {
   int64_t elements = -1; ///< held ready; -1: as many as is chosen when it runs
@@ -150,6 +155,7 @@ struct service_options {
 struct shard_parameters {
   int64_t shards = 1; ///< or `shard_hint`
   int64_t index = 0;
+  int64_t run = 1; ///< consecutive rows that go to one shard
 };
 struct assert_cardinality_parameters {
   int64_t count = 0; ///< -1: infinitely many
@@ -187,7 +193,7 @@ struct graph_options {
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };
 struct sleep_parameters {
-  int64_t microseconds = 0;
+  known_number microseconds = 0;
 };
 /// Of (key, element): (key, dataset of elements).
 struct group_parameters {

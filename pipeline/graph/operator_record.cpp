@@ -49,6 +49,8 @@ std::optional<uint64_t> splits_of_files(const dataset_node& node) {
   return files ? std::optional{static_cast<uint64_t>(files->total_values())} : std::nullopt;
 }
 
+std::string shown_number(known_number x) { return x ? std::to_string(*x) : "..."; }
+
 std::string shown_calls(const dataset_node& node) {
   const auto calls = node.calls.count;
   return calls == 0 ? "" : calls < 0 ? ", calls chosen" : fmt::format(", {} calls", calls);

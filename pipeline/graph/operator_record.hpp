@@ -136,6 +136,8 @@ inline constexpr row_facts source_rows{.apart = true};
 inline constexpr std::string_view taken_together =
   "takes elements together that may be of several pieces; save what stands before it, and batch "
   "what is loaded";
+/// The number, or "..." if it depends on an element.
+std::string shown_number(known_number x);
 /// ", 4 calls", or nothing: of operators with parallel calls, for `operator_record::shown`.
 std::string shown_calls(const dataset_node& node);
 /// "'f', 4 calls": the function's label, if it has a name, and its calls.

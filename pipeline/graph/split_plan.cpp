@@ -41,9 +41,10 @@ private:
     if (node.op == dataset_op::distribute)
       return; // its sources are leased by another job
     if (const auto* repeat = node.find<repeat_parameters>()) {
-      if (repeat->count < 0 || (passes && *passes < 0))
-        passes = passes == 0 || repeat->count == 0 ? 0 : -1;
-      else if (passes && __builtin_mul_overflow(*passes, repeat->count, &*passes))
+      const auto& count = repeat->count;
+      if ((count && *count < 0) || (passes && *passes < 0))
+        passes = passes == 0 || count == 0 ? 0 : -1;
+      else if (!count || (passes && __builtin_mul_overflow(*passes, *count, &*passes)))
         passes = std::nullopt;
     }
     const auto* cache = node.find<cache_parameters>();

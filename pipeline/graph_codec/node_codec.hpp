@@ -32,6 +32,12 @@ public:
     for (unsigned i = 0; i < to.size(); ++i) to.set(i, tensor(i));
   }
   unsigned tensors() const noexcept { return static_cast<unsigned>(node_.tensors.size()); }
+  /// The expression of a number that depends on an element, if `out` has a place for one.
+  template <class Out>
+  void computed(Out& out) const {
+    if (!node_.tensors.empty())
+      tensors(out.initComputed(tensors()));
+  }
 
   /// An arm with an input, with a function as well, and with parallel calls as well.
   template <class To>
@@ -83,6 +89,11 @@ public:
   result<expr_ptr> tensor(uint32_t number) { return graph_.tensor(number, node_); }
   result<std::vector<expr_ptr>> tensors(::capnp::List<uint32_t>::Reader numbers) {
     return graph_.tensors(numbers, node_);
+  }
+  /// A number, or the expression that computes it.
+  result<number_argument> number(int64_t known, ::capnp::List<uint32_t>::Reader computed) {
+    HEADRACE_ASSIGN(auto all, tensors(computed));
+    return all.empty() ? number_argument{known} : number_argument{std::move(all.front())};
   }
   result<function_ptr> body(uint32_t number) { return graph_.body(number, node_); }
   /// How the files of a source are compressed.

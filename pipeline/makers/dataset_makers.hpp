@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/makers/number_argument.hpp"
 
 #include <span>
 #include <string_view>
@@ -102,16 +102,17 @@ result<dataset_ptr> make_flat_map(dataset_ptr input, function_ptr body);
 result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_t cycle,
                                     int64_t length = 1, int64_t parallel = 0,
                                     std::optional<bool> deterministic = {});
-result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remainder = false);
-result<dataset_ptr> make_shuffle(dataset_ptr input, int64_t buffer_size,
+result<dataset_ptr> make_batch(dataset_ptr input, const number_argument& size,
+                               bool drop_remainder = false);
+result<dataset_ptr> make_shuffle(dataset_ptr input, const number_argument& buffer_size,
                                  std::optional<uint64_t> seed = {},
                                  bool reshuffle_each_iteration = true);
-/// `count` -1: for ever.
-result<dataset_ptr> make_repeat(dataset_ptr input, int64_t count = -1);
-/// `count` -1: all.
-result<dataset_ptr> make_take(dataset_ptr input, int64_t count);
-/// `count` -1: all.
-result<dataset_ptr> make_skip(dataset_ptr input, int64_t count);
+/// `count` -1: for ever; so is a computed one below 0.
+result<dataset_ptr> make_repeat(dataset_ptr input, const number_argument& count = -1);
+/// `count` -1: all; so is a computed one below 0.
+result<dataset_ptr> make_take(dataset_ptr input, const number_argument& count);
+/// `count` -1: all; so is a computed one below 0.
+result<dataset_ptr> make_skip(dataset_ptr input, const number_argument& count);
 /// `elements` -1: chosen when it runs.
 result<dataset_ptr> make_prefetch(dataset_ptr input, int64_t elements = -1);
 result<dataset_ptr> make_enumerate(dataset_ptr input, int64_t start = 0);
@@ -133,9 +134,10 @@ result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
                                     service_options service);
 /// The elements up to the first one for which `body` gives false.
 result<dataset_ptr> make_take_while(dataset_ptr input, function_ptr body);
-/// The elements whose number is `index` modulo `shards`. `shard_hint` as `shards` stands for each
+/// The elements whose number is `index` modulo `shards`; `run` elements in a row count as one.
+/// `shard_hint` as `shards` stands for each
 /// worker's part under `sharding_policy::hint`, and cannot run under other policies.
-result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index);
+result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index, int64_t run = 1);
 /// Each element once: the first of those that are equal, bit by bit. Holds all it gave.
 result<dataset_ptr> make_unique_elements(dataset_ptr input);
 /// Leaves out elements that failed, but for `cancelled` and `unavailable`, which are failures of
@@ -145,7 +147,7 @@ result<dataset_ptr> make_ignore_errors(dataset_ptr input);
 /// infinitely many.
 result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count);
 /// Pauses for so long, up to a day, before each element: for trying out how slow pipelines behave.
-result<dataset_ptr> make_sleep(dataset_ptr input, int64_t microseconds);
+result<dataset_ptr> make_sleep(dataset_ptr input, const number_argument& microseconds);
 /// `body` takes (state, element) and gives (new state, output). An element that failed leaves the
 /// state alone.
 result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_state,
@@ -156,7 +158,7 @@ result<dataset_ptr> make_unbatch(dataset_ptr input);
 /// shape; an unknown extent is the largest of the batch. There is one shape and one value for each
 /// component; by default the shapes of the input, and zeros or empty strings. `unknown_extent`, an
 /// int64 scalar, replaces unknown extents of padded shapes.
-result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
+result<dataset_ptr> make_padded_batch(dataset_ptr input, const number_argument& size,
                                       std::vector<shape> padded_shapes = {},
                                       std::vector<std::optional<column>> padding_values = {},
                                       bool drop_remainder = false,
@@ -164,7 +166,8 @@ result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
 /// As `make_batch`, for elements of different shapes: a component with unknown extents becomes a
 /// ragged tensor (`structure::ragged`), of all its axes up to the last unknown one: `ragged_axes`.
 size_t ragged_axes(const shape& dims) noexcept;
-result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop_remainder = false);
+result<dataset_ptr> make_ragged_batch(dataset_ptr input, const number_argument& size,
+                                      bool drop_remainder = false);
 /// Datasets of `size` elements, `stride` apart, which begin every `shift` elements. The last ones
 /// are smaller, or left out. Each component becomes a dataset of its own. They live inside the
 /// graph: a function's `make_elements_of` reads them.

@@ -9,8 +9,10 @@ namespace headrace {
 
 namespace {
 
+using detail::cardinality_of_batches;
 using detail::check_count;
 using detail::check_input;
+using detail::check_size;
 using detail::check_tensors;
 using detail::finish;
 using detail::node_of;
@@ -18,13 +20,6 @@ using detail::refused;
 
 /// Zeros, or an empty string.
 column zero_of(dtype type) { return block::failed_row({tensor_spec{type, {}}}, {}).columns[0]; }
-
-status check_size(dataset_op op, std::string_view name, int64_t value) {
-  HEADRACE_TRY(check_count(op, name, value));
-  if (value > INT32_MAX)
-    return refused(op, fmt::format("{} is {}; it must be at most {}", name, value, INT32_MAX));
-  return {};
-}
 
 result<shape> padded_dims(size_t component, const shape& in, const shape& asked) {
   constexpr auto op = dataset_op::padded_batch;
@@ -38,10 +33,6 @@ result<shape> padded_dims(size_t component, const shape& in, const shape& asked)
                                      "shape {}",
                                      component, to_string(in), to_string(asked)));
   return asked;
-}
-
-int64_t cardinality_of_batches(int64_t n, int64_t size, bool drop_remainder) {
-  return n <= 0 ? n : n / size + (drop_remainder || n % size == 0 ? 0 : 1);
 }
 
 /// With a ragged tensor in place of each component of unknown extents.
@@ -102,19 +93,22 @@ result<dataset_ptr> make_unbatch(dataset_ptr input) {
   return make_flat_map(std::move(input), std::move(body));
 }
 
-result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
+result<dataset_ptr> make_padded_batch(dataset_ptr input, const number_argument& size,
                                       std::vector<shape> padded_shapes,
                                       std::vector<std::optional<column>> padding_values,
                                       bool drop_remainder, expr_ptr unknown_extent) {
   constexpr auto op = dataset_op::padded_batch;
+  const auto known = size.known();
   HEADRACE_TRY(check_tensors(op, input));
-  HEADRACE_TRY(check_size(op, "batch_size", size));
+  HEADRACE_TRY(size.check(op, "batch_size"));
+  if (known)
+    HEADRACE_TRY(check_size(op, "batch_size", *known));
   if (unknown_extent && unknown_extent->spec != tensor_spec{dtype::int64, {}})
     return refused(op, fmt::format("the extent of unknown axes is {}; it must be an int64 scalar",
                                    to_string(unknown_extent->spec)));
   auto node = node_of(op, {input});
   node.spec = input->spec;
-  padded_batch_parameters own{{size, drop_remainder}, {}};
+  padded_batch_parameters own{{known, drop_remainder}, unknown_extent != nullptr, {}};
   auto& parts = node.spec.components;
   if (!padded_shapes.empty() && padded_shapes.size() != parts.size())
     return refused(op, fmt::format("there are {} padded shapes for {} components",
@@ -136,25 +130,30 @@ result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
                                      i, to_string(value.type()), to_string(value.shape_of(0)),
                                      to_string(part.type)));
     own.fields.push_back({{}, {part.type, dims}, std::move(value)});
-    part.dims = dims.with_leading(drop_remainder ? size : shape::unknown);
+    part.dims = dims.with_leading(drop_remainder && known ? *known : shape::unknown);
   }
-  node.cardinality = cardinality_of_batches(input->cardinality, size, drop_remainder);
+  node.cardinality = cardinality_of_batches(input->cardinality, known, drop_remainder);
   node.parameters = std::move(own);
   if (unknown_extent)
     node.tensors = {std::move(unknown_extent)};
+  size.put_into(node);
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop_remainder) {
+result<dataset_ptr> make_ragged_batch(dataset_ptr input, const number_argument& size,
+                                      bool drop_remainder) {
   constexpr auto op = dataset_op::ragged_batch;
+  const auto known = size.known();
   HEADRACE_TRY(check_tensors(op, input));
-  HEADRACE_TRY(check_size(op, "batch_size", size));
+  HEADRACE_TRY(size.check(op, "batch_size"));
+  if (known)
+    HEADRACE_TRY(check_size(op, "batch_size", *known));
   if (has_ragged(input->spec.layout))
     return refused(op, fmt::format("the input gives {}; ragged tensors cannot be batched again",
                                    to_string(input->spec)));
   auto node = node_of(op, {input});
-  node.cardinality = cardinality_of_batches(input->cardinality, size, drop_remainder);
-  const auto batch = drop_remainder ? size : shape::unknown;
+  node.cardinality = cardinality_of_batches(input->cardinality, known, drop_remainder);
+  const auto batch = drop_remainder && known ? *known : shape::unknown;
   node.spec.layout = with_ragged_leaves(input->spec);
   for (size_t i = 0; i < input->spec.components.size(); ++i) {
     const auto& part = input->spec.components[i];
@@ -170,7 +169,8 @@ result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop
     for (size_t axis = 0; axis < axes; ++axis)
       node.spec.components.push_back({dtype::int64, {axis == 0 ? batch : shape::unknown}});
   }
-  node.parameters = batch_parameters{size, drop_remainder};
+  node.parameters = batch_parameters{known, drop_remainder};
+  size.put_into(node);
   return finish(std::move(node));
 }
 

@@ -7,8 +7,10 @@ namespace headrace {
 
 namespace {
 
+using detail::cardinality_of_batches;
 using detail::check_count;
 using detail::check_input;
+using detail::check_size;
 using detail::check_tensors;
 using detail::finish;
 using detail::node_of;
@@ -130,80 +132,99 @@ result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remainder) {
+result<dataset_ptr> make_batch(dataset_ptr input, const number_argument& size,
+                               bool drop_remainder) {
   constexpr auto op = dataset_op::batch;
+  const auto known = size.known();
   HEADRACE_TRY(check_tensors(op, input));
-  HEADRACE_TRY(check_count(op, "batch_size", size));
-  if (size > INT32_MAX)
-    return refused(op, fmt::format("batch_size is {}; it must be at most {}", size, INT32_MAX));
+  HEADRACE_TRY(size.check(op, "batch_size"));
+  if (known)
+    HEADRACE_TRY(check_size(op, "batch_size", *known));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   for (auto& part : node.spec.components)
-    part.dims = part.dims.with_leading(drop_remainder ? size : shape::unknown);
-  node.cardinality = input->cardinality;
-  if (const auto n = input->cardinality; n > 0)
-    node.cardinality = n / size + (drop_remainder || n % size == 0 ? 0 : 1);
-  node.parameters = batch_parameters{size, drop_remainder};
+    part.dims = part.dims.with_leading(drop_remainder && known ? *known : shape::unknown);
+  node.cardinality = cardinality_of_batches(input->cardinality, known, drop_remainder);
+  node.parameters = batch_parameters{known, drop_remainder};
+  size.put_into(node);
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_shuffle(dataset_ptr input, int64_t buffer_size,
+result<dataset_ptr> make_shuffle(dataset_ptr input, const number_argument& buffer_size,
                                  std::optional<uint64_t> seed, bool reshuffle_each_iteration) {
+  const auto known = buffer_size.known();
   HEADRACE_TRY(check_input(dataset_op::shuffle, input));
-  HEADRACE_TRY(check_count(dataset_op::shuffle, "buffer_size", buffer_size));
+  HEADRACE_TRY(buffer_size.check(dataset_op::shuffle, "buffer_size"));
+  if (known)
+    HEADRACE_TRY(check_count(dataset_op::shuffle, "buffer_size", *known));
   auto node = node_of(dataset_op::shuffle, {input});
   node.spec = input->spec;
   node.cardinality = input->cardinality;
-  node.parameters = shuffle_parameters{buffer_size, seed, reshuffle_each_iteration};
+  node.parameters = shuffle_parameters{known, seed, reshuffle_each_iteration};
+  buffer_size.put_into(node);
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_repeat(dataset_ptr input, int64_t count) {
+result<dataset_ptr> make_repeat(dataset_ptr input, const number_argument& argument) {
   constexpr auto op = dataset_op::repeat;
+  const auto count = argument.known();
   HEADRACE_TRY(check_input(op, input));
-  if (count < -1)
+  HEADRACE_TRY(argument.check(op, "count"));
+  if (count && *count < -1)
     return refused(
-      op, fmt::format("count is {}; it must be 0 or more, or -1 to repeat for ever", count));
+      op, fmt::format("count is {}; it must be 0 or more, or -1 to repeat for ever", *count));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   node.parameters = repeat_parameters{count};
+  argument.put_into(node);
   const auto n = input->cardinality;
   if (n == 0 || count == 0)
     node.cardinality = 0;
-  else if (count == -1 || n == infinite_cardinality)
+  else if (count == -1 || (count && n == infinite_cardinality))
     node.cardinality = infinite_cardinality;
-  else if (n == unknown_cardinality || __builtin_mul_overflow(n, count, &node.cardinality))
+  else if (!count || n == unknown_cardinality
+           || __builtin_mul_overflow(n, *count, &node.cardinality))
     node.cardinality = unknown_cardinality;
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_take(dataset_ptr input, int64_t count) {
+result<dataset_ptr> make_take(dataset_ptr input, const number_argument& argument) {
+  const auto count = argument.known();
   HEADRACE_TRY(check_input(dataset_op::take, input));
-  HEADRACE_TRY(check_count_or_all(dataset_op::take, "count", count));
+  HEADRACE_TRY(argument.check(dataset_op::take, "count"));
+  HEADRACE_TRY(check_count_or_all(dataset_op::take, "count", count.value_or(-1)));
   auto node = node_of(dataset_op::take, {input});
   node.spec = input->spec;
   node.parameters = take_parameters{count};
+  argument.put_into(node);
   const auto n = input->cardinality;
   if (count == 0)
     node.cardinality = 0;
+  else if (!count)
+    node.cardinality = n == 0 ? 0 : unknown_cardinality;
   else if (count == -1 || n == unknown_cardinality)
     node.cardinality = n;
   else
-    node.cardinality = n == infinite_cardinality ? count : std::min(n, count);
+    node.cardinality = n == infinite_cardinality ? *count : std::min(n, *count);
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_skip(dataset_ptr input, int64_t count) {
+result<dataset_ptr> make_skip(dataset_ptr input, const number_argument& argument) {
+  const auto count = argument.known();
   HEADRACE_TRY(check_input(dataset_op::skip, input));
-  HEADRACE_TRY(check_count_or_all(dataset_op::skip, "count", count));
+  HEADRACE_TRY(argument.check(dataset_op::skip, "count"));
+  HEADRACE_TRY(check_count_or_all(dataset_op::skip, "count", count.value_or(-1)));
   auto node = node_of(dataset_op::skip, {input});
   node.spec = input->spec;
   node.parameters = skip_parameters{count};
+  argument.put_into(node);
   const auto n = input->cardinality;
-  if (count == -1)
+  if (!count)
+    node.cardinality = n == 0 ? 0 : unknown_cardinality;
+  else if (count == -1)
     node.cardinality = 0;
   else
-    node.cardinality = n < 0 ? n : std::max<int64_t>(0, n - count);
+    node.cardinality = n < 0 ? n : std::max<int64_t>(0, n - *count);
   return finish(std::move(node));
 }
 

@@ -32,6 +32,28 @@ status check_expr(dataset_op op, const expr_ptr& x, std::string_view name) {
   return {};
 }
 
+status check_size(dataset_op op, std::string_view name, int64_t value) {
+  HEADRACE_TRY(check_count(op, name, value));
+  if (value > INT32_MAX)
+    return refused(op, fmt::format("{} is {}; it must be at most {}", name, value, INT32_MAX));
+  return {};
+}
+
+status check_pause(int64_t microseconds) {
+  constexpr int64_t day = 86'400'000'000;
+  if (microseconds >= 0 && microseconds <= day)
+    return {};
+  return refused(
+    dataset_op::sleep,
+    fmt::format("sleep_microseconds is {}; it must be between 0 and {}, a day", microseconds, day));
+}
+
+int64_t cardinality_of_batches(int64_t n, known_number size, bool drop_remainder) {
+  if (n <= 0)
+    return n;
+  return size ? n / *size + (drop_remainder || n % *size == 0 ? 0 : 1) : unknown_cardinality;
+}
+
 status check_tensors(dataset_op op, const dataset_ptr& input) {
   HEADRACE_TRY(check_input(op, input));
   if (!has_datasets(input->spec))

@@ -28,5 +28,11 @@ status check_strings(dataset_op op, const expr_ptr& x, std::string_view name);
 status check_traced(dataset_op op, std::string_view name, const function_ptr& f);
 /// At least 1.
 status check_count(dataset_op op, std::string_view name, int64_t value);
+/// From 1 to 2^31 - 1.
+status check_size(dataset_op op, std::string_view name, int64_t value);
+/// From 0 to a day, in microseconds.
+status check_pause(int64_t microseconds);
+/// Elements of `n` that become one every `size`; `size` unset: unknown.
+int64_t cardinality_of_batches(int64_t n, known_number size, bool drop_remainder);
 
 } // namespace headrace::detail

@@ -95,7 +95,7 @@ private:
     const auto& facts = record_of(node).pieces;
     const auto rows = static_cast<uint64_t>(facts.rows_together(node));
     const auto first = out_.sources.size();
-    bool fits = visit(*node.inputs[0], repeated);
+    bool fits = visit(*node.inputs[0], repeated) && rows != 0;
     for (auto i = first; i < out_.sources.size(); ++i) {
       auto& multiple = out_.sources[i].multiple;
       fits &= !__builtin_mul_overflow(multiple, rows, &multiple);

@@ -27,6 +27,21 @@ TEST(DatasetMethods, SelectElements) {
   EXPECT_EQ(even.assert_cardinality(5).cardinality(), 5);
 }
 
+TEST(DatasetMethods, TakeNumbersThatDependOnTheElement) {
+  const auto of = [](auto f) { return texts(dataset::range(1, 4).flat_map(f)); };
+  EXPECT_EQ(of([](expr n) { return dataset::from_tensors(n).repeat(n); }),
+            (words{"1", "2", "2", "3", "3", "3"}));
+  EXPECT_EQ(of([](expr n) { return dataset::range(4).take(n - 1); }), (words{"0", "0", "1"}));
+  EXPECT_EQ(of([](expr n) { return dataset::range(3).skip(n); }), (words{"1", "2", "2"}));
+  EXPECT_EQ(of([](expr n) { return dataset::range(2).batch(n, {.drop_remainder = true}); }),
+            (words{"[0]", "[1]", "[0, 1]"}));
+  EXPECT_EQ(of([](expr n) { return dataset::range(2).padded_batch(cast<int32_t>(n) * 2); }),
+            (words{"[0, 1]", "[0, 1]", "[0, 1]"}));
+  EXPECT_EQ(of([](expr n) { return dataset::range(1).sleep(n).shuffle(n); }),
+            (words{"0", "0", "0"}));
+  EXPECT_EQ(dataset::range(9).take(expr{3}).cardinality(), 3) << "what is known is a number";
+}
+
 TEST(DatasetMethods, GroupElements) {
   const auto stack = [](const dataset& w) { return w.batch(10); };
   EXPECT_EQ(

@@ -267,19 +267,16 @@ def rows_of_padded_batch():
     return Dataset.range(1, 5, output_type=tf.int32).map(lambda x: tf.fill([x], x))
 
 
-@awaited("extents that are tensors")
 def test_padded_batch():
     assert elements(rows_of_padded_batch().padded_batch(2)) == [
         [[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
 
 
-@awaited("extents that are tensors")
 def test_padded_batch_ToAFixedSize():
     assert elements(rows_of_padded_batch().padded_batch(2, padded_shapes=5)) == [
         [[1, 0, 0, 0, 0], [2, 2, 0, 0, 0]], [[3, 3, 3, 0, 0], [4, 4, 4, 4, 0]]]
 
 
-@awaited("extents that are tensors")
 def test_padded_batch_WithAValue():
     assert elements(rows_of_padded_batch().padded_batch(2, padded_shapes=5, padding_values=-1)) == [
         [[1, -1, -1, -1, -1], [2, 2, -1, -1, -1]], [[3, 3, 3, -1, -1], [4, 4, 4, 4, -1]]]
@@ -292,7 +289,6 @@ def test_padded_batch_OfComponentsEachByItself():
     assert elements(dataset) == [([[1, 2, 3, -1], [4, 5, -1, -1]], [[10, 100], [11, 12]])]
 
 
-@awaited("extents that are tensors")
 def test_padded_batch_WithOneValueForAll():
     a = rows_of_padded_batch()
     assert elements(Dataset.zip((a, a)).padded_batch(2, padding_values=-1)) == [

@@ -8,22 +8,11 @@ import numpy as np
 import pytest
 
 import guides
-import headrace as hr
-from headrace._missing import MissingNameError
-
-#: What programs use that is to be added. Each is expected to fail until then.
-AWAITED = {"halves_of_pictures": "slices between tensors",
-           "packed_sentences": "paddings that are tensors"}
-
-#: How what is missing says so.
-REFUSALS = (MissingNameError, hr.errors.OperatorNotAllowedInGraphError, hr.errors.InvalidArgumentError, TypeError, ValueError)
 
 STORED = json.loads(guides.STORED.read_text())
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, raises=REFUSALS, reason=f"awaits {AWAITED[name]}"))
-    if name in AWAITED else name for name in guides.PROGRAMS])
+@pytest.mark.parametrize("name", guides.PROGRAMS)
 def test_AProgramGivesWhatItGaveWithTensorFlow(name, tmp_path):
     about = guides.load(name, "headrace")
     unordered, tolerance = getattr(about, "UNORDERED", []), getattr(about, "TOLERANCE", {})

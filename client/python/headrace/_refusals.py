@@ -91,10 +91,11 @@ def _getattr(self: _core.Tensor, name: str) -> NoReturn:
            NoSuchAttributeError)
 
 
-def slice_bound() -> NoReturn:
-    """For the extension: a bound of a slice is a tensor."""
-    refuse("a tensor is sliced between Python ints, and not between tensors",
-           "Use headrace.gather, or headrace.where with a mask")
+def slice_step(step: _core.Tensor) -> int:
+    """For the extension: the step of a slice, which is a tensor."""
+    if _core.is_static(step):
+        return int(next(_core.from_tensors(step).read()))
+    refuse("a slice's step is the same for all elements", "Use headrace.gather with headrace.range")
 
 
 _array = _refusing("a tensor's value is needed as a numpy array", "Use the functions of headrace")

@@ -130,6 +130,37 @@ def integers(value: Any, argument: str) -> list[int]:
     return [integer(part, argument) for part in parts]
 
 
+def count_of(value: Any, argument: str) -> int | _core.Tensor:
+    """An int, or a scalar tensor of integers that depends on an element."""
+    return _scalar(value, argument) if _depends(value) else integer(value, argument)
+
+
+def extents(value: Any, argument: str) -> list[int | _core.Tensor] | _core.Tensor:
+    """Extents of a shape: ints and scalar tensors, or a vector of integers that depends on an element."""
+    if _depends(value):
+        if not value.dtype.is_integer or value.ndim not in (0, 1):
+            raise TypeError(f"{argument} must be integers, not {value!r}")
+        return value
+    if isinstance(value, (list, tuple)) and any(_depends(part) for part in value):
+        return [count_of(part, argument) for part in value]
+    return list(integers(value, argument))
+
+
+def is_known(value: Any) -> bool:
+    """Is it a tensor that is the same for all elements?"""
+    return isinstance(value, _core.Tensor) and _core.is_static(value)
+
+
+def _depends(value: Any) -> bool:
+    return isinstance(value, _core.Tensor) and not _core.is_static(value)
+
+
+def _scalar(value: _core.Tensor, argument: str) -> _core.Tensor:
+    if not value.dtype.is_integer or value.ndim not in (0, None):
+        raise TypeError(f"{argument} must be an int or a scalar tensor of integers, not {value!r}")
+    return value
+
+
 def seconds(value: Any, argument: str, default: float) -> float:
     """A time in seconds, or ``TypeError`` or ``ValueError`` that names the argument."""
     if value is None:

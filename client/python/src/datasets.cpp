@@ -21,6 +21,13 @@ using e = const expr&;
 
 dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
 
+/// An int, or a tensor that depends on an element.
+number_argument number_of(nb::handle x) {
+  if (nb::isinstance<expr>(x))
+    return cast<int64_t>(nb::cast<expr>(x)).node();
+  return nb::cast<int64_t>(x);
+}
+
 function_ptr shared(const function& f) { return std::make_shared<const function>(f); }
 
 std::vector<expr_ptr> nodes_of(const expr_structure& tensors) {
@@ -225,18 +232,19 @@ void bind_datasets(nb::module_& m) {
     },
     nb::arg("input"), nb::arg("function"), nb::arg("cycle"), nb::arg("length"), nb::arg("parallel"),
     nb::arg("deterministic").none());
-  m.def("batch", [](graph in, int64_t size, bool drop_remainder) {
-    return checked(make_batch(in.node(), size, drop_remainder));
+  m.def("batch", [](graph in, nb::handle size, bool drop_remainder) {
+    return checked(make_batch(in.node(), number_of(size), drop_remainder));
   });
   m.def(
     "shuffle",
-    [](graph in, int64_t size, seed s, bool reshuffle) {
-      return checked(make_shuffle(in.node(), size, s, reshuffle));
+    [](graph in, nb::handle size, seed s, bool reshuffle) {
+      return checked(make_shuffle(in.node(), number_of(size), s, reshuffle));
     },
     nb::arg("input"), nb::arg("size"), nb::arg("seed").none(), nb::arg("reshuffle"));
-  m.def("repeat", [](graph in, int64_t n) { return checked(make_repeat(in.node(), n)); });
-  m.def("take", [](graph in, int64_t n) { return checked(make_take(in.node(), n)); });
-  m.def("skip", [](graph in, int64_t n) { return checked(make_skip(in.node(), n)); });
+  m.def("repeat",
+        [](graph in, nb::handle n) { return checked(make_repeat(in.node(), number_of(n))); });
+  m.def("take", [](graph in, nb::handle n) { return checked(make_take(in.node(), number_of(n))); });
+  m.def("skip", [](graph in, nb::handle n) { return checked(make_skip(in.node(), number_of(n))); });
   m.def("prefetch", [](graph in, int64_t n) { return checked(make_prefetch(in.node(), n)); });
   m.def("enumerate", [](graph in, int64_t n) { return checked(make_enumerate(in.node(), n)); });
   m.def("concatenate",
@@ -255,16 +263,17 @@ void bind_datasets(nb::module_& m) {
   m.def("ignore_errors", [](graph in) { return checked(make_ignore_errors(in.node())); });
   m.def("assert_cardinality",
         [](graph in, int64_t n) { return checked(make_assert_cardinality(in.node(), n)); });
-  m.def("sleep", [](graph in, int64_t microseconds) {
-    return checked(make_sleep(in.node(), microseconds));
+  m.def("sleep", [](graph in, nb::handle microseconds) {
+    return checked(make_sleep(in.node(), number_of(microseconds)));
   });
   m.def("unbatch", [](graph in) { return checked(make_unbatch(in.node())); });
-  m.def("padded_batch", [](graph in, int64_t size, const nb::list& shapes, const nb::list& fills,
-                           bool drop) {
-    return checked(make_padded_batch(in.node(), size, shapes_of(shapes), fills_of(fills), drop));
-  });
-  m.def("ragged_batch", [](graph in, int64_t size, bool drop) {
-    return checked(make_ragged_batch(in.node(), size, drop));
+  m.def("padded_batch",
+        [](graph in, nb::handle size, const nb::list& shapes, const nb::list& fills, bool drop) {
+          return checked(make_padded_batch(in.node(), number_of(size), shapes_of(shapes),
+                                           fills_of(fills), drop));
+        });
+  m.def("ragged_batch", [](graph in, nb::handle size, bool drop) {
+    return checked(make_ragged_batch(in.node(), number_of(size), drop));
   });
   m.def("window", [](graph in, int64_t size, int64_t shift, int64_t stride, bool drop) {
     return checked(make_window(in.node(), size, shift, stride, drop));

@@ -6,10 +6,12 @@
 #include "headrace/pipeline/functions/lookup.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/random.hpp"
+#include "headrace/pipeline/functions/sequences.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
 #include "nested.hpp"
 #include "values.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -35,6 +37,19 @@ bool is_static(const expr_ptr& x) {
   case expr_op::read_file: return false;
   default: return std::ranges::all_of(x->inputs, is_static);
   }
+}
+
+extent extent_of(nb::handle x) {
+  return nb::isinstance<expr>(x) ? extent{nb::cast<expr>(x)} : extent{nb::cast<int64_t>(x)};
+}
+
+/// A list of ints and tensors, or a tensor.
+extents extents_of(nb::handle dims) {
+  if (nb::isinstance<expr>(dims))
+    return extents(nb::cast<expr>(dims)); // braces would make it one extent
+  std::vector<extent> out;
+  for (auto x : nb::borrow<nb::list>(dims)) out.push_back(extent_of(x));
+  return extents{std::move(out)};
 }
 
 nb::object to_python(const expr_structure& x) {
@@ -107,7 +122,7 @@ void bind_functions(nb::module_& m) {
   m.def("argmin", &argmin);
 
   // shapes
-  m.def("reshape", &reshape);
+  m.def("reshape", [](e x, nb::handle dims) { return reshape(x, extents_of(dims)); });
   m.def("stack", &stack);
   m.def("concat", &concat);
   m.def("transpose", &transpose);
@@ -115,11 +130,21 @@ void bind_functions(nb::module_& m) {
   m.def("squeeze", &squeeze);
   m.def("shape_of", &shape_of);
   m.def("size", &headrace::size);
-  m.def("fill", &fill);
+  m.def("fill", [](nb::handle dims, e scalar) { return fill(extents_of(dims), scalar); });
   m.def("gather", [](e x, e indices, int64_t axis, int64_t batch_dims) {
     return gather(x, indices, axis, batch_dims);
   });
-  m.def("tile", &tile);
+  m.def("tile", [](e x, nb::handle multiples) { return tile(x, extents_of(multiples)); });
+  m.def("repeat_parts", &headrace::repeat);
+  m.def("number_range", &headrace::range);
+  m.def("linspace", &linspace);
+  m.def("eye", [](nb::handle rows, nb::handle columns, const std::string& type) {
+    return eye(extent_of(rows), extent_of(columns), type_of(type));
+  });
+  m.def(
+    "sequence_mask",
+    [](e lengths, std::optional<expr> longest) { return sequence_mask(lengths, longest); },
+    nb::arg("lengths"), nb::arg("longest").none());
   m.def("pad",
         [](e x, const std::vector<std::pair<int64_t, int64_t>>& paddings, const std::string& mode) {
           return pad(x, paddings, mode == "REFLECT" ? pad_mode::reflect : pad_mode::symmetric);

@@ -17,18 +17,22 @@ private:
 void encode_batch(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<batch_parameters>();
   auto out = to.over_input(to.out.initBatch());
-  out.setSize(own.rows);
+  out.setSize(own.rows.value_or(0));
   out.setDropRemainder(own.drop_remainder);
+  to.computed(out);
 }
 
 result<dataset_ptr> decode_batch(node_reader& from) {
   const auto in = from.in.getBatch();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_batch(std::move(rows), in.getSize(), in.getDropRemainder());
+  HEADRACE_ASSIGN(auto size, from.number(in.getSize(), in.getComputed()));
+  return make_batch(std::move(rows), std::move(size), in.getDropRemainder());
 }
 
-int64_t rows_of_batch(const dataset_node& node) { return node.as<batch_parameters>().rows; }
-std::string shown_batch(const dataset_node& node) { return std::to_string(rows_of_batch(node)); }
+int64_t rows_of_batch(const dataset_node& node) { return known_rows(node.as<batch_parameters>()); }
+std::string shown_batch(const dataset_node& node) {
+  return shown_number(node.as<batch_parameters>().rows);
+}
 
 } // namespace
 
@@ -37,7 +41,7 @@ constinit const operator_record batch_record{
   .arm = schema::Dataset::BATCH,
   .encode = encode_batch,
   .decode = decode_batch,
-  .open = open_over_input<plain_batch_iterator>,
+  .open = open_batches<plain_batch_iterator>,
   .pieces = {piece_rule::together, taken_together, rows_of_batch},
   .shown = shown_batch,
 };

@@ -1,19 +1,43 @@
 #pragma once
 
+#include "headrace/pipeline/makers/node_checks.hpp"
 #include "headrace/pipeline/operators/batches/held_batches.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
 
 namespace headrace::detail {
 
+/// A size that is known as an iterator begins.
+struct batch_size {
+  size_t rows;
+  bool drop_remainder;
+};
+
+/// The size at that place; an error if it is no size of batches.
+inline result<batch_size> size_at(engine& shared, const dataset_ptr& node, const place& at,
+                                  const batch_parameters& how) {
+  HEADRACE_ASSIGN(const auto rows, shared.number_of(node, at, how.rows));
+  HEADRACE_TRY(check_size(node->op, "batch_size", rows));
+  return batch_size{static_cast<size_t>(rows), how.drop_remainder};
+}
+
+/// Opens an operator whose iterator is made from (engine, node, size, input).
+template <class Iterator>
+opened open_batches(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(const auto size, size_at(shared, node, at, node->as<batch_parameters>()));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<Iterator>(shared, *node, size, std::move(input))};
+}
+
+/// The rows of a batch for `piece_facts::rows_together`; 0: they differ.
+inline int64_t known_rows(const batch_parameters& how) { return how.rows.value_or(0); }
+
 /// The base of operators that make one row of every few rows of their input.
 class batch_iterator : public operator_iterator {
 public:
-  batch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
-    : batch_iterator(shared, node, node.as<batch_parameters>(), std::move(input)) {}
-  batch_iterator(engine& shared, const dataset_node& node, const batch_parameters& how,
+  batch_iterator(engine& shared, const dataset_node& node, batch_size size,
                  std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node),
-      rows_(std::move(input), static_cast<size_t>(how.rows), how.drop_remainder) {}
+    : operator_iterator(shared, node), rows_(std::move(input), size.rows, size.drop_remainder) {}
 
 protected:
   /// Makes a row of every `size` rows.

@@ -13,9 +13,9 @@ namespace {
 class padded_batch_iterator final : public batch_iterator {
 public:
   /// `extent`: for axes whose padded extent is unknown; `shape::unknown`: the largest of the batch.
-  padded_batch_iterator(engine& shared, const dataset_node& node, int64_t extent,
+  padded_batch_iterator(engine& shared, const dataset_node& node, batch_size size, int64_t extent,
                         std::unique_ptr<iterator> input)
-    : batch_iterator(shared, node, node.as<padded_batch_parameters>().batch, std::move(input)),
+    : batch_iterator(shared, node, size, std::move(input)),
       fields_(node.as<padded_batch_parameters>().fields) {
     for (auto& field : fields_) {
       std::vector<int64_t> dims{field.spec.dims.dims().begin(), field.spec.dims.dims().end()};
@@ -39,8 +39,10 @@ private:
 };
 
 opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& at) {
+  const auto& own = node->as<padded_batch_parameters>();
+  HEADRACE_ASSIGN(const auto size, size_at(shared, node, at, own.batch));
   int64_t extent = shape::unknown;
-  if (!node->tensors.empty()) {
+  if (own.extent_given) {
     HEADRACE_ASSIGN(const auto given, shared.arguments(node, at));
     extent = given[0].values<int64_t>()[0];
     if (extent < 0)
@@ -48,13 +50,14 @@ opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& a
   }
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   return std::unique_ptr<iterator>{
-    std::make_unique<padded_batch_iterator>(shared, *node, extent, std::move(input))};
+    std::make_unique<padded_batch_iterator>(shared, *node, size, extent, std::move(input))};
 }
 
 void encode_padded_batch(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<padded_batch_parameters>();
   auto out = to.over_input(to.out.initPaddedBatch());
-  out.setSize(own.batch.rows);
+  out.setSize(own.batch.rows.value_or(0));
+  out.setComputed(!own.batch.rows);
   out.setDropRemainder(own.batch.drop_remainder);
   encode(own.fields, out.initComponents(static_cast<unsigned>(own.fields.size())));
   to.tensors(out.initExtent(to.tensors()));
@@ -70,16 +73,23 @@ result<dataset_ptr> decode_padded_batch(node_reader& from) {
     shapes.push_back(std::move(x.spec.dims));
     values.push_back(std::move(x.missing));
   }
-  HEADRACE_ASSIGN(auto extent, from.tensors(in.getExtent()));
-  return make_padded_batch(std::move(rows), in.getSize(), std::move(shapes), std::move(values),
-                           in.getDropRemainder(), extent.empty() ? nullptr : extent[0]);
+  HEADRACE_ASSIGN(auto tensors, from.tensors(in.getExtent()));
+  number_argument size{in.getSize()};
+  if (in.getComputed()) {
+    if (tensors.empty())
+      return data_loss("padded_batch: its computed size is missing");
+    size = tensors.back();
+    tensors.pop_back();
+  }
+  return make_padded_batch(std::move(rows), std::move(size), std::move(shapes), std::move(values),
+                           in.getDropRemainder(), tensors.empty() ? nullptr : tensors[0]);
 }
 
 int64_t rows_of_padded_batch(const dataset_node& node) {
-  return node.as<padded_batch_parameters>().batch.rows;
+  return known_rows(node.as<padded_batch_parameters>().batch);
 }
 std::string shown_padded_batch(const dataset_node& node) {
-  return std::to_string(rows_of_padded_batch(node));
+  return shown_number(node.as<padded_batch_parameters>().batch.rows);
 }
 
 } // namespace

@@ -134,17 +134,21 @@ private:
 void encode_ragged_batch(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<batch_parameters>();
   auto out = to.over_input(to.out.initRaggedBatch());
-  out.setSize(own.rows);
+  out.setSize(own.rows.value_or(0));
   out.setDropRemainder(own.drop_remainder);
+  to.computed(out);
 }
 
 result<dataset_ptr> decode_ragged_batch(node_reader& from) {
   const auto in = from.in.getRaggedBatch();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_ragged_batch(std::move(rows), in.getSize(), in.getDropRemainder());
+  HEADRACE_ASSIGN(auto size, from.number(in.getSize(), in.getComputed()));
+  return make_ragged_batch(std::move(rows), std::move(size), in.getDropRemainder());
 }
 
-int64_t rows_of_ragged_batch(const dataset_node& node) { return node.as<batch_parameters>().rows; }
+int64_t rows_of_ragged_batch(const dataset_node& node) {
+  return known_rows(node.as<batch_parameters>());
+}
 
 } // namespace
 
@@ -153,7 +157,7 @@ constinit const operator_record ragged_batch_record{
   .arm = schema::Dataset::RAGGED_BATCH,
   .encode = encode_ragged_batch,
   .decode = decode_ragged_batch,
-  .open = open_over_input<ragged_batch_iterator>,
+  .open = open_batches<ragged_batch_iterator>,
   .pieces = {piece_rule::together, taken_together, rows_of_ragged_batch},
 };
 

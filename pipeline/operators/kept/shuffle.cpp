@@ -1,5 +1,6 @@
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
+#include "headrace/pipeline/makers/node_checks.hpp"
 #include "headrace/pipeline/operators/kept/buffered_rows.hpp"
 #include "headrace/pipeline/operators/kept/row_reservoir.hpp"
 #include "headrace/pipeline/operators/kept/shuffle_history.hpp"
@@ -19,11 +20,11 @@ constexpr size_t many_rows = 1 << 14;
 /// next row of the input. Failed rows do not enter the buffer: they are given where they came in.
 class shuffle_iterator final : public operator_iterator {
 public:
-  shuffle_iterator(engine& shared, const dataset_node& node, const place& at,
+  shuffle_iterator(engine& shared, const dataset_node& node, const place& at, size_t size,
                    std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      size_(static_cast<size_t>(node.as<shuffle_parameters>().buffer)),
+      size_(size),
       random_(key(shared, node, at)),
       rows_(make_row_reservoir(node.spec.components)),
       held_(size_) {}
@@ -181,15 +182,19 @@ private:
 };
 
 opened open_shuffle(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(const auto size,
+                  shared.number_of(node, at, node->as<shuffle_parameters>().buffer));
+  HEADRACE_TRY(check_count(dataset_op::shuffle, "buffer_size", size));
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
-  return std::unique_ptr<iterator>{
-    std::make_unique<shuffle_iterator>(shared, *node, at, std::move(input))};
+  return std::unique_ptr<iterator>{std::make_unique<shuffle_iterator>(
+    shared, *node, at, static_cast<size_t>(size), std::move(input))};
 }
 
 void encode_shuffle(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<shuffle_parameters>();
   auto out = to.over_input(to.out.initShuffle());
-  out.setBufferSize(own.buffer);
+  out.setBufferSize(own.buffer.value_or(0));
+  to.computed(out);
   out.setReshuffle(own.reshuffle);
   write(own.seed, out.initSeed());
 }
@@ -197,12 +202,12 @@ void encode_shuffle(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_shuffle(node_reader& from) {
   const auto in = from.in.getShuffle();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_shuffle(std::move(rows), in.getBufferSize(), seed_of(in.getSeed()),
-                      in.getReshuffle());
+  HEADRACE_ASSIGN(auto size, from.number(in.getBufferSize(), in.getComputed()));
+  return make_shuffle(std::move(rows), std::move(size), seed_of(in.getSeed()), in.getReshuffle());
 }
 
 std::string shown_shuffle(const dataset_node& node) {
-  return std::to_string(node.as<shuffle_parameters>().buffer);
+  return shown_number(node.as<shuffle_parameters>().buffer);
 }
 
 } // namespace

@@ -10,9 +10,9 @@ namespace {
 
 class repeat_iterator final : public operator_iterator {
 public:
-  repeat_iterator(engine& shared, dataset_ptr node, place at)
+  repeat_iterator(engine& shared, dataset_ptr node, place at, int64_t count)
     : operator_iterator(shared, *node),
-      count_(node->as<repeat_parameters>().count),
+      count_(count),
       self_(std::move(node)),
       at_(std::move(at)),
       caches_(shared, node_, at_) {}
@@ -91,7 +91,7 @@ private:
     return !shared && engine_.shared_elements() == shared_elements_;
   }
 
-  const int64_t count_; ///< -1: for ever
+  const int64_t count_; ///< negative: for ever
   dataset_ptr self_;
   place at_;
   const unopened_caches caches_;
@@ -103,21 +103,26 @@ private:
 };
 
 opened open_repeat(engine& shared, const dataset_ptr& node, const place& at) {
-  return std::unique_ptr<iterator>{std::make_unique<repeat_iterator>(shared, node, at)};
+  HEADRACE_ASSIGN(const auto count,
+                  shared.number_of(node, at, node->as<repeat_parameters>().count));
+  return std::unique_ptr<iterator>{std::make_unique<repeat_iterator>(shared, node, at, count)};
 }
 
 void encode_repeat(const dataset_node& node, node_writer& to) {
-  to.over_input(to.out.initRepeat()).setCount(node.as<repeat_parameters>().count);
+  auto out = to.over_input(to.out.initRepeat());
+  out.setCount(node.as<repeat_parameters>().count.value_or(0));
+  to.computed(out);
 }
 
 result<dataset_ptr> decode_repeat(node_reader& from) {
   const auto in = from.in.getRepeat();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_repeat(std::move(rows), in.getCount());
+  HEADRACE_ASSIGN(auto count, from.number(in.getCount(), in.getComputed()));
+  return make_repeat(std::move(rows), std::move(count));
 }
 
 std::string shown_repeat(const dataset_node& node) {
-  return std::to_string(node.as<repeat_parameters>().count);
+  return shown_number(node.as<repeat_parameters>().count);
 }
 
 } // namespace

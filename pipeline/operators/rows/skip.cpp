@@ -8,10 +8,11 @@ namespace {
 /// Failed rows are counted, too.
 class skip_iterator final : public operator_iterator {
 public:
-  skip_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+  skip_iterator(engine& shared, const dataset_node& node, int64_t count,
+                std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      count_(node.as<skip_parameters>().count),
+      count_(count),
       left_(count_ < 0 ? SIZE_MAX : static_cast<size_t>(count_)) {}
 
 protected:
@@ -44,18 +45,28 @@ private:
   size_t left_;
 };
 
+opened open_skip(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(const auto count, shared.number_of(node, at, node->as<skip_parameters>().count));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<skip_iterator>(shared, *node, count, std::move(input))};
+}
+
 void encode_skip(const dataset_node& node, node_writer& to) {
-  to.over_input(to.out.initSkip()).setCount(node.as<skip_parameters>().count);
+  auto out = to.over_input(to.out.initSkip());
+  out.setCount(node.as<skip_parameters>().count.value_or(0));
+  to.computed(out);
 }
 
 result<dataset_ptr> decode_skip(node_reader& from) {
   const auto in = from.in.getSkip();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_skip(std::move(rows), in.getCount());
+  HEADRACE_ASSIGN(auto count, from.number(in.getCount(), in.getComputed()));
+  return make_skip(std::move(rows), std::move(count));
 }
 
 std::string shown_skip(const dataset_node& node) {
-  return std::to_string(node.as<skip_parameters>().count);
+  return shown_number(node.as<skip_parameters>().count);
 }
 
 } // namespace
@@ -65,7 +76,7 @@ constinit const operator_record skip_record{
   .arm = schema::Dataset::SKIP,
   .encode = encode_skip,
   .decode = decode_skip,
-  .open = open_over_input<skip_iterator>,
+  .open = open_skip,
   .shown = shown_skip,
 };
 

@@ -1,4 +1,5 @@
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/makers/node_checks.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
 
 #include <chrono>
@@ -13,10 +14,9 @@ using std::chrono::microseconds;
 
 class sleep_iterator final : public operator_iterator {
 public:
-  sleep_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node),
-      input_(std::move(input)),
-      pause_(node.as<sleep_parameters>().microseconds) {}
+  sleep_iterator(engine& shared, const dataset_node& node, microseconds pause,
+                 std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node), input_(std::move(input)), pause_(pause) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -52,14 +52,26 @@ private:
   const microseconds pause_;
 };
 
+opened open_sleep(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(const auto pause,
+                  shared.number_of(node, at, node->as<sleep_parameters>().microseconds));
+  HEADRACE_TRY(check_pause(pause));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<sleep_iterator>(shared, *node, microseconds{pause}, std::move(input))};
+}
+
 void encode_sleep(const dataset_node& node, node_writer& to) {
-  to.over_input(to.out.initSleep()).setMicroseconds(node.as<sleep_parameters>().microseconds);
+  auto out = to.over_input(to.out.initSleep());
+  out.setMicroseconds(node.as<sleep_parameters>().microseconds.value_or(0));
+  to.computed(out);
 }
 
 result<dataset_ptr> decode_sleep(node_reader& from) {
   const auto in = from.in.getSleep();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_sleep(std::move(rows), in.getMicroseconds());
+  HEADRACE_ASSIGN(auto pause, from.number(in.getMicroseconds(), in.getComputed()));
+  return make_sleep(std::move(rows), std::move(pause));
 }
 
 } // namespace
@@ -69,7 +81,7 @@ constinit const operator_record sleep_record{
   .arm = schema::Dataset::SLEEP,
   .encode = encode_sleep,
   .decode = decode_sleep,
-  .open = open_over_input<sleep_iterator>,
+  .open = open_sleep,
   .rows = row_for_row,
   .pieces = {piece_rule::aligned},
 };

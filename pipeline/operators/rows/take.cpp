@@ -7,10 +7,11 @@ namespace {
 
 class take_iterator final : public operator_iterator {
 public:
-  take_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+  take_iterator(engine& shared, const dataset_node& node, int64_t count,
+                std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      count_(node.as<take_parameters>().count),
+      count_(count),
       left_(count_ < 0 ? SIZE_MAX : static_cast<size_t>(count_)) {}
 
 protected:
@@ -44,18 +45,28 @@ private:
   size_t left_;
 };
 
+opened open_take(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(const auto count, shared.number_of(node, at, node->as<take_parameters>().count));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<take_iterator>(shared, *node, count, std::move(input))};
+}
+
 void encode_take(const dataset_node& node, node_writer& to) {
-  to.over_input(to.out.initTake()).setCount(node.as<take_parameters>().count);
+  auto out = to.over_input(to.out.initTake());
+  out.setCount(node.as<take_parameters>().count.value_or(0));
+  to.computed(out);
 }
 
 result<dataset_ptr> decode_take(node_reader& from) {
   const auto in = from.in.getTake();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_take(std::move(rows), in.getCount());
+  HEADRACE_ASSIGN(auto count, from.number(in.getCount(), in.getComputed()));
+  return make_take(std::move(rows), std::move(count));
 }
 
 std::string shown_take(const dataset_node& node) {
-  return std::to_string(node.as<take_parameters>().count);
+  return shown_number(node.as<take_parameters>().count);
 }
 
 } // namespace
@@ -65,7 +76,7 @@ constinit const operator_record take_record{
   .arm = schema::Dataset::TAKE,
   .encode = encode_take,
   .decode = decode_take,
-  .open = open_over_input<take_iterator>,
+  .open = open_take,
   .shown = shown_take,
 };
 

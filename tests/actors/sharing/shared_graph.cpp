@@ -328,9 +328,9 @@ shared_graph random_shared_graph(dice& die, int depth, const scratch_folder& fol
 std::string text_of(const dataset_node& graph) {
   std::string out{to_string(graph.op)};
   if (const auto* take = graph.find<take_parameters>())
-    out += fmt::format("[{}]", take->count);
+    out += fmt::format("[{}]", take->count.value());
   if (const auto* repeat = graph.find<repeat_parameters>())
-    out += fmt::format("[{}]", repeat->count);
+    out += fmt::format("[{}]", repeat->count.value());
   if (graph.inputs.empty())
     return out;
   out += "(";

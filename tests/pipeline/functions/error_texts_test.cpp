@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/image.hpp"
 #include "headrace/pipeline/functions/random.hpp"
+#include "headrace/pipeline/functions/sequences.hpp"
 #include "tests/pipeline/functions/error_cases.hpp"
 
 #include <set>
@@ -66,6 +67,26 @@ std::vector<error_case> texts_and_files() {
     {expr_op::parse_tensor,
      on_one([](expr x) { return io::parse_tensor(io::serialize_tensor(x), dtype::float32); }),
      "io.parse_tensor: it is a tensor of int64, and out_type is float32"},
+    {expr_op::number_range, on(-2, [](expr x) { return range(int64_t{0}, x); }),
+     "range: 0 in steps of 1 never comes to -2"},
+    {expr_op::fill_computed, on(-1, [](expr x) { return fill({x}, 3); }),
+     "fill: an extent is -1; it must be 0 or more"},
+    {expr_op::tile_computed,
+     on(-1,
+        [](expr x) {
+          return tile(matrix(), {x, 1});
+        }),
+     "tile: multiple -1 is negative"},
+    {expr_op::reshape_computed,
+     on(3,
+        [](expr x) {
+          return reshape(matrix(), {x, -1});
+        }),
+     "reshape: 4 values of [2, 2] do not fill [3, ?]"},
+    {expr_op::repeat_parts, on(-1, [](expr x) { return repeat(matrix(), x); }),
+     "repeat: a number of repeats is -1; it must be 0 or more"},
+    {expr_op::slice_along, on_one([](expr x) { return slice_along(x, 0, x, std::nullopt); }),
+     "slice: a scalar has no axis to slice along"},
     {expr_op::decode_csv, on_one([](expr) { return io::decode_csv("1,2", {{dtype::int64}})[0]; }),
      "io.decode_csv: a line has 2 fields; 1 are asked for"},
     {expr_op::gather_batches, on_one([](expr) { return gather(matrix(), matrix(), 1, 1); }),

@@ -7,6 +7,7 @@
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/ragged.hpp"
 #include "headrace/pipeline/functions/random.hpp"
+#include "headrace/pipeline/functions/sequences.hpp"
 
 namespace headrace::test {
 
@@ -39,6 +40,7 @@ expr expression_maker::any() {
   case 7: return drawn(x);
   case 8: return chosen(x, y);
   case 9: return pictured(x);
+  case 10: return extended(x);
   default: return common(x, y);
   }
 }
@@ -137,6 +139,23 @@ expr expression_maker::moved(const expr& x) {
   case 14: return slice(x, reshape(size(pick()) % 2, {1}), reshape(size(pick()) % 3, {1}));
   case 15: return ensure_shape(x, {3});
   default: return x.slice({at::new_axis(), at::ellipsis(), at::all(-1)});
+  }
+}
+
+expr expression_maker::extended(const expr& x) {
+  // Few of them are negative, which is an error.
+  const auto n =
+    cast<int64_t>(reduce_max(cast<int32_t>(size(pick())) % 4)) - (below(6) == 0 ? 2 : 0);
+  switch (below(9)) {
+  case 0: return range(int64_t{0}, n, int64_t{1});
+  case 1: return range(1.5f, 1.5f + cast<float>(n), 0.75f);
+  case 2: return may_grow() ? fill({n, 2}, x) : x[0];
+  case 3: return may_grow() ? tile(x, {n}) : x[0];
+  case 4: return may_grow() ? tile(x, {n, 2}) : x[0];
+  case 5: return reshape(x, {n, -1});
+  case 6: return may_grow() ? repeat(x, n, axis()) : x[0];
+  case 7: return slice_along(x, axis(), n - 1, std::nullopt);
+  default: return slice_along(x, axis(), std::nullopt, n, below(2) == 0 ? 2 : -1);
   }
 }
 

@@ -32,6 +32,7 @@ private:
   expr numeric(const expr& x, const expr& y);
   expr logical(const expr& x, const expr& y);
   expr moved(const expr& x);
+  expr extended(const expr& x);
   expr ordered(const expr& x);
   expr text(const expr& x);
   expr parsed(const expr& x);

@@ -73,7 +73,7 @@ TEST(RandomExpressions, AreOfEveryFunction) {
   for (uint16_t i = 0; i < 1000; ++i)
     if (to_string(static_cast<expr_op>(i)) != "unknown function")
       wanted.insert(static_cast<expr_op>(i));
-  for (uint64_t seed = 1; seed <= 1000 && seen.size() < wanted.size(); ++seed) {
+  for (uint64_t seed = 1; seed <= 3000 && seen.size() < wanted.size(); ++seed) {
     const auto f = random_function(seed);
     std::set<const expr_node*> known;
     for (const auto& x : f.tensors) note(x, known, seen);

@@ -38,6 +38,13 @@ std::vector<dataset_ptr> sample_graphs() {
   });
   out.push_back(make_flat_map(in, nested).value());
   out.push_back(make_interleave(in, nested, 3, 2, -1).value());
+  const auto counted = traced(in, [](expr a) {
+    const auto n = a.node();
+    auto rows = make_repeat(make_take(make_skip(range(0, 9), n).value(), n).value(), n).value();
+    rows = make_padded_batch(make_shuffle(rows, n, 5).value(), n, {}, {}, true, n).value();
+    return make_ragged_batch(make_batch(make_sleep(rows, n).value(), n).value(), n).value();
+  });
+  out.push_back(make_flat_map(in, counted).value());
   out.push_back(
     make_prefetch(
       make_batch(make_filter(in, traced(in, [](expr x) { return x % 2 == 0; })).value(), 4, true)

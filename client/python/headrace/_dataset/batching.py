@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core, _tracing, _values, dtypes
 from .._specs import TensorShape, flatten, spec_of_leaf
-from .._values import integer, integers
+from .._values import count_of, integer, integers
 from ..errors import UnimplementedError
 from .arguments import Int, flag, order, parallel_calls
 from .base import Described
@@ -34,7 +34,7 @@ class Batching(Described):
         """
         parallel_calls(num_parallel_calls)
         order(deterministic)
-        return self._with(_core.batch(self._graph, integer(batch_size, "batch_size"),
+        return self._with(_core.batch(self._graph, count_of(batch_size, "batch_size"),
                                       flag(drop_remainder, "drop_remainder")))
 
     def unbatch(self, name: str | None = None) -> Dataset:
@@ -57,7 +57,7 @@ class Batching(Described):
         array([[ 0, -1],
                [ 0,  1]])
         """
-        return self._with(_core.padded_batch(self._graph, integer(batch_size, "batch_size"),
+        return self._with(_core.padded_batch(self._graph, count_of(batch_size, "batch_size"),
                                              *self._padding(padded_shapes, padding_values, "padded_batch"),
                                              flag(drop_remainder, "drop_remainder")))
 
@@ -84,7 +84,7 @@ class Batching(Described):
         if dtypes.as_dtype(row_splits_dtype) != dtypes.int64:
             raise UnimplementedError("ragged_batch: row_splits_dtype must be int64 in this release; headrace.cast "
                                      "gives the row lengths another dtype")
-        return self._with(_core.ragged_batch(self._graph, integer(batch_size, "batch_size"),
+        return self._with(_core.ragged_batch(self._graph, count_of(batch_size, "batch_size"),
                                              flag(drop_remainder, "drop_remainder")))
 
     def sparse_batch(self, batch_size: Int, row_shape: Any, name: str | None = None) -> Dataset:

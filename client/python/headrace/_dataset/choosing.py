@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _tracing
-from .._values import integer
+from .._values import count_of, integer
 from ..errors import UnimplementedError
 from .arguments import Int, flag, seed_of, shares
 from .base import Described
@@ -32,7 +32,7 @@ class Choosing(Described):
         """
         again = True if reshuffle_each_iteration is None else flag(reshuffle_each_iteration,
                                                                     "reshuffle_each_iteration")
-        return self._with(_core.shuffle(self._graph, integer(buffer_size, "buffer_size"), seed_of(seed), again))
+        return self._with(_core.shuffle(self._graph, count_of(buffer_size, "buffer_size"), seed_of(seed), again))
 
     def global_shuffle(self, seed: Int | None = None, reshuffle_each_iteration: bool = True) -> Dataset:
         """All elements of a source in one random order that takes no memory; another one in each iteration, as of
@@ -53,7 +53,7 @@ class Choosing(Described):
         >>> list(Dataset.range(2).repeat(2))
         [np.int64(0), np.int64(1), np.int64(0), np.int64(1)]
         """
-        return self._with(_core.repeat(self._graph, -1 if count is None else integer(count, "count")))
+        return self._with(_core.repeat(self._graph, -1 if count is None else count_of(count, "count")))
 
     def take(self, count: Int, name: str | None = None) -> Dataset:
         """The first ``count`` elements; -1 for all.
@@ -61,7 +61,7 @@ class Choosing(Described):
         >>> list(Dataset.range(9).take(2))
         [np.int64(0), np.int64(1)]
         """
-        return self._with(_core.take(self._graph, integer(count, "count")))
+        return self._with(_core.take(self._graph, count_of(count, "count")))
 
     def skip(self, count: Int, name: str | None = None) -> Dataset:
         """All but the first ``count`` elements; -1 skips all.
@@ -69,7 +69,7 @@ class Choosing(Described):
         >>> list(Dataset.range(4).skip(2))
         [np.int64(2), np.int64(3)]
         """
-        return self._with(_core.skip(self._graph, integer(count, "count")))
+        return self._with(_core.skip(self._graph, count_of(count, "count")))
 
     def shard(self, num_shards: Int, index: Int, name: str | None = None) -> Dataset:
         """Every ``num_shards``-th element, from number ``index``.

@@ -23,8 +23,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     """
     out = _values.constant(value, dtype)
     if shape is not None and out.ndim == 0:
-        return _core.fill(_values.integers(shape, "shape"), out)
-    return out if shape is None else _core.reshape(out, _values.integers(shape, "shape"))
+        return _core.fill(_values.extents(shape, "shape"), out)
+    return out if shape is None else _core.reshape(out, _values.extents(shape, "shape"))
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
@@ -131,16 +131,20 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """A tensor of this shape with one value everywhere.
+    """A tensor of this shape with one value everywhere. Extents may be tensors: then each element has its own shape.
+
+    An extent below 0 is an ``InvalidArgumentError``.
 
     >>> Dataset.range(1).map(lambda x: hr.fill([2], x + 7)).get_single_element()
     array([7, 7])
+    >>> list(Dataset.range(3).map(lambda n: hr.fill([n], 7)))
+    [array([], dtype=int32), array([7], dtype=int32), array([7, 7], dtype=int32)]
     """
-    return _core.fill(_values.integers(dims, "dims"), _values.constant(value))
+    return _core.fill(_values.extents(dims, "dims"), _values.constant(value))
 
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """Zeros, or empty strings.
+    """Zeros, or empty strings. ``shape``: as of ``fill``.
 
     >>> Dataset.from_tensors(hr.zeros([2])).get_single_element()
     array([0., 0.], dtype=float32)
@@ -150,7 +154,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """Ones.
+    """Ones. ``shape``: as of ``fill``.
 
     >>> Dataset.from_tensors(hr.ones([2], hr.int64)).get_single_element()
     array([1, 1])
@@ -167,12 +171,13 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return _values.constant(input)
 
 
-def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = None, axis: int | None = None,
+def one_hot(indices: Any, depth: int | Tensor, on_value: Any = None, off_value: Any = None, axis: int | None = None,
             dtype: Any = None, name: str | None = None) -> Tensor:
     """``on_value`` (1) at the place that each index names along a new axis of ``depth`` places, ``off_value`` (0)
     elsewhere.
 
-    float32 without ``dtype`` and values; an index outside of ``depth`` gives ``off_value`` everywhere.
+    float32 without ``dtype`` and values; an index outside of ``depth`` gives ``off_value`` everywhere. ``depth`` may be a
+    scalar tensor; then each element has its own.
 
     >>> Dataset.from_tensors([0, 2]).map(lambda x: hr.one_hot(x, 3, dtype=hr.int64)).get_single_element()
     array([[1, 0, 0],
@@ -182,10 +187,21 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
     if kind is None:
         given = on_value if on_value is not None else off_value
         kind = dtypes.float32 if given is None else _values.constant(given).dtype
-    return _core.one_hot(_values.constant(indices), _values.integer(depth, "depth"),
-                         _values.constant(1 if on_value is None else on_value, kind),
-                         _values.constant(0 if off_value is None else off_value, kind),
-                         -1 if axis is None else _values.integer(axis, "axis"))
+    places, extent = _values.constant(indices), _values.count_of(depth, "depth")
+    on = _values.constant(1 if on_value is None else on_value, kind)
+    off = _values.constant(0 if off_value is None else off_value, kind)
+    along = -1 if axis is None else _values.integer(axis, "axis")
+    if not isinstance(extent, Tensor):
+        return _core.one_hot(places, extent, on, off, along)
+    if places.ndim is None:
+        refuse("one_hot of such a depth needs to know how many axes there are", "Use headrace.ensure_shape")
+    if not -places.ndim - 1 <= along <= places.ndim:
+        raise ValueError(f"one_hot: axis {along} is not one of {places.ndim + 1}")
+    along %= places.ndim + 1
+    numbers = _core.number_range(*(_core.cast(_values.constant(x), "int64") for x in (0, extent, 1)))
+    for _ in range(places.ndim - along):
+        numbers = _core.expand_dims(numbers, -1)
+    return _core.where(_core.cast(_core.expand_dims(places, along), "int64") == numbers, on, off)
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:

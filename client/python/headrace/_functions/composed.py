@@ -43,17 +43,74 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 
 
 def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
-    """``start``, ``start + delta`` ... below ``limit`` (from 0 if only one number is given): numbers, no tensors.
+    """``start``, ``start + delta`` ... below ``limit`` (from 0 if only one number is given).
+
+    A vector. The numbers may be scalar tensors; then each element has its own length, and one that ``delta`` leads away
+    from ``limit`` is an ``InvalidArgumentError``.
 
     >>> Dataset.from_tensors(0).map(lambda x: x + hr.range(3)).get_single_element()
     array([0, 1, 2], dtype=int32)
+    >>> list(Dataset.range(1, 4).map(hr.range))
+    [array([0]), array([0, 1]), array([0, 1, 2])]
     """
     bounds = (0, start, delta) if limit is None else (start, limit, delta)
     if _values.holds_tensors(list(bounds)):
-        refuse("headrace.range needs numbers that are known", "Use headrace.sequence_mask or Dataset.range")
+        return _computed_range(bounds, dtype)
     if any(isinstance(x, (float, np.floating)) for x in bounds):
         return constant(np.arange(*(float(x) for x in bounds)), dtype or dtypes.float32)
     return constant(np.arange(*(_values.integer(x, "range") for x in bounds)).tolist() or np.zeros(0, np.int32), dtype)
+
+
+#: Of the dtypes of a range's numbers the one that comes last is that of the range.
+_ORDER = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+
+
+def _computed_range(bounds: tuple[Any, ...], dtype: Any) -> Tensor:
+    numbers = [_values.constant(x) for x in bounds]
+    if dtype is not None:
+        kind = dtypes.as_dtype(dtype)
+    elif all(x.dtype in _ORDER for x in numbers):
+        kind = max((x.dtype for x in numbers), key=_ORDER.index)
+    else:
+        raise TypeError("range: the numbers must be int32, int64 or floats without dtype, not "
+                        + ", ".join(x.dtype.name for x in numbers))
+    return _core.number_range(*(_core.cast(x, kind.name) for x in numbers))
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+    """``num`` numbers from ``start`` to ``stop``, as far from each other, along the new axis ``axis``.
+
+    Integers become float64. ``num`` may be a scalar tensor; below 0 it is an ``InvalidArgumentError``.
+
+    >>> Dataset.from_tensors(0.0).map(lambda x: hr.linspace(x, 1.0, 3)).get_single_element()
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    first, last = _values.pair(start, stop)
+    if not first.dtype.is_floating:
+        first, last = cast(first, dtypes.float64), cast(last, dtypes.float64)
+    return _core.linspace(first, last, _values.constant(num), _values.integer(axis, "axis"))
+
+
+def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32,
+        name: str | None = None) -> Tensor:
+    """Ones where row and column are of one number, zeros elsewhere.
+
+    ``batch_shape + [num_rows, num_columns]``; as many columns as rows if ``num_columns`` is None. Extents may be tensors.
+
+    >>> Dataset.from_tensors(0).map(lambda x: hr.eye(2, dtype=hr.int32)).get_single_element()
+    array([[1, 0],
+           [0, 1]], dtype=int32)
+    """
+    rows = _values.count_of(num_rows, "num_rows")
+    one = _core.eye(rows, rows if num_columns is None else _values.count_of(num_columns, "num_columns"),
+                    dtypes.as_dtype(dtype).name)
+    if batch_shape is None:
+        return one
+    batch = _values.extents(batch_shape, "batch_shape")
+    times = [batch[i] for i in range(batch.shape[0])] if isinstance(batch, Tensor) else batch
+    for _ in times:
+        one = expand_dims(one, 0)
+    return _core.tile(one, [*times, 1, 1])
 
 
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
@@ -92,25 +149,35 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
     return out
 
 
-def repeat(input: Any, repeats: int, axis: int | None = None, name: str | None = None) -> Tensor:
+def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
     """Each value (or part along ``axis``) ``repeats`` times, one after another; of a vector if ``axis`` is None.
+
+    ``repeats``: a number, or one for each part; tensors, too, so that each element has its own length. A number below 0 is
+    an ``InvalidArgumentError``.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.repeat(x, 2)).get_single_element()
     array([1, 1, 2, 2], dtype=int32)
+    >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.repeat(x, x)).get_single_element()
+    array([1, 2, 2], dtype=int32)
     """
-    times = _values.integer(repeats, "repeats")
     x = _values.constant(input)
     if axis is None:
         x, axis = reshape(x, [-1]), 0
-    if x.ndim is None:
-        refuse("repeat needs to know how many axes there are", "Use headrace.ensure_shape")
-    along = _values.integer(axis, "axis") % x.ndim
+    along = _values.integer(axis, "axis")
+    times = _values.constant(repeats)
+    if _core.is_static(times) and times.ndim == 0 and x.ndim is not None:
+        return _repeated(x, _values.integer(times, "repeats"), along % x.ndim)
+    return _core.repeat_parts(x, times, along)
+
+
+def _repeated(x: Tensor, times: int, along: int) -> Tensor:
+    """The same number of times everywhere, so that extents stay known."""
     dims = [-1 if d is None else d for d in x.shape.as_list()]
+    if times < 0 or dims.count(-1) > 1 or (dims.count(-1) == 1 and 0 in (*dims, times)):
+        return _core.repeat_parts(x, _values.constant(times), along)
     if dims[along] != -1:
         dims[along] *= times
-    if dims.count(-1) > 1:
-        refuse("repeat needs to know all extents but one", "Use headrace.ensure_shape")
-    more = _core.tile(expand_dims(x, along + 1), [1] * (along + 1) + [times] + [1] * (x.ndim - along - 1))
+    more = _core.tile(expand_dims(x, along + 1), [1] * (along + 1) + [times] + [1] * (len(dims) - along - 1))
     return reshape(more, dims)
 
 
@@ -130,17 +197,20 @@ def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: str = "b
     return gather(tensor, kept, axis=0 if axis is None else _values.integer(axis, "axis"))
 
 
-def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
     """[..., maxlen]: true in the first ``lengths`` places, which may differ from element to element.
+
+    ``maxlen``: an int or a scalar tensor; None: the largest of the element's lengths.
 
     >>> Dataset.from_tensors([1, 3]).map(lambda n: hr.sequence_mask(n, 3, hr.int32)).get_single_element()
     array([[1, 0, 0],
            [1, 1, 1]], dtype=int32)
     """
-    if maxlen is None:
-        refuse("sequence_mask needs to know the longest length", "Give maxlen")
-    n = cast(lengths, dtypes.int64)
-    mask = range_(0, _values.integer(maxlen, "maxlen"), dtype=dtypes.int64) < expand_dims(n, -1)
+    n = _values.constant(lengths)
+    longest = None if maxlen is None else _values.count_of(maxlen, "maxlen")
+    if longest is None or isinstance(longest, Tensor):
+        return cast(_core.sequence_mask(n, longest), dtype)
+    mask = range_(0, max(longest, 0), dtype=dtypes.int64) < expand_dims(cast(n, dtypes.int64), -1)
     return cast(mask, dtype)
 
 

@@ -12,7 +12,7 @@ Tensor = _core.Tensor
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The same values in another shape; one extent may be -1.
+    """The same values in another shape; one extent may be -1. Extents may be tensors: then each element has its own.
 
     Raises ``InvalidArgumentError`` if the extents that are known do not fit; others are an error of the element.
 
@@ -20,7 +20,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     array([[0, 1, 2],
            [3, 4, 5]])
     """
-    return _core.reshape(_values.constant(tensor), _values.integers(shape, "shape"))
+    return _core.reshape(_values.constant(tensor), _values.extents(shape, "shape"))
 
 
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
@@ -151,12 +151,12 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """``input`` repeated ``multiples[i]`` times along axis ``i``.
+    """``input`` repeated ``multiples[i]`` times along axis ``i``. Multiples may be tensors.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.tile(x, [2])).get_single_element()
     array([1, 2, 1, 2], dtype=int32)
     """
-    return _core.tile(_values.constant(input), _values.integers(multiples, "multiples"))
+    return _core.tile(_values.constant(input), _values.extents(multiples, "multiples"))
 
 
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0,
@@ -164,19 +164,47 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     """``tensor`` with ``paddings[i]`` = (before, after) more values along axis ``i``.
 
     ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, empty strings), ``"REFLECT"`` and ``"SYMMETRIC"`` with the
-    mirrored values, without and with those at the border. Raises ``ValueError`` for other modes.
+    mirrored values, without and with those at the border. Raises ``ValueError`` for other modes. For ``"CONSTANT"`` the
+    numbers may be scalar tensors; then each element has its own shape.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.pad(x, [(1, 2)], constant_values=9)).get_single_element()
     array([9, 1, 2, 9, 9], dtype=int32)
     """
     x = _values.constant(tensor)
-    around = [(int(a), int(b)) for a, b in paddings]
-    if mode.upper() in ("REFLECT", "SYMMETRIC"):
-        return _core.pad(x, around, mode.upper())
-    if mode.upper() != "CONSTANT":
+    kind = mode.upper()
+    if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise ValueError(f"pad: mode must be \"CONSTANT\", \"REFLECT\" or \"SYMMETRIC\", not {mode!r}")
-    fill = "" if x.dtype == dtypes.string and constant_values == 0 else constant_values
-    return _core.pad_with(x, around, fill if isinstance(fill, Tensor) else _values.constant(fill, x.dtype))
+    around = _around(paddings)
+    fixed = [(a, b) for a, b in around if not isinstance(a, Tensor) and not isinstance(b, Tensor)]
+    if kind != "CONSTANT":
+        if len(fixed) != len(around):
+            refuse("pad mirrors as many values in all elements", "Use headrace.concat and headrace.reverse")
+        return _core.pad(x, fixed, kind)
+    given = "" if x.dtype == dtypes.string and isinstance(constant_values, int) and constant_values == 0 else constant_values
+    fill = given if isinstance(given, Tensor) else _values.constant(given, x.dtype)
+    if len(fixed) == len(around):
+        return _core.pad_with(x, fixed, fill)
+    if x.ndim not in (None, len(around)):
+        raise ValueError(f"pad: there are paddings for {len(around)} axes; the tensor has {x.ndim}")
+    for axis, (before, after) in enumerate(around):
+        extents = [n if n is not None else _core.shape_of(x)[i] for i, n in enumerate(x.shape.as_list())]
+        sides = [_core.fill([*extents[:axis], n, *extents[axis + 1:]], fill) for n in (before, after)]
+        x = _core.concat([sides[0], x, sides[1]], axis)
+    return x
+
+
+def _around(paddings: Any) -> list[tuple[Any, Any]]:
+    """Pairs of ints and scalar tensors."""
+    given = _values.known(paddings, "paddings", "ints") if _values.is_known(paddings) else paddings
+    if isinstance(given, Tensor):
+        rows = given.shape[0] if given.ndim == 2 else None
+        if rows is None:
+            refuse("pad needs to know how many axes there are", "Give a list of pairs")
+        given = [(given[i, 0], given[i, 1]) for i in range(rows)]
+    pairs = [(pair[0], pair[1]) if isinstance(pair, Tensor) else tuple(pair) for pair in given]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError("pad: each axis has two paddings, before and after")
+    return [(_values.count_of(a, "paddings"), _values.count_of(b, "paddings")) for a, b in pairs]
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:

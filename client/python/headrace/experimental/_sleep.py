@@ -6,18 +6,21 @@ from collections.abc import Callable
 
 from .. import _core
 from .._dataset import Dataset
-from .._values import integer
+from .._dataset.arguments import Int
+from .._values import count_of
 
 
-def sleep(micros: int) -> Callable[[Dataset], Dataset]:
+def sleep(micros: Int) -> Callable[[Dataset], Dataset]:
     """For ``Dataset.apply``: pauses before every element, where the pipeline runs, to see what a slow one does.
+
+    ``micros``: microseconds; in a function that gives a dataset also a scalar tensor.
 
     Raises ``InvalidArgumentError`` for less than 0 and for more than a day.
 
     >>> list(Dataset.range(2).apply(sleep(100)))
     [np.int64(0), np.int64(1)]
     """
-    pause = integer(micros, "micros")
+    pause = count_of(micros, "micros")
 
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset, Dataset):

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "headrace/pipeline/functions/expr.hpp"
+
+namespace headrace {
+
+/// `start`, `start + delta` ... before `limit`: a vector whose length may differ from element to
+/// element. All are scalars of one dtype, integers or floats. A range that `delta` leads away from
+/// is an error of the row.
+expr range(const expr& start, const expr& limit, const expr& delta = 1);
+/// The parts of `x` along `axis`, each as often as `repeats` says: a scalar, or a vector with a
+/// number for each part. A number below 0 is an error of the row.
+expr repeat(const expr& x, const expr& repeats, int64_t axis = 0);
+/// `count` numbers from `start` to `stop`, as far from each other, along the new axis `axis`.
+/// Floats of one shape and dtype; `count` is an integer scalar.
+expr linspace(const expr& start, const expr& stop, const expr& count, int64_t axis = 0);
+/// Ones where row and column are of one number, zeros elsewhere: [rows, columns].
+expr eye(const extent& rows, const extent& columns, dtype type = dtype::float32);
+/// [..., longest]: true in the first `lengths` places (integers of any shape). Without `longest`,
+/// which is an integer scalar, as many places as the largest length says.
+expr sequence_mask(const expr& lengths, const std::optional<expr>& longest = std::nullopt);
+/// `x[..., start:stop:step]` along `axis`, as in Python: bounds below 0 count from the end, and
+/// what is not there is left out. Bounds are integer scalars that may differ from element to
+/// element.
+expr slice_along(const expr& x, int64_t axis, const std::optional<expr>& start,
+                 const std::optional<expr>& stop, int64_t step = 1);
+
+} // namespace headrace

@@ -1,0 +1,223 @@
+"""Extents and counts that depend on the element: what is expected was computed with TensorFlow 2.21."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+
+def lists(ds: hr.Dataset) -> list[Any]:
+    return [x.tolist() for x in ds.as_numpy_iterator()]
+
+
+def of(f: Any, *numbers: int) -> list[Any]:
+    return lists(hr.Dataset.from_tensor_slices(np.array(numbers or (1, 2, 3))).map(f))
+
+
+@pytest.mark.parametrize("f, expected, shape, dtype", [
+    (lambda x: hr.fill([x], x), [[1], [2, 2], [3, 3, 3]], (None,), hr.int64),
+    (lambda x: hr.fill([x, 2], 5), [[[5, 5]], [[5, 5]] * 2, [[5, 5]] * 3], (None, 2), hr.int32),
+    (lambda x: hr.fill([x], "a"), [[b"a"], [b"a"] * 2, [b"a"] * 3], (None,), hr.string),
+    (lambda x: hr.fill(hr.stack([x, 2]), 5), [[[5, 5]], [[5, 5]] * 2, [[5, 5]] * 3], (None, 2), hr.int32),
+    (lambda x: hr.zeros([x]), [[0], [0, 0], [0, 0, 0]], (None,), hr.float32),
+    (lambda x: hr.ones([x], hr.uint8), [[1], [1, 1], [1, 1, 1]], (None,), hr.uint8),
+    (lambda x: hr.range(x), [[0], [0, 1], [0, 1, 2]], (None,), hr.int64),
+    (lambda x: hr.range(0, x, 2), [[0], [0], [0, 2]], (None,), hr.int64),
+    (lambda x: hr.range(x, 0, -1), [[1], [2, 1], [3, 2, 1]], (None,), hr.int64),
+    (lambda x: hr.range(hr.cast(x, hr.float32), dtype=hr.float64), [[0], [0, 1], [0, 1, 2]], (None,), hr.float64),
+    (lambda x: hr.tile([1, 2], [x]), [[1, 2], [1, 2] * 2, [1, 2] * 3], (None,), hr.int32),
+    (lambda x: hr.tile([[1, 2]], [x, 2]), [[[1, 2] * 2], [[1, 2] * 2] * 2, [[1, 2] * 2] * 3], (None, 4), hr.int32),
+    (lambda x: hr.tile([[b"a"], [b"b"]], [1, x]), [[[b"a"], [b"b"]], [[b"a"] * 2, [b"b"] * 2], [[b"a"] * 3, [b"b"] * 3]],
+     (2, None), hr.string),
+    (lambda x: hr.repeat([1, 2], x), [[1, 2], [1, 1, 2, 2], [1, 1, 1, 2, 2, 2]], (None,), hr.int32),
+    (lambda x: hr.repeat([[1, 2], [3, 4]], [1, x], axis=1), [[[1, 2], [3, 4]], [[1, 2, 2], [3, 4, 4]],
+                                                              [[1, 2, 2, 2], [3, 4, 4, 4]]], (2, None), hr.int32),
+    (lambda x: hr.linspace(0.0, 1.0, x), [[0.0], [0.0, 1.0], [0.0, 0.5, 1.0]], (None,), hr.float32),
+    (lambda x: hr.linspace(0, 2, x), [[0.0], [0.0, 2.0], [0.0, 1.0, 2.0]], (None,), hr.float64),
+    (lambda x: hr.linspace([0.0, 1.0], [2.0, 3.0], x, axis=-1), [[[0.0], [1.0]], [[0.0, 2.0], [1.0, 3.0]],
+                                                                [[0.0, 1.0, 2.0], [1.0, 2.0, 3.0]]], (2, None), hr.float32),
+    (lambda x: hr.eye(x, 2), [[[1, 0]], [[1, 0], [0, 1]], [[1, 0], [0, 1], [0, 0]]], (None, 2), hr.float32),
+    (lambda x: hr.eye(1, batch_shape=[x]), [[[[1]]], [[[1]]] * 2, [[[1]]] * 3], (None, 1, 1), hr.float32),
+    (lambda x: hr.sequence_mask(x), [[True], [True] * 2, [True] * 3], (None,), hr.bool),
+    (lambda x: hr.sequence_mask([1, 2], x), [[[True], [True]], [[True, False], [True, True]],
+                                             [[True, False, False], [True, True, False]]], (2, None), hr.bool),
+    (lambda x: hr.one_hot([0, 2], x, dtype=hr.int32), [[[1], [0]], [[1, 0], [0, 0]], [[1, 0, 0], [0, 0, 1]]],
+     (2, None), hr.int32),
+    (lambda x: hr.reshape(hr.range(6 * x), [x, -1])[:, 0], [[0], [0, 6], [0, 6, 12]], (None,), hr.int64),
+    (lambda x: hr.constant([1, 2, 3, 4])[:x], [[1], [1, 2], [1, 2, 3]], (None,), hr.int32),
+    (lambda x: hr.constant([1, 2, 3, 4])[-x:], [[4], [3, 4], [2, 3, 4]], (None,), hr.int32),
+    (lambda x: hr.constant([1, 2, 3, 4])[x:0:-1], [[2], [3, 2], [4, 3, 2]], (None,), hr.int32),
+    (lambda x: hr.constant([[1, 2, 3], [4, 5, 6]])[..., :x], [[[1], [4]], [[1, 2], [4, 5]], [[1, 2, 3], [4, 5, 6]]],
+     (2, None), hr.int32),
+    (lambda x: hr.constant([[1, 2, 3], [4, 5, 6]])[1, :x], [[4], [4, 5], [4, 5, 6]], (None,), hr.int32),
+    (lambda x: hr.constant([[1, 2, 3], [4, 5, 6]])[:, x - 1], [[1, 4], [2, 5], [3, 6]], (2,), hr.int32),
+    (lambda x: hr.constant([[1, 2, 3], [4, 5, 6]])[x // 3, None, : x - 1], [[[]], [[1]], [[4, 5]]], (1, None), hr.int32),
+])
+def test_each_element_has_its_own_shape(f: Any, expected: list[Any], shape: tuple[Any, ...], dtype: Any) -> None:
+    ds = hr.Dataset.range(1, 4).map(f)
+    assert lists(ds) == expected
+    assert ds.element_spec == hr.TensorSpec(shape, dtype)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: hr.fill([x], 1), lambda x: hr.range(x), lambda x: hr.tile([1, 2], [x]), lambda x: hr.repeat([1, 2], x),
+    lambda x: hr.linspace(0.0, 1.0, x), lambda x: hr.sequence_mask(x), lambda x: hr.constant([1, 2])[:x], lambda x: hr.zeros([x]),
+])
+def test_an_extent_of_zero_is_empty(f: Any) -> None:
+    assert of(f, 0) == [[]]
+
+
+@pytest.mark.parametrize("f, message", [
+    (lambda x: hr.fill([x], 1), "fill: an extent is -1; it must be 0 or more"),
+    (lambda x: hr.range(x), "range: 0 in steps of 1 never comes to -1"),
+    (lambda x: hr.range(0, 3, x + 1), "range: delta is 0; it must be another number"),
+    (lambda x: hr.tile([1, 2], [x]), "tile: multiple -1 is negative"),
+    (lambda x: hr.repeat([1, 2], x), "repeat: a number of repeats is -1; it must be 0 or more"),
+    (lambda x: hr.linspace(0.0, 1.0, x), "range: 0 in steps of 1 never comes to -1"),
+    (lambda x: hr.eye(x), "range: 0 in steps of 1 never comes to -1"),
+])
+def test_a_negative_extent_is_an_error_of_its_element(f: Any, message: str) -> None:
+    with pytest.raises(hr.errors.InvalidArgumentError) as e:
+        of(f, -1)
+    assert message in str(e.value)
+    kept = hr.Dataset.from_tensor_slices(np.array([2, -1, 2])).map(f).ignore_errors()
+    assert len(list(kept)) == 2
+
+
+def test_a_negative_bound_and_length_mean_what_they_do_elsewhere() -> None:
+    assert of(lambda x: hr.constant([1, 2, 3])[:x], -1) == [[1, 2]]
+    assert of(lambda x: hr.sequence_mask([2], x), -2) == [[[]]]
+
+
+def test_rows_of_different_lengths_are_padded_and_batched() -> None:
+    ds = hr.Dataset.range(1, 5).map(lambda x: hr.fill([x], x))
+    assert lists(ds.padded_batch(2)) == [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
+    assert [x.to_list() for x in ds.ragged_batch(3)] == [[[1], [2, 2], [3, 3, 3]], [[4, 4, 4, 4]]]
+
+
+def test_functions_of_such_tensors_broadcast_in_each_element() -> None:
+    assert of(lambda x: (hr.range(x) + x) * hr.ones([x], hr.int64)) == [[1], [2, 3], [3, 4, 5]]
+    assert of(lambda x: hr.reduce_sum(hr.range(x))) == [0, 1, 3]
+
+
+@pytest.mark.parametrize("f, message", [
+    (lambda x: hr.fill([hr.cast(x, hr.float32)], 1), "dims must be an int or a scalar tensor of integers"),
+    (lambda x: hr.fill(hr.range(x), 1), "how many extents there are must be known"),
+    (lambda x: hr.tile([1, 2], [x, 1]), "2 multiples for shape [2]"),
+    (lambda x: hr.constant([1, 2])[::x], "a slice's step is the same for all elements"),
+    (lambda x: hr.range(hr.cast(x, hr.uint8)), "range: the numbers must be int32, int64 or floats without dtype"),
+])
+def test_what_cannot_be_is_refused_where_it_is_written(f: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError, hr.errors.InvalidArgumentError, hr.errors.OperatorNotAllowedInGraphError)) as e:
+        hr.Dataset.range(1, 4).map(f)
+    assert message in str(e.value)
+
+
+# -- counts of inner datasets -----------------------------------------------------------------
+
+
+def inner(f: Any, *numbers: int) -> list[Any]:
+    return lists(hr.Dataset.from_tensor_slices(np.array(numbers or (0, 1, 2, 3))).flat_map(f))
+
+
+def test_an_inner_dataset_is_repeated_as_often_as_the_element_says() -> None:
+    ds = hr.Dataset.range(1, 4).interleave(lambda x: hr.Dataset.from_tensors(x).repeat(x), cycle_length=2)
+    assert lists(ds) == [1, 2, 2, 3, 3, 3]
+    assert ds.cardinality() == hr.UNKNOWN_CARDINALITY
+    assert inner(lambda x: hr.Dataset.range(2).repeat(x)) == [0, 1] * 6
+    for forever in (-1, -2):
+        ds = hr.Dataset.from_tensors(np.int64(forever)).flat_map(lambda x: hr.Dataset.range(2).repeat(x))
+        assert lists(ds.take(5)) == [0, 1, 0, 1, 0]
+
+
+def test_an_inner_dataset_is_taken_and_skipped_as_the_element_says() -> None:
+    assert inner(lambda x: hr.Dataset.range(3).take(x)) == [0, 0, 1, 0, 1, 2]
+    assert inner(lambda x: hr.Dataset.range(3).take(x), -1, -2) == [0, 1, 2] * 2
+    assert inner(lambda x: hr.Dataset.range(3).skip(x)) == [0, 1, 2, 1, 2, 2]
+    assert inner(lambda x: hr.Dataset.range(3).skip(x), -1, -2) == []
+
+
+def test_an_inner_dataset_has_batches_of_the_size_that_the_element_says() -> None:
+    assert inner(lambda x: hr.Dataset.range(3).batch(x), 1, 2) == [[0], [1], [2], [0, 1], [2]]
+    assert inner(lambda x: hr.Dataset.range(3).batch(x, drop_remainder=True), 2) == [[0, 1]]
+    assert inner(lambda x: hr.Dataset.range(3).padded_batch(x), 2) == [[0, 1], [2]]
+    ds = hr.Dataset.range(1, 4).flat_map(lambda x: hr.Dataset.range(3).batch(x, drop_remainder=True))
+    assert ds.element_spec == hr.TensorSpec((None,), hr.int64)
+    ragged = hr.Dataset.range(2, 3).flat_map(lambda x: hr.Dataset.range(3).map(hr.range).ragged_batch(x))
+    assert [x.to_list() for x in ragged] == [[[], [0]], [[0, 1]]]
+
+
+def test_an_inner_dataset_is_shuffled_within_the_buffer_that_the_element_says() -> None:
+    assert inner(lambda x: hr.Dataset.range(3).shuffle(x), 1) == [0, 1, 2]
+    assert sorted(inner(lambda x: hr.Dataset.range(3).shuffle(x), 5)) == [0, 1, 2]
+
+
+def test_an_inner_dataset_sleeps_as_long_as_the_element_says() -> None:
+    sleep = hr.data.experimental.sleep
+    assert inner(lambda x: hr.Dataset.range(2).apply(sleep(x)), 0, 9) == [0, 1] * 2
+    with pytest.raises(hr.errors.InvalidArgumentError, match="sleep_microseconds is -1; it must be between 0"):
+        inner(lambda x: hr.Dataset.range(2).apply(sleep(x)), -1)
+
+
+@pytest.mark.parametrize("f", [lambda x: hr.Dataset.range(3).batch(x), lambda x: hr.Dataset.range(3).padded_batch(x),
+                               lambda x: hr.Dataset.range(3).shuffle(x)])
+def test_a_size_below_one_is_an_error(f: Any) -> None:
+    with pytest.raises(hr.errors.InvalidArgumentError, match="_size is 0; it must be at least 1"):
+        inner(f, 0)
+
+
+def test_counts_are_integers() -> None:
+    with pytest.raises(TypeError, match="count must be an int or a scalar tensor of integers"):
+        hr.Dataset.range(3).flat_map(lambda x: hr.Dataset.range(3).take(hr.cast(x, hr.float32)))
+    with pytest.raises(TypeError, match="count must be an int or a scalar tensor of integers"):
+        hr.Dataset.range(3).flat_map(lambda x: hr.Dataset.range(3).take(hr.stack([x, x])))
+    assert lists(hr.Dataset.range(5).take(hr.constant(2))) == [0, 1], "one that is the same for all is a number"
+    assert hr.Dataset.range(5).take(hr.constant(2)).cardinality() == 2
+
+
+def test_an_iterator_goes_on_within_inner_datasets() -> None:
+    ds = hr.Dataset.range(1, 6).interleave(
+        lambda x: hr.Dataset.range(9).skip(x).take(x).repeat(x).batch(x), cycle_length=2, block_length=3)
+    expected = lists(ds)
+    for n in range(len(expected)):
+        it = iter(ds)
+        seen = [next(it).tolist() for _ in range(n)]
+        after = iter(ds)
+        after.restore(it.save())
+        assert seen + [x.tolist() for x in after] == expected, n
+
+
+def test_a_service_runs_them() -> None:
+    dispatcher = hr.data.experimental.service.DispatchServer()
+    worker = hr.data.experimental.service.WorkerServer(
+        hr.data.experimental.service.WorkerConfig(dispatcher_address=dispatcher.target.split("://")[1]))
+    ds = hr.Dataset.range(1, 6).flat_map(lambda x: hr.Dataset.range(9).skip(x).take(x).repeat(x).batch(x))
+    there = ds.apply(hr.data.experimental.service.distribute("parallel_epochs", dispatcher.target))
+    assert lists(there) == lists(ds)
+    rows = hr.Dataset.range(1, 6).map(lambda x: hr.fill([x], x)[1:x])
+    there = rows.apply(hr.data.experimental.service.distribute("parallel_epochs", dispatcher.target))
+    assert lists(there) == lists(rows)
+    del worker
+
+
+# -- paddings -----------------------------------------------------------------------------------
+
+
+def test_paddings_may_depend_on_the_element() -> None:
+    x = [[1, 2]]
+    assert of(lambda n: hr.pad(x, [[0, n - 1], [n, 0]], constant_values=9)) == [
+        [[9, 1, 2]], [[9, 9, 1, 2], [9, 9, 9, 9]], [[9, 9, 9, 1, 2], [9] * 5, [9] * 5]]
+    assert of(lambda n: hr.pad(["a"], hr.stack([hr.stack([n * 0, n])])), 1) == [[b"a", b""]]
+    assert of(lambda n: hr.pad(x, hr.constant([[0, 0], [0, 1]])), 1) == [[[1, 2, 0]]]
+    ds = hr.Dataset.range(1, 3).map(lambda n: hr.pad(hr.range(n), [[0, 3 - n]]))
+    assert lists(ds) == [[0, 0, 0], [0, 1, 0]]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="an extent is -1"):
+        of(lambda n: hr.pad(x, [[0, 0], [0, n]]), -1)
+    with pytest.raises(hr.errors.OperatorNotAllowedInGraphError, match="pad mirrors as many values in all elements"):
+        hr.Dataset.range(3).map(lambda n: hr.pad(x, [[0, 0], [0, n]], "REFLECT"))
+    with pytest.raises(ValueError, match="paddings for 1 axes; the tensor has 2"):
+        hr.Dataset.range(3).map(lambda n: hr.pad(x, [[0, n]]))
