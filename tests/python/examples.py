@@ -18,6 +18,8 @@ def run(module: Any, folder: pathlib.Path) -> int:
     """Runs the examples of a module with what they are told to begin with; how many failed."""
     beside = {"hr": hr, "np": np, "Dataset": hr.Dataset, "TensorSpec": hr.TensorSpec, "folder": str(folder),
               "images": hr.Dataset.from_tensors(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))}
+    for name in getattr(module, "__all__", ()):  # some are made when they are first used
+        getattr(module, name)
     if module is not _core:
         return doctest.testmod(module, extraglobs=beside).failed
     runner = doctest.DocTestRunner()

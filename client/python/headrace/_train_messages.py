@@ -1,0 +1,122 @@
+"""Makes the message classes of ``headrace.train``, from descriptors that are written here: this needs no generated code."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool
+from google.protobuf.internal import builder  # what generated code calls, and so stays as it is
+
+#: By message: its fields, as (number, name, type). A type that is no scalar is another message; "map" has names as keys.
+_FIELDS: dict[str, list[tuple[int, str, str]]] = {
+    "BytesList": [(1, "value", "repeated bytes")],
+    "FloatList": [(1, "value", "repeated float")],
+    "Int64List": [(1, "value", "repeated int64")],
+    "Feature": [(1, "bytes_list", "oneof BytesList"), (2, "float_list", "oneof FloatList"),
+                (3, "int64_list", "oneof Int64List")],
+    "Features": [(1, "feature", "map Feature")],
+    "FeatureList": [(1, "feature", "repeated Feature")],
+    "FeatureLists": [(1, "feature_list", "map FeatureList")],
+    "Example": [(1, "features", "Features")],
+    "SequenceExample": [(1, "context", "Features"), (2, "feature_lists", "FeatureLists")],
+}
+
+_DOCUMENTATION = {
+    "BytesList": """Byte strings: ``value``.
+
+    >>> hr.train.BytesList(value=[b"one"]).value
+    [b'one']
+    """,
+    "FloatList": """float32 numbers: ``value``.
+
+    >>> hr.train.FloatList(value=[0.5, 2]).value
+    [0.5, 2.0]
+    """,
+    "Int64List": """int64 numbers: ``value``.
+
+    >>> hr.train.Int64List(value=[1, -2]).value
+    [1, -2]
+    """,
+    "Feature": """The values of one name: ``bytes_list``, ``float_list`` or ``int64_list``, the one that was set last.
+
+    >>> feature = hr.train.Feature(int64_list=hr.train.Int64List(value=[3]))
+    >>> feature.WhichOneof("kind"), feature.int64_list.value
+    ('int64_list', [3])
+    """,
+    "Features": """Features by their names: ``feature``. One that is not there is made when it is asked for.
+
+    >>> features = hr.train.Features(feature={"n": hr.train.Feature(int64_list=hr.train.Int64List(value=[3]))})
+    >>> features.feature["n"].int64_list.value
+    [3]
+    """,
+    "FeatureList": """The features of one name in a sequence, step by step: ``feature``.
+
+    >>> len(hr.train.FeatureList(feature=[hr.train.Feature()]).feature)
+    1
+    """,
+    "FeatureLists": """Lists of features by their names: ``feature_list``.
+
+    >>> list(hr.train.FeatureLists(feature_list={"a": hr.train.FeatureList()}).feature_list)
+    ['a']
+    """,
+    "Example": """A record with named features, which ``headrace.io.parse_single_example`` reads.
+
+    >>> example = hr.train.Example(features=hr.train.Features(feature={
+    ...     "n": hr.train.Feature(int64_list=hr.train.Int64List(value=[3]))}))
+    >>> hr.train.Example.FromString(example.SerializeToString()).features.feature["n"].int64_list.value
+    [3]
+    """,
+    "SequenceExample": """A record with named features, ``context``, and named lists of features, ``feature_lists``.
+
+    >>> steps = hr.train.FeatureList(feature=[hr.train.Feature(int64_list=hr.train.Int64List(value=[3]))])
+    >>> record = hr.train.SequenceExample(feature_lists=hr.train.FeatureLists(feature_list={"s": steps}))
+    >>> record.feature_lists.feature_list["s"].feature[0].int64_list.value
+    [3]
+    """,
+}
+
+#: The package in which TensorFlow has these messages, so that text forms and type names agree.
+_PACKAGE = "tensorflow"
+
+
+def _described() -> Any:
+    """The messages as a file of protocol buffers."""
+    kinds = descriptor_pb2.FieldDescriptorProto
+    scalars = {"bytes": kinds.TYPE_BYTES, "float": kinds.TYPE_FLOAT, "int64": kinds.TYPE_INT64}
+    file = descriptor_pb2.FileDescriptorProto(name="headrace/train.proto", package=_PACKAGE, syntax="proto3")
+    for message, fields in _FIELDS.items():
+        described = file.message_type.add(name=message)
+        for number, name, text in fields:
+            rule, _, kind = text.rpartition(" ")
+            field = described.field.add(name=name, number=number)
+            field.label = kinds.LABEL_REPEATED if rule in ("repeated", "map") else kinds.LABEL_OPTIONAL
+            if rule == "map":
+                entry = described.nested_type.add(name=name.title().replace("_", "") + "Entry")
+                entry.options.map_entry = True
+                entry.field.add(name="key", number=1, label=kinds.LABEL_OPTIONAL, type=kinds.TYPE_STRING)
+                entry.field.add(name="value", number=2, label=kinds.LABEL_OPTIONAL, type=kinds.TYPE_MESSAGE,
+                                type_name=f".{_PACKAGE}.{kind}")
+                kind = f"{message}.{entry.name}"
+            if rule == "oneof":
+                if not described.oneof_decl:
+                    described.oneof_decl.add(name="kind")
+                field.oneof_index = 0
+            if kind in scalars:
+                field.type = scalars[kind]
+            else:
+                field.type, field.type_name = kinds.TYPE_MESSAGE, f".{_PACKAGE}.{kind}"
+    return file
+
+
+@functools.lru_cache(maxsize=None)
+def made(module: str) -> dict[str, Any]:
+    """The classes by their names, as if they were written in that module."""
+    # A pool of its own: TensorFlow has messages of the same names in the one that all share.
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(_described().SerializeToString())
+    classes: dict[str, Any] = {}
+    builder.BuildTopDescriptorsAndMessages(pool.FindFileByName("headrace/train.proto"), module, classes)
+    for name, text in _DOCUMENTATION.items():
+        classes[name].__doc__ = text
+    return {name: classes[name] for name in _FIELDS}
