@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from .. import _core, _tracing, _values, dtypes
 from .._specs import TensorShape, flatten, spec_of_leaf
 from .._values import count_of, integer, integers
 from ..errors import UnimplementedError
+from . import rebatching
 from .arguments import Int, flag, order, parallel_calls
 from .base import Described
 
@@ -92,13 +93,25 @@ class Batching(Described):
         raise UnimplementedError("sparse_batch: this release has no sparse tensors: ragged_batch and padded_batch batch "
                                  "elements of different shapes")
 
-    def rebatch(self, batch_size: Int, drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """Batches of another size, of the same rows.
+    def rebatch(self, batch_size: Int | Sequence[Int], drop_remainder: bool = False, name: str | None = None) -> Dataset:
+        """Batches of another size, of the same rows; with a list, of these sizes in turn.
+
+        A size of 0 gives a batch of no rows. ``drop_remainder`` leaves rows out that are too few for the size at the
+        end. A row that failed makes one error of its batch; with a list, of the batches of one turn. Raises ``ValueError`` for negative sizes, an empty list, and elements that are scalars.
 
         >>> list(Dataset.range(5).batch(2).rebatch(3))
         [array([0, 1, 2]), array([3, 4])]
+        >>> list(Dataset.range(7).batch(4).rebatch([3, 1]))
+        [array([0, 1, 2]), array([3]), array([4, 5, 6])]
         """
-        return self.unbatch().batch(batch_size, drop_remainder)
+        sizes, drop = rebatching.sizes_of(batch_size), flag(drop_remainder, "drop_remainder")
+        this = self._with(self._graph)
+        rebatching.check_rows(this)
+        if isinstance(sizes, list):
+            return self._with(rebatching.in_turn(this, sizes, drop)._graph)
+        if sizes == 0:
+            return self._with(rebatching.empty_batches(this).repeat()._graph)
+        return self.unbatch().batch(sizes, drop)
 
     def window(self, size: Int, shift: Int | None = None, stride: Int = 1, drop_remainder: bool = False,
                name: str | None = None) -> Dataset:
