@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core, dtypes
 from ._missing import names_of as _names_of
-from ._functions.ragged import RaggedTensor
+from ._functions.splitting import separator_of
+from ._functions.splitting import split as split_
 from ._tensor_text import refuse_text
 from ._values import integer, integers, tensor
 
@@ -119,27 +120,21 @@ def strip(input: Any, name: str | None = None) -> Tensor:
     return _core.string_strip(tensor(input, "input"))
 
 
-def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
+def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The parts of strings between separators; between runs of white space without one.
 
-    Of a scalar a vector, of a vector a ``RaggedTensor``. Raises ``UnimplementedError`` for more axes and for ``maxsplit``.
+    Of a scalar a vector, of more strings a ``RaggedTensor`` with an axis more. An ``input`` whose rank is not known is a
+    vector. ``sep``: a string, or a tensor of one that is the same for all elements. ``maxsplit``: how many separators
+    count, from the left (1,000 at most; -1: all); what follows stays one part. Raises ``UnimplementedError`` for more.
 
     >>> Dataset.from_tensors("a,b").map(lambda x: split(x, ",")).get_single_element()
     array([b'a', b'b'], dtype=object)
     >>> Dataset.from_tensors(["a b", "c"]).map(split).get_single_element()
     RaggedTensor([[b'a', b'b'], [b'c']])
+    >>> Dataset.from_tensors("a b c").map(lambda x: split(x, maxsplit=1)).get_single_element()
+    array([b'a', b'b c'], dtype=object)
     """
-    from .errors import UnimplementedError
-
-    if maxsplit != -1:
-        raise UnimplementedError("strings.split: this release has no maxsplit")
-    given, separator = tensor(input, "input"), "" if sep is None else _text(sep, "sep")
-    if given.ndim in (0, None):
-        return _core.string_split(given, separator)
-    if given.ndim != 1:
-        raise UnimplementedError(f"strings.split: the input has shape {given.shape}; this release splits scalars and "
-                                 "vectors: reshape it")
-    return RaggedTensor(_core.string_split_each(given, separator))
+    return split_(input, separator_of(sep), integer(maxsplit, "maxsplit"))
 
 
 def split_padded(input: Any, count: int, sep: str | None = None, padding: str = "") -> Tensor:
@@ -152,7 +147,7 @@ def split_padded(input: Any, count: int, sep: str | None = None, padding: str = 
     [array([[b'a', b'b'],
            [b'd', b'']], dtype=object)]
     """
-    return _core.split_padded(tensor(input, "input"), integer(count, "count"), "" if sep is None else _text(sep, "sep"),
+    return _core.split_padded(tensor(input, "input"), integer(count, "count"), separator_of(sep),
                               _text(padding, "padding"))
 
 
