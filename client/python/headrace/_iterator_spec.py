@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._dataset.windows import WindowIterator
 from ._specs import DatasetSpec
 
 
@@ -54,7 +53,7 @@ class IteratorSpec:
         >>> hr.data.IteratorSpec(hr.TensorSpec([], hr.int64)).is_compatible_with(iter(Dataset.range(3)))
         True
         """
-        if not isinstance(spec_or_value, (IteratorSpec, _core.Iterator, WindowIterator)):
+        if not isinstance(spec_or_value, (IteratorSpec, _core.Iterator)):
             return False
         return self._elements.is_compatible_with(spec_or_value)
 

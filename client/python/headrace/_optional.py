@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, _values
-from ._dataset.windows import WindowIterator
 from ._specs import DatasetSpec, TensorSpec, map_structure
 from .errors import InvalidArgumentError
 
@@ -90,7 +89,7 @@ def get_next_as_optional(iterator: Any) -> Optional:
     >>> hr.experimental.get_next_as_optional(iter(Dataset.range(3)))
     Optional(np.int64(0))
     """
-    if not isinstance(iterator, (_core.Iterator, WindowIterator)):
+    if not isinstance(iterator, _core.Iterator):
         raise TypeError(f"get_next_as_optional: iterator must be an iterator of a dataset, not "
                         f"{type(iterator).__name__}")
     nothing = object()

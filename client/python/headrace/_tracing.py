@@ -109,9 +109,9 @@ def element_of(single: _core.Graph) -> Any:
 
 
 def _argument(given: Any) -> Any:
-    from ._dataset.base import made
+    from ._dataset.windows import argument
 
-    return map_structure(lambda part: made(part) if isinstance(part, _core.Graph) else part, given)
+    return argument(given)
 
 
 def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: str, *, dataset: bool) -> _core.Function:

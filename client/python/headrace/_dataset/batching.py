@@ -117,8 +117,7 @@ class Batching(Described):
                name: str | None = None) -> Dataset:
         """Datasets of ``size`` elements, ``stride`` apart, that begin every ``shift`` elements (None: ``size``).
 
-        Each component becomes a dataset of its own, for functions to read, or to iterate over (then their
-        elements must be of one shape).
+        Each component becomes a dataset of its own, for functions to read, or to iterate over.
 
         >>> ds = Dataset.range(5).window(3, shift=1, drop_remainder=True)
         >>> list(ds.flat_map(lambda w: w.batch(3)))

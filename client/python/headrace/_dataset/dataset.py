@@ -14,7 +14,7 @@ from .combining import Combining
 from .functions import Functions
 from .keeping import Keeping
 from .sources import Sources
-from .windows import WindowIterator, holds_datasets, stacked
+from .windows import WindowIterator, holds_datasets, outside, stacked
 
 #: The cardinality of datasets that never end.
 INFINITE_CARDINALITY = -1
@@ -91,7 +91,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         >>> Dataset.range(4).batch(2, drop_remainder=True).element_spec
         TensorSpec(shape=(2,), dtype=headrace.int64, name=None)
         """
-        return self._graph.spec(spec_of_leaf)
+        return outside(self._graph.spec(spec_of_leaf))
 
     def cardinality(self) -> int:
         """How many elements there are, or ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``.

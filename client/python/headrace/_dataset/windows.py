@@ -1,13 +1,19 @@
-"""Datasets among the elements of a dataset, as ``window`` gives: how they are read here."""
+"""Datasets among the elements of a dataset, as ``window`` gives: how they are read here.
+
+The elements of such a dataset are put together into one tensor where the pipeline runs, and become a dataset again here. What
+has no one shape is put together as strings: each element is written as one.
+"""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from .._specs import DatasetSpec, flatten, spec_of_leaf
+from .._functions.ragged import RaggedTensor, RaggedTensorSpec
+from .._specs import DatasetSpec, TensorSpec, flatten, spec_of_leaf
 from ..errors import UnimplementedError
 
 #: More elements than any window has.
@@ -19,24 +25,98 @@ def holds_datasets(graph: _core.Graph) -> bool:
     return any(isinstance(spec, DatasetSpec) for spec in flatten(graph.spec(spec_of_leaf)))
 
 
+def outside(spec: Any) -> Any:
+    """A spec as users see it: a window of ragged tensors is a dataset of them, and no ragged tensor of datasets."""
+    if isinstance(spec, tuple):
+        return tuple(outside(part) for part in spec)
+    if isinstance(spec, dict):
+        return {key: outside(part) for key, part in spec.items()}
+    if isinstance(spec, RaggedTensorSpec) and isinstance(spec._ragged_parts[0], DatasetSpec):
+        return DatasetSpec(outside(RaggedTensorSpec._of_parts(tuple(part.element_spec for part in spec._ragged_parts))))
+    return spec
+
+
+def argument(value: Any) -> Any:
+    """What a function is given for graphs: datasets. As of specs, a window of ragged tensors is one."""
+    from .base import made
+
+    if isinstance(value, tuple):
+        return tuple(argument(part) for part in value)
+    if isinstance(value, dict):
+        return {key: argument(part) for key, part in value.items()}
+    if isinstance(value, RaggedTensor) and isinstance(value._ragged_parts[0], _core.Graph):
+        if any(holds_datasets(part) for part in value._ragged_parts):
+            raise UnimplementedError("this release has no windows of windows of ragged tensors; make them of tensors, as "
+                                     "RaggedTensor.to_tensor gives them")
+        return made(_core.zip(list(value._ragged_parts))).map(lambda *parts: RaggedTensor(parts))
+    return made(value) if isinstance(value, _core.Graph) else value
+
+
+def _stacks(spec: Any) -> bool:
+    """Are elements of this spec one tensor as they are?"""
+    return isinstance(spec, TensorSpec) and spec.shape.is_fully_defined()
+
+
+def _together(dataset: Any) -> _core.Tensor:
+    """In a function: all elements of a dataset as one tensor."""
+    spec = dataset.element_spec
+    if not _stacks(spec):
+        dataset = dataset.map(lambda x: _written(spec, x))
+    return dataset.batch(_ALL).get_single_element()
+
+
+def _written(spec: Any, value: Any) -> _core.Tensor:
+    """In a function: an element as one string."""
+    if isinstance(spec, DatasetSpec):
+        value = _together(value)
+    elif isinstance(value, RaggedTensor):
+        value = _core.stack([_core.serialize_tensor(part) for part in value._ragged_parts], 0)
+    return _core.serialize_tensor(value)
+
+
+def _read(spec: TensorSpec, text: _core.Tensor) -> _core.Tensor:
+    """In a function: the tensor that was written."""
+    dims = spec.shape.dims
+    return _core.ensure_shape(_core.parse_tensor(text, spec.dtype.name), None if dims is None else list(dims))
+
+
 def stacked(dataset: Any) -> Any:
-    """The spec with one tensor in place of each dataset: its elements, stacked."""
-    for spec in flatten(dataset.element_spec):
-        if isinstance(spec, DatasetSpec) and isinstance(spec.element_spec, DatasetSpec):
-            raise UnimplementedError("this release cannot iterate over windows of windows; read them in a function, as "
-                                     "in flat_map(lambda w: w.flat_map(lambda v: v.batch(9)))")
+    """The dataset with one tensor in place of each dataset among its elements."""
 
     def one(value: Any) -> Any:
         if isinstance(value, (tuple, dict)):
             parts = value.items() if isinstance(value, dict) else enumerate(value)
             made = {key: one(part) for key, part in parts}
             return made if isinstance(value, dict) else tuple(made.values())
-        return value.batch(_ALL).get_single_element() if hasattr(value, "_graph") else value
+        return _together(value) if hasattr(value, "_graph") else value
 
     return dataset.map(lambda *parts: one(parts if len(parts) > 1 else parts[0]))
 
 
-class WindowIterator:
+def _apart(spec: Any, value: Any) -> Any:
+    """The dataset of elements with this spec that were put together."""
+    from .dataset import Dataset
+
+    if _stacks(spec):
+        return Dataset.from_tensor_slices(np.asarray(value))
+    strings = Dataset.from_tensor_slices(value)
+    if isinstance(spec, TensorSpec):
+        return strings.map(lambda text: _read(spec, text))
+    if isinstance(spec, RaggedTensorSpec):
+        return strings.map(lambda text: RaggedTensor(tuple(
+            _read(part, _core.gather(_core.parse_tensor(text, "string"), _core.constant(np.array(i)), 0, 0))
+            for i, part in enumerate(spec._ragged_parts))))
+    kind = "string" if not _stacks(spec.element_spec) else spec.element_spec.dtype.name
+    tensors = list(strings.map(lambda x: _core.parse_tensor(x, kind)))
+    # Only a window makes a dataset an element: one for each run of datasets that are equally long.
+    out = None
+    for length, run in itertools.groupby(tensors, len):
+        windows = _apart(spec.element_spec, np.concatenate(list(run))).window(length)
+        out = windows if out is None else out.concatenate(windows)
+    return out
+
+
+class WindowIterator(_core.Iterator):
     """One pass over a dataset with datasets in its elements, which come as ``Dataset``s."""
 
     __slots__ = ("_read", "_spec")
@@ -53,12 +133,6 @@ class WindowIterator:
     def get_next(self) -> Any:
         """The next element. Raises ``OutOfRangeError`` at the end."""
         return _with_datasets(self._spec, self._read.get_next())
-
-    def get_next_as_optional(self) -> Any:
-        """As for other iterators."""
-        from .._optional import get_next_as_optional
-
-        return get_next_as_optional(self)
 
     @property
     def element_spec(self) -> Any:
@@ -88,8 +162,4 @@ def _with_datasets(spec: Any, value: Any) -> Any:
         return tuple(_with_datasets(s, x) for s, x in zip(spec, value))
     if isinstance(spec, dict):
         return {key: _with_datasets(s, value[key]) for key, s in spec.items()}
-    if not isinstance(spec, DatasetSpec):
-        return value
-    from .dataset import Dataset
-
-    return Dataset.from_tensor_slices(np.asarray(value))
+    return _apart(spec.element_spec, value) if isinstance(spec, DatasetSpec) else value

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _values, dtypes
-from .._specs import TensorShape, TensorSpec
+from .._specs import DatasetSpec, TensorShape, TensorSpec
 
 
 class RaggedTensor:
@@ -368,7 +368,7 @@ def _cut(values: Any, first: int, last: int) -> Any:
 
 def of_parts(parts: tuple[Any, ...]) -> RaggedTensor | RaggedTensorSpec:
     """The ragged tensor (or spec) with these values and row lengths."""
-    return RaggedTensorSpec._of_parts(parts) if isinstance(parts[0], TensorSpec) else RaggedTensor(parts)
+    return RaggedTensorSpec._of_parts(parts) if isinstance(parts[0], (TensorSpec, DatasetSpec)) else RaggedTensor(parts)
 
 
 def of_lists(value: Any, ragged_rank: int, dtype: Any = None) -> RaggedTensor:

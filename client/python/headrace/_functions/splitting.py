@@ -52,7 +52,7 @@ def split(value: Any, separator: str, most: int) -> Tensor | RaggedTensor:
     if most > _MOST_SPLITS:
         raise UnimplementedError(f"strings.split: maxsplit is {most}; this release has {_MOST_SPLITS} at most, or -1 for "
                                  "all parts")
-    axes = given.ndim
+    axes = given.ndim or 0
     flat = _core.reshape(given, [-1]) if axes > 1 else given
     if most == 0:
         prepared, cut, restore = _whole(flat)
@@ -70,7 +70,7 @@ def _uniform_lengths(x: Tensor) -> list[Tensor]:
     """The row lengths of all axes of a tensor but the first, as of a ragged tensor."""
     out: list[Tensor] = []
     ones = _core.cast(_core.string_length(x, False), "int64") * 0 + 1
-    for axis in range(x.ndim - 1, 0, -1):
+    for axis in range((x.ndim or 0) - 1, 0, -1):
         lengths = _core.reduce_sum(ones, [axis], False)
         out.insert(0, _core.reshape(lengths, [-1]) if axis > 1 else lengths)
         ones = lengths * 0 + 1
