@@ -105,7 +105,6 @@ def test_flat_map():
     assert elements(dataset.flat_map(lambda row: Dataset.from_tensor_slices(row))) == [1, 2, 3, 4, 5, 6]
 
 
-@awaited("RaggedTensorSpec with a shape, and tf.ragged.constant")
 def test_from_generator():
     def numbers():
         yield 42, tf.ragged.constant([[1, 2], [3]])

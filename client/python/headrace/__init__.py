@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _load  # isort: skip
 from . import _core  # isort: skip
-from . import autograph, debugging, errors, image, io, lookup, math, random, strings, train
+from . import autograph, debugging, errors, image, io, lookup, math, ragged, random, strings, train
 from ._functions.array_ops import (
     argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
     while_loop, zeros,
@@ -69,7 +69,7 @@ __all__ = [
     "float16", "float32", "float64", "floor", "gather", "greater", "greater_equal", "half", "identity", "image",
     "int16", "int32", "int64", "int8", "io", "less", "less_equal", "linspace", "load_plugin", "logical_and", "logical_not",
     "logical_or", "lookup", "math", "matmul", "maximum", "minimum", "multiply", "named_function", "negative",
-    "newaxis", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow", "py_function", "random", "range",
+    "newaxis", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad", "pow", "py_function", "ragged", "random", "range",
     "rank", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "repeat", "reshape", "reverse", "roll", "round", "sequence_mask", "service", "shape", "sign", "sin", "size",
     "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "string", "strings", "subtract", "tanh",

@@ -26,7 +26,6 @@ MISSING: dict[str, dict[str, str]] = {
         "nn": "the functions of headrace.math, or headrace.py_function",
         "nest": "elements are tuples and dicts of tensors: Python's own",
         "print": "ds.map(headrace.py_function(f, Tout)) with a print in f",
-        "ragged": "headrace.RaggedTensor",
         "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",
     },
     "debugging": {
@@ -40,9 +39,19 @@ MISSING: dict[str, dict[str, str]] = {
         "set_log_device_placement": "elements are on the CPU",
     },
     "io": {
-        "TFRecordOptions": "TFRecordWriter and TFRecordDataset take \"GZIP\" or \"ZLIB\"",
         "gfile": "Python's glob, os and pathlib",
         "matching_files": "Dataset.list_files",
+    },
+    "ragged": {
+        "boolean_mask": "headrace.boolean_mask of a tensor",
+        "cross": "headrace.strings.join, and headrace.strings.to_hash_bucket_fast",
+        "cross_hashed": "headrace.strings.join, and headrace.strings.to_hash_bucket_fast",
+        "map_flat_values": "RaggedTensor.with_flat_values",
+        "range": "RaggedTensor.from_row_lengths",
+        "row_splits_to_segment_ids": "RaggedTensor.row_lengths",
+        "segment_ids_to_row_splits": "RaggedTensor.row_splits",
+        "stack": "Dataset.ragged_batch",
+        "stack_dynamic_partitions": "Dataset.group_by_window",
     },
     "distribute": dict.fromkeys((
         "CentralStorageStrategy", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy",
@@ -56,9 +65,6 @@ MISSING: dict[str, dict[str, str]] = {
                               "SimpleClusterResolver",
         "TPUClusterResolver": "it needs a Cloud TPU and its API; jax.distributed finds the hosts of a TPU, and "
                               "ProcessStrategy reads their numbers",
-    },
-    "data": {
-        "NumpyIterator": "every iterator gives numpy's values",
     },
     "data.experimental": {
         "AutotuneAlgorithm": "there is one",
@@ -109,7 +115,7 @@ MISSING: dict[str, dict[str, str]] = {
 
 
 #: Modules of functions.
-_FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "random", "strings")
+_FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "ragged", "random", "strings")
 
 
 class MissingNameError(UnimplementedError, AttributeError):

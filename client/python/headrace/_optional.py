@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, _values
+from ._functions.ragged import RaggedTensor, RaggedTensorSpec
 from ._specs import DatasetSpec, TensorSpec, map_structure
 from .errors import InvalidArgumentError
 
@@ -33,13 +34,14 @@ class Optional:
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """With this value: nested tuples and dicts of what numpy takes for arrays.
+        """With this value: nested tuples and dicts of tensors, and of what numpy takes for arrays. Raises ``TypeError`` for a
+        tensor that depends on an element.
 
         >>> hr.experimental.Optional.from_value({"x": 3}).get_value()
         {'x': np.int32(3)}
         """
         arrays = map_structure(_as_element, value)
-        return Optional._made(map_structure(_spec_of, arrays), True, arrays)
+        return Optional._made(_spec_of(arrays), True, arrays)
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
@@ -102,12 +104,20 @@ def get_next_as_optional(iterator: Any) -> Optional:
 def _as_element(value: Any) -> Any:
     if hasattr(value, "element_spec"):  # a dataset
         return value
+    if isinstance(value, _core.Tensor):
+        return _values.known(value, "Optional.from_value: value", "a tensor")
     array = _values.as_array(value)
     return array[()] if array.ndim == 0 else array
 
 
 def _spec_of(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_spec_of, value))
+    if isinstance(value, dict):
+        return {key: _spec_of(part) for key, part in value.items()}
     if hasattr(value, "element_spec"):
         return DatasetSpec(value.element_spec)
+    if isinstance(value, RaggedTensor):
+        return RaggedTensorSpec.from_value(value)
     array = _values.as_array(value)
     return TensorSpec(array.shape, "string" if array.dtype == object else array.dtype)

@@ -184,6 +184,68 @@ class TFRecordCompressionType:
     NONE, ZLIB, GZIP = 0, 1, 2
 
 
+class TFRecordOptions:
+    """How ``TFRecordWriter`` compresses a file.
+
+    compression_type: ``""``, ``"ZLIB"``, ``"GZIP"``, a ``TFRecordCompressionType``, other options, or None.
+    compression_level: from 0, which is fast, to 9, which makes the smallest file; None or -1: what the library chooses.
+    input_buffer_size, output_buffer_size, flush_mode, mem_level, compression_strategy: accepted, and headrace chooses its
+    own. Raises ``UnimplementedError`` for window_bits and compression_method, which would be another format.
+
+    >>> hr.io.TFRecordOptions("GZIP", compression_level=9)
+    TFRecordOptions(compression_type='GZIP', compression_level=9)
+    """
+
+    __slots__ = ("_compression_type", "_level")
+
+    def __init__(self, compression_type: Any = None, flush_mode: Any = None, input_buffer_size: Any = None,
+                 output_buffer_size: Any = None, window_bits: Any = None, compression_level: Any = None,
+                 compression_method: Any = None, mem_level: Any = None, compression_strategy: Any = None) -> None:
+        for name, value in (("window_bits", window_bits), ("compression_method", compression_method)):
+            if value is not None:
+                raise UnimplementedError(f"TFRecordOptions: this release has no {name}: compression_type says the format")
+        self._compression_type = self.get_compression_type_string(compression_type)
+        self._level = -1 if compression_level is None else integer(compression_level, "compression_level")
+        if not -1 <= self._level <= 9:
+            raise ValueError(f"TFRecordOptions: compression_level must be between 0 and 9, or -1, not {self._level}")
+
+    @property
+    def compression_type(self) -> str:
+        """``""``, ``"ZLIB"`` or ``"GZIP"``.
+
+        >>> hr.io.TFRecordOptions(hr.io.TFRecordCompressionType.ZLIB).compression_type
+        'ZLIB'
+        """
+        return self._compression_type
+
+    @property
+    def compression_level(self) -> int | None:
+        """From 0 to 9, or None.
+
+        >>> hr.io.TFRecordOptions("GZIP").compression_level
+        """
+        return None if self._level == -1 else self._level
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """The type of compression that options, a ``TFRecordCompressionType`` or a string say; None: no compression.
+
+        Raises ``ValueError`` for another one.
+
+        >>> hr.io.TFRecordOptions.get_compression_type_string(hr.io.TFRecordCompressionType.GZIP)
+        'GZIP'
+        """
+        if isinstance(options, TFRecordOptions):
+            return options.compression_type
+        types = {None: "", 0: "", 1: "ZLIB", 2: "GZIP", "": "", "ZLIB": "ZLIB", "GZIP": "GZIP"}
+        if not isinstance(options, (str, int, type(None))) or options not in types:
+            raise ValueError(f"TFRecordOptions: the compression must be '', 'ZLIB' or 'GZIP', not {options!r}")
+        return types[options]
+
+    def __repr__(self) -> str:
+        return f"TFRecordOptions(compression_type={self._compression_type!r}, compression_level={self.compression_level})"
+
+
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
     """A tensor of any dtype and shape as the bytes of a ``TensorProto``, which ``parse_tensor`` and TensorFlow read.
 
@@ -285,7 +347,7 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
 class TFRecordWriter:
     """Writes a TFRecord file, which is there under its name once it is closed: whole, or not at all.
 
-    ``options``: ``""``, ``"GZIP"`` or ``"ZLIB"``, or None. A context manager: an exception in it leaves no file behind.
+    ``options``: ``""``, ``"GZIP"``, ``"ZLIB"``, ``TFRecordOptions`` or None. A context manager: an exception in it leaves no file behind.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "some.tfrecord")
@@ -298,10 +360,12 @@ class TFRecordWriter:
 
     __slots__ = ("_to",)
 
-    def __init__(self, path: Any, options: str | None = None) -> None:
-        if options is not None and not isinstance(options, str):
-            raise TypeError(f"options must be a string or None, not {type(options).__name__}")
-        self._to: Any = _core.open_tfrecord_writer(os.fspath(path), options or "", -1)
+    def __init__(self, path: Any, options: str | TFRecordOptions | None = None) -> None:
+        if options is not None and not isinstance(options, (str, TFRecordOptions)):
+            raise TypeError(f"options must be a string, TFRecordOptions or None, not {type(options).__name__}")
+        level = options._level if isinstance(options, TFRecordOptions) else -1
+        kind = TFRecordOptions.get_compression_type_string(options)
+        self._to: Any = _core.open_tfrecord_writer(os.fspath(path), kind, level)
 
     def write(self, record: bytes) -> None:
         """Appends a record.

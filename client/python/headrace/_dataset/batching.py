@@ -11,9 +11,10 @@ from .. import _core, _tracing, _values, dtypes
 from .._specs import TensorShape, flatten, spec_of_leaf
 from .._values import count_of, integer, integers
 from ..errors import UnimplementedError
-from . import rebatching
 from .arguments import Int, flag, order, parallel_calls
 from .base import Described
+from .ragged_rows import batched, holds_ragged
+from .rebatching import check_rows, empty_batches, in_turn, sizes_of
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -35,8 +36,11 @@ class Batching(Described):
         """
         parallel_calls(num_parallel_calls)
         order(deterministic)
-        return self._with(_core.batch(self._graph, count_of(batch_size, "batch_size"),
-                                      flag(drop_remainder, "drop_remainder")))
+        size, drop = count_of(batch_size, "batch_size"), flag(drop_remainder, "drop_remainder")
+        this = self._with(self._graph)
+        if holds_ragged(this.element_spec):
+            return batched(this, size, drop, ragged=False)
+        return self._with(_core.batch(self._graph, size, drop))
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of the elements along their first axis.
@@ -44,6 +48,11 @@ class Batching(Described):
         >>> list(Dataset.range(3).batch(2).unbatch())
         [np.int64(0), np.int64(1), np.int64(2)]
         """
+        this = self._with(self._graph)
+        if holds_ragged(this.element_spec):
+            def rows(*element: Any) -> Dataset:
+                return this.from_tensor_slices(element if isinstance(this.element_spec, tuple) else element[0])
+            return this.flat_map(rows)
         return self._with(_core.unbatch(self._graph))
 
     def padded_batch(self, batch_size: Int, padded_shapes: Any = None, padding_values: Any = None,
@@ -85,8 +94,11 @@ class Batching(Described):
         if dtypes.as_dtype(row_splits_dtype) != dtypes.int64:
             raise UnimplementedError("ragged_batch: row_splits_dtype must be int64 in this release; headrace.cast "
                                      "gives the row lengths another dtype")
-        return self._with(_core.ragged_batch(self._graph, count_of(batch_size, "batch_size"),
-                                             flag(drop_remainder, "drop_remainder")))
+        size, drop = count_of(batch_size, "batch_size"), flag(drop_remainder, "drop_remainder")
+        this = self._with(self._graph)
+        if holds_ragged(this.element_spec):
+            return batched(this, size, drop, ragged=True)
+        return self._with(_core.ragged_batch(self._graph, size, drop))
 
     def sparse_batch(self, batch_size: Int, row_shape: Any, name: str | None = None) -> Dataset:
         """Batches of sparse tensors."""
@@ -104,13 +116,13 @@ class Batching(Described):
         >>> list(Dataset.range(7).batch(4).rebatch([3, 1]))
         [array([0, 1, 2]), array([3]), array([4, 5, 6])]
         """
-        sizes, drop = rebatching.sizes_of(batch_size), flag(drop_remainder, "drop_remainder")
+        sizes, drop = sizes_of(batch_size), flag(drop_remainder, "drop_remainder")
         this = self._with(self._graph)
-        rebatching.check_rows(this)
+        check_rows(this)
         if isinstance(sizes, list):
-            return self._with(rebatching.in_turn(this, sizes, drop)._graph)
+            return self._with(in_turn(this, sizes, drop)._graph)
         if sizes == 0:
-            return self._with(rebatching.empty_batches(this).repeat()._graph)
+            return self._with(empty_batches(this).repeat()._graph)
         return self.unbatch().batch(sizes, drop)
 
     def window(self, size: Int, shift: Int | None = None, stride: Int = 1, drop_remainder: bool = False,

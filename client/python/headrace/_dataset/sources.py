@@ -10,6 +10,7 @@ from .. import _core, _tracing, dtypes
 from .._values import integer
 from .arguments import Int, Names, flag, names, seed_of
 from .base import Described, made
+from .ragged_rows import holds_ragged, slices
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -55,12 +56,14 @@ class Sources(Described):
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of these tensors along their first axis, which must be equally long.
 
-        Raises ``InvalidArgumentError`` if they are not, or are scalars.
+        Raises ``InvalidArgumentError`` if they are not, or are scalars. Rows of a ragged tensor are tensors, or ragged
+        tensors if they have ragged axes themselves.
 
         >>> list(Dataset.from_tensor_slices({"x": [1, 2], "y": ["a", "b"]}))
         [{'x': np.int32(1), 'y': b'a'}, {'x': np.int32(2), 'y': b'b'}]
         """
-        return made(_core.from_tensor_slices(_tracing.tensors(tensors)))
+        given = _tracing.tensors(tensors)
+        return slices(given) if holds_ragged(given) else made(_core.from_tensor_slices(given))
 
     @staticmethod
     def from_generator(generator: Any, output_types: Any = None, output_shapes: Any = None, args: Any = None,

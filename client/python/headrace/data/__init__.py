@@ -10,6 +10,7 @@ from .._dataset import (
 from .._core import Iterator
 from .._iterator_spec import IteratorSpec
 from .._missing import names_of as _names_of
+from .._numpy_iterator import NumpyIterator
 from .._options import Options, ThreadingOptions
 from .._specs import DatasetSpec
 
@@ -17,5 +18,5 @@ if not _TYPE_CHECKING:
     __getattr__ = _names_of("data")
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "DatasetSpec",
-           "FixedLengthRecordDataset", "Iterator", "IteratorSpec", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
+           "FixedLengthRecordDataset", "Iterator", "IteratorSpec", "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
            "experimental"]

@@ -1,0 +1,54 @@
+"""The class of iterators whose elements are numpy's, as ``tf.data.NumpyIterator``: every iterator here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+
+
+def _next(self: Any) -> Any:
+    """The next element, as the function ``next`` gives it. Raises ``StopIteration`` at the end.
+
+    >>> Dataset.range(2).as_numpy_iterator().next()
+    np.int64(0)
+    """
+    return next(self)
+
+
+_next.__name__ = "next"
+_next.__qualname__ = "Iterator.next"
+_core.Iterator.next = _next  # type: ignore[attr-defined]
+
+if TYPE_CHECKING:
+    NumpyIterator = _core.Iterator
+else:
+    class _EveryIterator(type):
+        """Every iterator of a dataset is an instance."""
+
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, _core.Iterator)
+
+        def __subclasscheck__(cls, subclass: Any) -> bool:
+            return issubclass(subclass, _core.Iterator)
+
+    class NumpyIterator(metaclass=_EveryIterator):
+        """What ``iter`` and ``as_numpy_iterator`` of a dataset give: its elements, one after another.
+
+        Raises ``TypeError`` for what is no dataset.
+
+        >>> it = hr.data.NumpyIterator(Dataset.range(2))
+        >>> it.next(), next(it), isinstance(it, hr.data.NumpyIterator)
+        (np.int64(0), np.int64(1), True)
+        """
+
+        def __new__(cls, dataset: Any) -> _core.Iterator:
+            from ._dataset import Dataset
+
+            if not isinstance(dataset, Dataset):
+                raise TypeError(f"NumpyIterator: dataset must be a Dataset, not {type(dataset).__name__}")
+            return iter(dataset)
+
+        next = _next
+        save = _core.Iterator.save
+        restore = _core.Iterator.restore
