@@ -353,7 +353,7 @@ def judged(text: str, folder: Any) -> str:
     ("works    tf.data.Dataset.take(count, name=None, where=None)", "has no argument where"),
     ("works    tf.data.Dataset.take(count)", "has an argument name that is in no table"),
     ("works    tf.data.Dataset.shard(index, num_shards, name=None)", "stand in another order"),
-    ("works    tf.data.Dataset.fingerprint()", "change `works` to `refused` in the row of tf.data.Dataset.fingerprint()"),
+    ("works    tf.data.Dataset.output_types", "change `works` to `refused` in the row of tf.data.Dataset.output_types"),
     ("works    tf.data.Dataset.nonsense()", "change `works` to `refused`"),
     ("refused  tf.data.Dataset.take(count, name=None)", "some.txt:1: change `refused` to `works`"),
     ("refused  tf.data.Dataset.nonsense()", "add tf.data.Dataset.nonsense to headrace/_missing.py"),

@@ -22,8 +22,8 @@ def test_OtherNamesAreUnknownAsEverywhere():
         with pytest.raises(AttributeError, match="nonsense") as e:
             place.nonsense
         assert not isinstance(e.value, MissingNameError)
-    with pytest.raises(MissingNameError, match="fingerprint"):
-        hr.Dataset.range(1).fingerprint
+    with pytest.raises(MissingNameError, match="make_one_shot_iterator"):
+        hr.Dataset.range(1).make_one_shot_iterator
 
 
 def test_ModulesOfFunctionsSayWhatToUseInPlaceOfWhatTheyLack():

@@ -98,6 +98,22 @@ class _Missing:
         missing(kind.__name__, self._name)
 
 
+class AutotuneAlgorithm(enum.IntEnum):
+    """How numbers are chosen that a dataset leaves open: all are accepted, and headrace has a way of its own.
+
+    >>> options = hr.Options()
+    >>> options.autotune.autotune_algorithm = AutotuneAlgorithm.STAGE_BASED
+    >>> list(Dataset.range(2).with_options(options))
+    [np.int64(0), np.int64(1)]
+    """
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
 class AutotuneOptions(_Group):
     """``Options().autotune``."""
 
@@ -105,7 +121,8 @@ class AutotuneOptions(_Group):
     cpu_budget: int | None
     ram_budget: int | None
 
-    _fields = {"enabled": _YES_OR_NO, "cpu_budget": _NUMBER, "ram_budget": _NUMBER, "autotune_algorithm": _ANYTHING,
+    _fields = {"enabled": _YES_OR_NO, "cpu_budget": _NUMBER, "ram_budget": _NUMBER,
+               "autotune_algorithm": ("an AutotuneAlgorithm", lambda x: isinstance(x, AutotuneAlgorithm)),
                "initial_parallelism": _NUMBER, "min_parallelism": _NUMBER}
 
 
@@ -238,7 +255,8 @@ _OF_GRAPH = ("deterministic", "autotune.enabled", "threading.private_threadpool_
              "autotune.ram_budget")
 #: Options that change nothing here: hints how fast it goes, names, and what becomes of states that graphs do not have.
 _OF_NO_EFFECT = ("dataset_name", "framework_type", "experimental_external_state_policy", "experimental_slack",
-                 "experimental_symbolic_checkpoint", "experimental_warm_start", "threading.max_intra_op_parallelism")
+                 "experimental_symbolic_checkpoint", "experimental_warm_start", "threading.max_intra_op_parallelism",
+                 "autotune.autotune_algorithm")
 _HINTS = "experimental_optimization."
 _SHARDING = "experimental_distribute.auto_shard_policy"
 

@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from . import _core, dtypes
 from ._missing import names_of as _names_of
 from ._specs import TensorShape
-from ._values import constant, integer, integers, tensor
+from ._values import constant, integer, integers, known, tensor
 from ._values import tensor as _tensor
-from .errors import UnimplementedError
+from .errors import InvalidArgumentError, NotFoundError, UnimplementedError
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("io")
@@ -244,6 +246,35 @@ class TFRecordOptions:
 
     def __repr__(self) -> str:
         return f"TFRecordOptions(compression_type={self._compression_type!r}, compression_level={self.compression_level})"
+
+
+def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+    """The names of the files that match a glob, or any of several, in their order: they are listed here and now.
+
+    A vector of strings, empty if there is none. Raises ``TypeError`` in a function of a dataset, which would have to list
+    them for each element.
+
+    >>> with open(f"{folder}/some.txt", "w") as to:
+    ...     _ = to.write("text")
+    >>> len(list(Dataset.from_tensor_slices(matching_files(f"{folder}/*.txt"))))
+    1
+    """
+    from ._dataset import Dataset
+    from ._tracing import is_tracing
+
+    if is_tracing():
+        raise TypeError("io.matching_files lists files where it is called, and a function of a dataset is called once for all "
+                        "elements: call it outside, or use flat_map with Dataset.list_files")
+    patterns = known(pattern, "pattern", "strings")
+    if isinstance(patterns, (str, bytes, os.PathLike)):
+        patterns = [patterns]
+    found: list[bytes] = []
+    for one in patterns:
+        try:
+            found += Dataset.list_files(one, shuffle=False)
+        except (NotFoundError, InvalidArgumentError):
+            pass  # that nothing matches is an error there
+    return _core.constant(np.array([*sorted(found), None], np.object_)[:-1])
 
 
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:

@@ -109,7 +109,9 @@ class Batching(Described):
         """Batches of another size, of the same rows; with a list, of these sizes in turn.
 
         A size of 0 gives a batch of no rows. ``drop_remainder`` leaves rows out that are too few for the size at the
-        end. A row that failed makes one error of its batch; with a list, of the batches of one turn. Raises ``ValueError`` for negative sizes, an empty list, and elements that are scalars.
+        end. A row that failed makes one error of its batch; with a list, of the batches of one turn.
+
+        Raises ``ValueError`` for negative sizes, an empty list, and elements that are scalars.
 
         >>> list(Dataset.range(5).batch(2).rebatch(3))
         [array([0, 1, 2]), array([3, 4])]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import _core, _options, _tracing
 from .._missing import missing
 from .._specs import spec_of_leaf
@@ -14,7 +16,7 @@ from .combining import Combining
 from .functions import Functions
 from .keeping import Keeping
 from .sources import Sources
-from .windows import WindowIterator, holds_datasets, outside, stacked
+from .windows import WindowIterator, holds_datasets, outside, stacked, with_datasets
 
 #: The cardinality of datasets that never end.
 INFINITE_CARDINALITY = -1
@@ -111,6 +113,10 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
             self._stacked = stacked(self) if holds_datasets(self._graph) else False
         return self._stacked._graph if isinstance(self._stacked, Dataset) else self._graph
 
+    def _of_windows_or_tensors(self, element: Any) -> Any:
+        """An element of what ``_readable`` gives, as it is iterated over."""
+        return with_datasets(self.element_spec, element)
+
     def _of_windows(self, read: _core.Iterator) -> Any:
         return WindowIterator(read, self.element_spec)
 
@@ -139,6 +145,16 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
             raise TypeError(f"restore: record must be the bytes that save() gave, not {type(record).__name__}")
         graph = self._readable()
         return graph.restore(record) if graph is self._graph else self._of_windows(graph.restore(record))
+
+    def fingerprint(self) -> np.uint64:
+        """A number that is equal for equal datasets: of the same sources, operators, functions and seeds.
+
+        Equal ones give the same elements, as far as files do not change and nothing is drawn by chance.
+
+        >>> Dataset.range(4).fingerprint() == Dataset.range(4).fingerprint() != Dataset.range(5).fingerprint()
+        np.True_
+        """
+        return np.uint64(int(self._readable().fingerprint()[:16], 16))
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element. Raises ``InvalidArgumentError`` if there are more, or none.

@@ -102,6 +102,23 @@ class Functions(Described):
             return self.map(_beside_element(predicate)).filter(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.filter(self._graph, f))
 
+    def map_with_legacy_function(self, map_func: Callable[..., Any], num_parallel_calls: Int | None = None,
+                                 deterministic: bool | None = None) -> Dataset:
+        """``map``.
+
+        >>> list(Dataset.range(2).map_with_legacy_function(lambda x: x + 1))
+        [np.int64(1), np.int64(2)]
+        """
+        return self.map(map_func, num_parallel_calls, deterministic)
+
+    def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> Dataset:
+        """``filter``.
+
+        >>> list(Dataset.range(5).filter_with_legacy_function(lambda x: x > 3))
+        [np.int64(4)]
+        """
+        return self.filter(predicate)
+
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that ``map_func`` makes of the elements, one dataset after another.
 

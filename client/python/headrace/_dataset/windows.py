@@ -128,11 +128,11 @@ class WindowIterator(_core.Iterator):
         return self
 
     def __next__(self) -> Any:
-        return _with_datasets(self._spec, next(self._read))
+        return with_datasets(self._spec, next(self._read))
 
     def get_next(self) -> Any:
         """The next element. Raises ``OutOfRangeError`` at the end."""
-        return _with_datasets(self._spec, self._read.get_next())
+        return with_datasets(self._spec, self._read.get_next())
 
     @property
     def element_spec(self) -> Any:
@@ -157,9 +157,10 @@ class WindowIterator(_core.Iterator):
         self._read.close()
 
 
-def _with_datasets(spec: Any, value: Any) -> Any:
+def with_datasets(spec: Any, value: Any) -> Any:
+    """An element with the tensors made datasets again that stand for one."""
     if isinstance(spec, tuple):
-        return tuple(_with_datasets(s, x) for s, x in zip(spec, value))
+        return tuple(with_datasets(s, x) for s, x in zip(spec, value))
     if isinstance(spec, dict):
-        return {key: _with_datasets(s, value[key]) for key, s in spec.items()}
+        return {key: with_datasets(s, value[key]) for key, s in spec.items()}
     return _apart(spec.element_spec, value) if isinstance(spec, DatasetSpec) else value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from .. import _core, dtypes
 from .._dataset import AUTOTUNE, Dataset
 from .._values import integer
+from ..errors import UnimplementedError
 
 Transformation = Callable[[Dataset], Dataset]
 
@@ -224,6 +226,59 @@ def RandomDataset(seed: Any = None, rerandomize_each_iteration: Any = None, name
     TensorSpec(shape=(), dtype=headrace.int64, name=None)
     """
     return Dataset.random(seed, rerandomize_each_iteration)
+
+
+def parse_example_dataset(features: Any, num_parallel_calls: Any = 1, deterministic: bool | None = None) -> Transformation:
+    """``headrace.io.parse_example`` of each element, a batch of serialised ``tf.train.Example``s.
+
+    >>> features = {"n": hr.io.FixedLenFeature([], hr.int64, 7)}
+    >>> list(Dataset.from_tensors([b"", b""]).apply(parse_example_dataset(features)))
+    [{'n': array([7, 7])}]
+    """
+    from ..io import parse_example
+
+    if features is None:
+        raise ValueError("parse_example_dataset: features must be given")
+    return lambda dataset: dataset.map(lambda records: parse_example(records, features), num_parallel_calls, deterministic)
+
+
+def map_and_batch_with_legacy_function(map_func: Any, batch_size: Any, num_parallel_batches: Any = None,
+                                       drop_remainder: bool = False, num_parallel_calls: Any = None) -> Transformation:
+    """``map_and_batch``.
+
+    >>> list(Dataset.range(2).apply(map_and_batch_with_legacy_function(lambda x: x + 1, 2)))
+    [array([1, 2])]
+    """
+    return map_and_batch(map_func, batch_size, num_parallel_batches, drop_remainder, num_parallel_calls)
+
+
+def _check_device(name: Any, operator: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{operator}: a device must be a str, not {type(name).__name__}")
+    if not re.search(r"(?:^|[/:])cpu(?::|$)", name, re.IGNORECASE):
+        raise UnimplementedError(f"{operator}: elements are on the CPU, and not on {name!r}; headrace.torch and headrace.jax "
+                                 "hand them on")
+
+
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """The same elements: they are on the CPU. Raises ``UnimplementedError`` for another device.
+
+    >>> list(Dataset.range(2).apply(copy_to_device("/cpu:0")))
+    [np.int64(0), np.int64(1)]
+    """
+    _check_device(target_device, "copy_to_device")
+    _check_device(source_device, "copy_to_device")
+    return lambda dataset: dataset
+
+
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+    """``Dataset.prefetch``, as elements are on the CPU. Raises ``UnimplementedError`` for another device.
+
+    >>> list(Dataset.range(2).apply(prefetch_to_device("/cpu:0")))
+    [np.int64(0), np.int64(1)]
+    """
+    _check_device(device, "prefetch_to_device")
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
 
 
 class TFRecordWriter:

@@ -1,0 +1,75 @@
+"""Elements of one key as one element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._dataset import Dataset
+
+
+class Reducer:
+    """How the elements of a key become one, for ``group_by_reducer``.
+
+    init_func: of the key, an int64: the first state. reduce_func: of a state and an element: the next state.
+    finalize_func: of the last state: the element that comes out.
+
+    >>> mean = Reducer(lambda key: (0.0, 0.0), lambda state, x: (state[0] + x, state[1] + 1), lambda total, n: total / n)
+    >>> ds = Dataset.from_tensor_slices([1.0, 2.0, 4.0])
+    >>> list(ds.apply(group_by_reducer(lambda x: hr.cast(x < 3, hr.int64), mean)))
+    [np.float32(4.0), np.float32(1.5)]
+    """
+
+    def __init__(self, init_func: Callable[..., Any], reduce_func: Callable[..., Any],
+                 finalize_func: Callable[..., Any]) -> None:
+        for name, f in (("init_func", init_func), ("reduce_func", reduce_func), ("finalize_func", finalize_func)):
+            if not callable(f):
+                raise TypeError(f"Reducer: {name} must be a function, not {type(f).__name__}")
+        self._init, self._reduce, self._finalize = init_func, reduce_func, finalize_func
+
+    @property
+    def init_func(self) -> Callable[..., Any]:
+        """The function of a key.
+
+        >>> Reducer(lambda key: 0, lambda s, x: s + x, lambda s: s).init_func(3)
+        0
+        """
+        return self._init
+
+    @property
+    def reduce_func(self) -> Callable[..., Any]:
+        """The function of a state and an element.
+
+        >>> Reducer(lambda key: 0, lambda s, x: s + x, lambda s: s).reduce_func(3, 4)
+        7
+        """
+        return self._reduce
+
+    @property
+    def finalize_func(self) -> Callable[..., Any]:
+        """The function of the last state.
+
+        >>> Reducer(lambda key: 0, lambda s, x: s + x, lambda s: s).finalize_func(3)
+        3
+        """
+        return self._finalize
+
+
+def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Callable[[Dataset], Dataset]:
+    """What a ``Reducer`` makes of the elements of each key, in the order of the keys, once all elements were read.
+
+    ``key_func`` gives an element's key, an int64. Until the end all elements are kept in memory.
+
+    >>> total = Reducer(lambda key: np.int64(0), lambda total, x: total + x, lambda total: total)
+    >>> list(Dataset.range(6).apply(group_by_reducer(lambda x: x % 2, total)))
+    [np.int64(6), np.int64(9)]
+    """
+    if not isinstance(reducer, Reducer):
+        raise TypeError(f"group_by_reducer: reducer must be a Reducer, not {type(reducer).__name__}")
+
+    def one(key: Any, elements: Dataset) -> Dataset:
+        state = elements.reduce(reducer.init_func(key), reducer.reduce_func)
+        result = reducer.finalize_func(*state) if isinstance(state, tuple) else reducer.finalize_func(state)
+        return Dataset.from_tensors(tuple(result) if isinstance(result, list) else result)
+
+    return lambda dataset: dataset.group_by_window(key_func, one, window_size=2**63 - 1)
