@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import warnings
 
+import numpy as np
 import pytest
 
 import headrace as hr
@@ -91,20 +93,120 @@ def test_EveryProcessDrawsTheSame():
     assert sorted(map(int, runs[0].split()[:20])) == list(range(20))
 
 
-@pytest.mark.parametrize("f", [lambda x: hr.random.uniform([]), lambda x: hr.random.normal([2], seed=3),
-                               lambda x: hr.image.random_flip_left_right(hr.fill([2, 2, 3], x))])
-def test_WhatItDoesNotReachIsAWarning(f):
-    hr.random.set_seed(5)
-    with pytest.warns(RuntimeWarning, match=f"{__file__}.*set_seed decides nothing of what functions draw.*stateless_uniform"):
-        numbers().map(f)
+def draw(x):
+    return hr.random.uniform([])
 
 
-def test_NobodyIsWarnedWithoutIt():
+def flipped(x):
+    return hr.image.random_flip_left_right(hr.range(2)[None, :, None])[0, 0, 0]
+
+
+DRAWN_BY_FUNCTIONS = {
+    "map": lambda: numbers().map(draw),
+    "parallel map": lambda: numbers().map(draw, num_parallel_calls=3),
+    "map with a seed": lambda: numbers().map(lambda x: hr.random.normal([], seed=3)),
+    "image": lambda: numbers().map(flipped),
+    "filter": lambda: numbers().filter(lambda x: draw(x) < 0.5),
+    "element_seed": lambda: numbers().map(lambda x: hr.random.stateless_uniform([], hr.random.element_seed(1))),
+    "two in one function": lambda: numbers().map(lambda x: (draw(x), draw(x))),
+    "in a function": lambda: hr.Dataset.range(3).flat_map(lambda y: hr.Dataset.range(5).map(draw)),
+    "before others": lambda: numbers().map(draw).shuffle(20).enumerate().map(lambda i, x: (x, i)),
+    "zipped": lambda: hr.Dataset.zip(numbers(), numbers().map(draw)),
+    "concatenated": lambda: numbers().map(lambda x: hr.cast(x, hr.float32)).concatenate(numbers().map(draw)),
+    "with options": lambda: numbers().map(draw).with_options(hr.Options()),
+    "under a cache": lambda: numbers().map(draw).cache(),
+    "windows": lambda: numbers().map(draw).window(3).flat_map(lambda w: w.batch(3)).unbatch(),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN_BY_FUNCTIONS)
+def test_WhatFunctionsDrawIsDecidedToo(name):
+    def passes(seed):
+        hr.random.set_seed(seed)
+        ds = DRAWN_BY_FUNCTIONS[name]()
+        return [list(ds), list(ds)]
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        numbers().map(lambda x: hr.random.uniform([]))
+        first = passes(5)
+        assert passes(5) == first
+        assert any(passes(seed) != first for seed in (6, 7, 8))
+    if name != "under a cache":
+        assert first[0] != first[1]
+
+
+def test_EachElementPassAndFunctionDrawsItsOwn():
+    hr.random.set_seed(5)
+    drawn = [tuple(map(float, x)) for x in numbers().map(lambda x: (draw(x), draw(x))).map(
+        lambda a, b: (a, b, draw(a))).repeat(2)]
+    assert len({x for three in drawn for x in three}) == 120
+
+
+def test_EqualDatasetsDrawTheSame():
+    # As in TensorFlow: what a function draws is decided by its place in its dataset.
+    hr.random.set_seed(5)
+    assert list(numbers().map(draw)) == list(numbers().map(draw))
+
+
+def test_DatasetsThatWereMadeBeforeDrawByChance():
+    before = numbers().map(draw)
+    hr.random.set_seed(5)
+    assert list(before) != list(numbers().map(draw))
+    assert before._drawn_from is None
+
+
+def test_ReducingIsAnIterationOfItsOwn():
+    def totals():
         hr.random.set_seed(5)
-        numbers().map(lambda x: hr.random.stateless_uniform([], hr.stack([x, x])))
+        ds = numbers().map(draw)
+        return [ds.reduce(np.float32(0), lambda s, x: s + x) for _ in range(3)]
+
+    assert totals() == totals() and len(set(totals())) == 3
+
+    def lasts():
+        hr.random.set_seed(5)
+        ds = numbers().map(lambda x: (x, draw(x))).shuffle(20)
+        return [int(ds.reduce((np.int64(0), np.float32(0)), lambda s, x: x)[0]) for _ in range(4)]
+
+    assert lasts() == lasts() and len(set(lasts())) > 1
+
+
+def test_ARestoredIterationDrawsWhatWasToCome():
+    hr.random.set_seed(5)
+    ds = numbers().map(draw)
+    list(ds)
+    it = iter(ds)
+    first = [next(it) for _ in range(7)]
+    record = it.save()
+    rest = list(it)
+    hr.random.set_seed(6)
+    again = numbers().map(draw)
+    assert list(again.restore(record)) == rest and len(first) == 7
+    with pytest.warns(RuntimeWarning, match="after restore"):
+        assert len(list(again)) == 20
+
+
+def test_ASpawnedProcessDrawsTheSame():
+    hr.random.set_seed(5)
+    ds = numbers().map(draw)
+    assert list(pickle.loads(pickle.dumps(ds))) == list(ds)
+
+
+def test_WhereItDoesNotReachIsAWarning(tmp_path):
+    hr.random.set_seed(5)
+    ds = numbers().map(draw)
+    with pytest.warns(RuntimeWarning, match="distribute: random.set_seed decides nothing.*stateless_uniform"):
+        ds.apply(hr.service.distribute("parallel_epochs", "grpc://127.0.0.1:1"))
+    with pytest.warns(RuntimeWarning, match="save: random.set_seed decides nothing"):
+        ds.save(str(tmp_path / "saved"))
+
+
+def test_NobodyIsWarnedWithoutIt(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        numbers().map(draw).save(str(tmp_path / "saved"))
+        hr.random.set_seed(5)
+        numbers().map(lambda x: hr.random.stateless_uniform([], hr.stack([x, x]))).save(str(tmp_path / "other"))
 
 
 @pytest.mark.parametrize("seed", [None, 1.5, "5", True])

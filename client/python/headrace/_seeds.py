@@ -24,6 +24,12 @@ def is_set() -> bool:
     return _OfProcess.state is not None
 
 
+def of_process() -> int | None:
+    """The seed of the process, if it has one."""
+    state = _OfProcess.state
+    return None if state is None else state[0]
+
+
 def derived(given: int | None) -> int | None:
     """A dataset's seed as the engine takes it: of the process' seed and the one given, if there are such. None is drawn."""
     state = _OfProcess.state

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _assertions, _core, _python_draws, _values
+from . import _assertions, _core, _drawing, _python_draws, _values
 from ._control_flow.rewriting import rewritten
 from ._refusals import explained
 from ._specs import map_structure
@@ -173,7 +173,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     given = _argument(given)
     given = given if isinstance(given, tuple) else (given,)
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
-    with contextlib.nullcontext() if _tracing.calls else _python_draws.warned_of(f"{operator}: {argument} {describe(f)}"):
+    with _drawing.traced(), contextlib.nullcontext() if _tracing.calls else _python_draws.warned_of(f"{operator}: {argument} {describe(f)}"):
         call, result = _called(f, given, opened)
     if call.read and operator not in ("map", "flat_map", "interleave", "group_by_window", "filter", "take_while"):
         raise TypeError(f"{operator}: {argument} {describe(f)} reads a dataset, or calls a Python function with tensors; do "

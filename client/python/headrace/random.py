@@ -6,12 +6,10 @@ Those named stateless depend on a seed alone: an integer vector of two, which ma
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from . import _core, _seeds, dtypes
+from . import _core, _drawing, _seeds, dtypes
 from ._missing import names_of as _names_of
-from ._refusals import users_line
 from ._specs import TensorShape
 from ._values import constant, integer, tensor
 
@@ -35,9 +33,10 @@ def set_seed(seed: int) -> None:
     ``seed`` get one each, by their number since this call; those with one get another, which both decide. The same calls in
     the same order give the same elements, which are not those of TensorFlow.
 
-    It decides nothing of what functions draw for each element (``headrace.random.uniform``, ``headrace.image.random_crop``),
-    which a ``RuntimeWarning`` says where they are traced: ``stateless_uniform`` and its like take seeds. Nor does it
-    reach datasets that were made before, other processes, or ``random`` of Python and numpy.
+    It also decides what the functions of later datasets draw for each element (``headrace.random.uniform``,
+    ``headrace.image.random_crop``): other numbers for each element, and in each pass and iteration. On the workers of a
+    service, and where a dataset is saved, it does not, which is a ``RuntimeWarning``: ``stateless_uniform`` and its like
+    take seeds. Nor does it reach datasets that were made before, other processes, or ``random`` of Python and numpy.
 
     Raises ``TypeError`` for what is no integer.
 
@@ -142,6 +141,7 @@ def element_seed(salt: int) -> Tensor:
     >>> len(set(map(float, drawn)))
     9
     """
+    _drawing.note()
     return _core.element_seed(integer(salt, "salt"))
 
 
@@ -149,9 +149,7 @@ def _drawn_seed(seed: Any) -> Tensor:
     """A seed for each element, for one function that draws."""
     from ._tracing import next_salt
 
-    if _seeds.is_set():
-        warnings.warn(f"{users_line()}: random.set_seed decides nothing of what functions draw for each element; "
-                      "headrace.random.stateless_uniform and its like take seeds", RuntimeWarning, stacklevel=3)
+    _drawing.note()
     # Functions with a seed of their own do not depend on the number of others.
     return _core.element_seed(next_salt() if seed is None else 2**32 + integer(seed, "seed"))
 

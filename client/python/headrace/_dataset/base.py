@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _core, _options
+from .. import _core, _drawing, _options
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -13,21 +13,24 @@ if TYPE_CHECKING:
 class Described:
     """Something that a graph describes, with the options that were given."""
 
-    __slots__ = ("_given_options", "_graph", "_stacked")
+    __slots__ = ("_drawn_from", "_given_options", "_graph", "_iterations", "_stacked")
 
-    def __init__(self, graph: _core.Graph | None = None, options: _options.Options | None = None) -> None:
+    def __init__(self, graph: _core.Graph | None = None, options: _options.Options | None = None,
+                 drawn_from: int | None = None) -> None:
         if not isinstance(graph, _core.Graph):
             raise TypeError("a Dataset is made by its constructors: Dataset.range, Dataset.from_tensor_slices, ...")
         self._graph = graph
         self._given_options = options or _options.Options()
         self._stacked: Dataset | bool | None = None  # what is read in place of elements with datasets in them
+        self._drawn_from = drawn_from  # the seed of what functions draw for each element
+        self._iterations = _drawing.Iterations()  # counted if there is such a seed
 
     def _with(self, graph: _core.Graph) -> Dataset:
-        return made(graph, self._given_options)
+        return made(graph, self._given_options, _drawing.seed_of(self))
 
 
-def made(graph: _core.Graph, options: _options.Options | None = None) -> Dataset:
+def made(graph: _core.Graph, options: _options.Options | None = None, drawn_from: int | None = None) -> Dataset:
     """The dataset of a graph."""
     from .dataset import Dataset
 
-    return Dataset(graph, options)
+    return Dataset(graph, options, drawn_from)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _options
+from .. import _core, _drawing, _options
 from .._specs import flatten, map_structure
 from ..errors import InvalidArgumentError
 from .arguments import flag, graphs, seed_of
@@ -50,8 +50,8 @@ class Combining(Described):
             if not isinstance(x, Described):
                 raise TypeError(f"zip: the nest may hold only Datasets, not {type(x).__name__}")
         if isinstance(nest, Described):
-            return made(nest._graph, nest._given_options)
-        out = made(_core.zip([x._graph for x in inputs]), _of(inputs))
+            return made(nest._graph, nest._given_options, nest._drawn_from)
+        out = made(_core.zip([x._graph for x in inputs]), _of(inputs), _drawing.of_inputs(inputs))
         if isinstance(nest, tuple) and all(isinstance(x, Described) for x in nest):
             return out
 
@@ -72,7 +72,8 @@ class Combining(Described):
         if not isinstance(dataset, Described):
             raise TypeError(f"concatenate: dataset must be a Dataset, not {type(dataset).__name__}")
         try:
-            return made(_core.concatenate(self._graph, dataset._graph), _of([self, dataset]))
+            return made(_core.concatenate(self._graph, dataset._graph), _of([self, dataset]),
+                        _drawing.of_inputs([self, dataset]))
         except InvalidArgumentError as error:
             raise DifferentElementsError(str(error)) from None
 
@@ -94,10 +95,11 @@ class Combining(Described):
         if isinstance(weights, Described):
             return made(_core.sample_from_by(graphs(datasets, "sample_from_datasets"), weights._graph, seed_of(seed),
                                              flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again),
-                        _of([*datasets, weights]))
+                        _of([*datasets, weights]), _drawing.of_inputs([*datasets, weights]))
         given = [] if weights is None else [float(x) for x in weights]
         return made(_core.sample_from(graphs(datasets, "sample_from_datasets"), given, seed_of(seed),
-                                      flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again), _of(datasets))
+                                      flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again), _of(datasets),
+                    _drawing.of_inputs(datasets))
 
     @staticmethod
     def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True,
@@ -113,4 +115,4 @@ class Combining(Described):
                             f"{type(choice_dataset).__name__}")
         return made(_core.choose_from(choice_dataset._graph, graphs(datasets, "choose_from_datasets"),
                                       flag(stop_on_empty_dataset, "stop_on_empty_dataset")),
-                    _of([choice_dataset, *datasets]))
+                    _of([choice_dataset, *datasets]), _drawing.of_inputs([choice_dataset, *datasets]))

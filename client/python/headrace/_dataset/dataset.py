@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         [np.int64(0), np.int64(1)]
         """
         given = _options.check(options)
-        return Dataset(_core.options(self._graph, *_options.of_graph(given)), self._given_options.merge(given))
+        return Dataset(_core.options(self._graph, *_options.of_graph(given)), self._given_options.merge(given),
+                       self._drawn_from)
 
     def options(self) -> _options.Options:
         """The options that this dataset and its inputs were given. They are shown, and cannot be set: see ``with_options``.
@@ -105,7 +107,19 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
 
     def __iter__(self) -> _core.Iterator:
         graph = self._readable()
-        return graph.read() if graph is self._graph else self._of_windows(graph.read())
+        read = self._begun(graph)
+        return read if graph is self._graph else self._of_windows(read)
+
+    def _begun(self, graph: _core.Graph) -> _core.Iterator:
+        if self._drawn_from is None:
+            return graph.read()
+        number = self._iterations.begun
+        if number is None:
+            warnings.warn("after restore, random.set_seed decides nothing of what functions draw for each element in further "
+                          "iterations over the same dataset", RuntimeWarning, stacklevel=3)
+            return graph.read()
+        self._iterations.begun = number + 1
+        return graph.read_as(self._drawn_from, number)
 
     def _readable(self) -> _core.Graph:
         """The graph that is read, with tensors in place of datasets among its elements."""
@@ -144,6 +158,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         if not isinstance(record, bytes):
             raise TypeError(f"restore: record must be the bytes that save() gave, not {type(record).__name__}")
         graph = self._readable()
+        if self._drawn_from is not None:
+            self._iterations.begun = None
         return graph.restore(record) if graph is self._graph else self._of_windows(graph.restore(record))
 
     def fingerprint(self) -> np.uint64:
@@ -167,7 +183,9 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         single = _core.single_element(self._graph)
         if single.is_inside_function():
             return _tracing.element_of(single)
-        return next(iter(Dataset(single)))
+        one = Dataset(single, drawn_from=self._drawn_from)
+        one._iterations = self._iterations
+        return next(iter(one))
 
     def __len__(self) -> int:
         n = self.cardinality()
@@ -185,11 +203,11 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
             missing("Dataset", name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_encoded, (self._graph.encode(), self._given_options._given())
+        return _from_encoded, (self._graph.encode(), self._given_options._given(), self._drawn_from)
 
     def __repr__(self) -> str:
         return f"<headrace.Dataset of {self._graph.spec_text()}>"
 
 
-def _from_encoded(graph: bytes, options: dict[str, Any]) -> Dataset:
-    return Dataset(_core.decode_graph(graph), _options.Options._of(options))
+def _from_encoded(graph: bytes, options: dict[str, Any], drawn_from: int | None = None) -> Dataset:
+    return Dataset(_core.decode_graph(graph), _options.Options._of(options), drawn_from)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, _tracing, _values
+from .. import _core, _drawing, _tracing, _values
 from .._specs import spec_of_leaf
 from .._values import integer, seconds
 from ..errors import InvalidArgumentError, NotFoundError, UnimplementedError
@@ -80,6 +80,7 @@ class Keeping(Described):
         if checkpoint_args is not None:
             raise UnimplementedError("save: checkpoint_args: this release writes no checkpoints while it saves; "
                                      "headrace.experimental.distributed_save goes on with what is missing")
+        _drawing.warn_of_what_is_not_decided(self, "save")
         _core.save(self._graph, _path(path, "path"), _compression(compression),
                    _shard(self._graph, shard_func, "save"))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _core, dtypes
 from .._dataset import Dataset
+from .._epochs import mixed
 from .._functions.array_ops import cast
 from .._functions.composed import boolean_mask, ones_like
 from .._options import AutoShardPolicy
@@ -73,4 +74,5 @@ def part_of(dataset: Dataset, policy: AutoShardPolicy, processes: int, index: in
     if drawn and by in ("data", "hint") and not seeded:
         raise ValueError(f"{processes} processes would each divide another order, because {drawn} has no seed: give it one, "
                          "or give the strategy the same seed in all processes")
-    return Dataset(graph, dataset._given_options)
+    drawn_from = dataset._drawn_from
+    return Dataset(graph, dataset._given_options, None if drawn_from is None else mixed(drawn_from, index))

@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import Any
 
-from .. import _core
+from .. import _core, _drawing
 from .._processes import vouching as _vouching
 from .._dataset import Dataset
 from .._values import seconds
@@ -63,6 +63,7 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_servic
     given = (address_of(data_service_address), compression or "NONE", seconds(worker_timeout, "worker_timeout", 60.0),
              seconds(stall_timeout, "stall_timeout", 3600.0), inner(session))
     _vouching.vouch(dataset._graph.python_programs())
+    _drawing.warn_of_what_is_not_decided(dataset, "distributed_save")
     now = _core.distribute_save(dataset._graph, os.fspath(path), *given)
     if wait:
         bar = _Bar()

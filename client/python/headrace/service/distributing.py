@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
+from .. import _core, _drawing
 from .._processes import vouching as _vouching
 from .._dataset import AUTOTUNE, Dataset
 from .._options import AutoShardPolicy, Options
@@ -149,6 +149,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
         if not isinstance(dataset, Dataset):
             raise TypeError(f"distribute: the input must be a Dataset, not {type(dataset).__name__}")
         _vouching.vouch(dataset._graph.python_programs())
+        _drawing.warn_of_what_is_not_decided(dataset, "distribute")
         return Dataset(_core.distribute(dataset._graph, *options), _options_of(dataset.options(), job_name))
 
     return apply
@@ -203,6 +204,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
     _vouching.vouch(graph.python_programs())
+    _drawing.warn_of_what_is_not_decided(dataset, "register_dataset")
     # Random, not counted by the dispatcher, so that a restarted dispatcher gives no other dataset
     # this id.
     known: str

@@ -1,0 +1,71 @@
+"""Which datasets have functions that draw by chance for each element, and from which seed, if the process has one."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import _seeds
+from ._epochs import mixed
+
+
+class _OfThread(threading.local):
+    """How many functions have drawn while they were traced, and whether the one that was traced last did."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last = False
+
+
+_of_thread = _OfThread()
+
+
+class Iterations:
+    """How many iterations of a dataset have begun, and of those that are made of it in order to read it."""
+
+    __slots__ = ("begun",)
+
+    def __init__(self) -> None:
+        self.begun: int | None = 0  # None: it is not known
+
+
+def note() -> None:
+    """The function that is being traced draws for each element."""
+    _of_thread.count += 1
+
+
+@contextmanager
+def traced() -> Iterator[None]:
+    """A function is traced within, and with it those of the datasets that it makes."""
+    before = _of_thread.count
+    try:
+        yield
+    finally:
+        _of_thread.last = _of_thread.last or _of_thread.count != before
+
+
+def seed_of(*inputs: Any) -> int | None:
+    """What decides the draws of a dataset that is made now of these: their seed, or one of the process if the function that
+    was traced for it draws. None: nothing decides them, or there are none.
+    """
+    draws, _of_thread.last = _of_thread.last, False
+    given = of_inputs(inputs)
+    if given is not None or not draws:
+        return given
+    seed = _seeds.of_process()
+    return None if seed is None else mixed(2, seed)
+
+
+def of_inputs(inputs: Iterable[Any]) -> int | None:
+    """The seed of the first of these datasets that has one."""
+    return next((x._drawn_from for x in inputs if x._drawn_from is not None), None)
+
+
+def warn_of_what_is_not_decided(dataset: Any, where: str) -> None:
+    """Warns if functions of a dataset draw, and the seed of the process is to decide what, which it does not do there."""
+    if dataset._drawn_from is not None:
+        warnings.warn(f"{where}: random.set_seed decides nothing of what functions draw there for each element; "
+                      "headrace.random.stateless_uniform and its like take seeds", RuntimeWarning, stacklevel=4)
