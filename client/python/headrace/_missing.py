@@ -29,9 +29,7 @@ MISSING: dict[str, dict[str, str]] = {
         "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",
     },
     "debugging": {
-        "disable_check_numerics": "nothing is checked unless a function calls headrace.debugging.check_numerics",
         "disable_traceback_filtering": "tracebacks are whole",
-        "enable_check_numerics": "headrace.debugging.check_numerics of the tensors that matter",
         "enable_traceback_filtering": "tracebacks are whole",
         "experimental": "headrace explain shows a running pipeline",
         "get_log_device_placement": "elements are on the CPU",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core, dtypes
+from . import _core, _numerics, dtypes
 from ._assertions import holds
 from ._missing import names_of as _names_of
 from ._values import constant, integer, tensor
@@ -187,6 +187,32 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     [np.float32(2.0)]
     """
     return _held(_core.check_numerics(constant(tensor), message))
+
+
+def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
+    """From here on, what functions compute is checked for NaN and infinities: an error of the element, which names the line.
+
+    It holds for functions that are traced afterwards, until ``disable_check_numerics``, and for each floating result that
+    another one depends on. What only moves values, as ``reshape`` and ``where``, is not checked, nor is what comes in. The
+    arguments are accepted: the error names one line.
+
+    >>> hr.debugging.enable_check_numerics()
+    >>> ds = Dataset.from_tensor_slices([4.0, 0.0]).map(lambda x: 1 / x)
+    >>> hr.debugging.disable_check_numerics()
+    >>> list(ds.ignore_errors())
+    [np.float32(0.25)]
+    """
+    integer(stack_height_limit, "stack_height_limit")
+    integer(path_length_limit, "path_length_limit")
+    _numerics.enable()
+
+
+def disable_check_numerics() -> None:
+    """Functions that are traced from here on are not checked any more.
+
+    >>> hr.debugging.disable_check_numerics()
+    """
+    _numerics.disable()
 
 
 def _refused(name: str, what: str, message: str | None) -> InvalidArgumentError:

@@ -1,0 +1,72 @@
+"""Checks of what functions compute: while they are on, each floating result of a function must be finite."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from . import _core
+from ._assertions import holds
+from ._refusals import users_line
+
+#: What only moves values, chooses among them or says what they are: it gives NaN where it was given one. As TensorFlow does,
+#: its results are not checked, so that a NaN is reported where it arises.
+_MOVING = frozenset((
+    "central_crop", "check", "check_numerics", "clip_by_value", "concat", "cond", "constant", "crop_to_bounding_box",
+    "ensure_shape", "expand_dims", "fill", "flip_left_right", "flip_up_down", "gather", "image_transpose", "literal", "maximum",
+    "minimum", "pad", "pad_to_bounding_box", "pad_with", "ragged_to_tensor", "reshape", "resize_with_crop_or_pad", "reverse",
+    "roll", "rot90", "slice", "slice_of_sizes", "sort", "squeeze", "stack", "stateless_random_crop",
+    "stateless_random_flip_left_right", "stateless_random_flip_up_down", "summarized", "tied", "tile", "top_k", "transpose",
+    "where",
+))
+_OPERATORS = {
+    "__add__": "+", "__radd__": "+", "__sub__": "-", "__rsub__": "-", "__mul__": "*", "__rmul__": "*", "__truediv__": "/",
+    "__rtruediv__": "/", "__floordiv__": "//", "__rfloordiv__": "//", "__mod__": "%", "__rmod__": "%", "__pow__": "**",
+    "__rpow__": "**", "__matmul__": "@", "__rmatmul__": "@",
+    # Functions of numpy, which are not found by their names.
+    "__array_ufunc__": "numpy's function", "__array_function__": "numpy's function",
+}
+
+#: What stands in place of what, while the checks are on.
+_replaced: list[tuple[Any, str, Any]] = []
+
+
+def enable() -> None:
+    """What is computed in functions that are traced from here on is checked."""
+    if _replaced:
+        return
+    for name in dir(_core):
+        f = getattr(_core, name)
+        if type(f).__name__ == "nb_func" and name not in _MOVING and not name.startswith("assert_"):
+            _replaced.append((_core, name, f))
+    _replaced.extend((_core.Tensor, name, getattr(_core.Tensor, name)) for name in _OPERATORS)
+    for where, name, f in _replaced:
+        setattr(where, name, _checked(f, _OPERATORS.get(name, name)))
+
+
+def disable() -> None:
+    """Nothing more is checked."""
+    for where, name, f in _replaced:
+        setattr(where, name, f)
+    _replaced.clear()
+
+
+def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @functools.wraps(f)
+    def call(*args: Any, **given: Any) -> Any:
+        return _finite(f(*args, **given), name)
+    return call
+
+
+def _finite(result: Any, name: str) -> Any:
+    """The result, of which the floating tensors are errors of the elements for which they are not finite."""
+    if isinstance(result, (tuple, list)):
+        return type(result)(_finite(part, name) for part in result)
+    if isinstance(result, dict):
+        return {key: _finite(part, name) for key, part in result.items()}
+    if not isinstance(result, _core.Tensor) or not result.dtype.is_floating:
+        return result
+    out = _core.check_numerics(result, f"{users_line()}: the result of {name}, {result.dtype.name} of shape {result.shape}")
+    # What depends on no element is looked at now.
+    return holds(out) if _core.is_static(out) else out
