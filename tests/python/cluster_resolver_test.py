@@ -170,6 +170,70 @@ def test_AWorkerFindsItsDispatcherByTFConfigAndSlurm():
             reads_through_one_worker(dispatcher)
 
 
+# -- addresses in programs ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clean(monkeypatch):
+    for name in list(os.environ):
+        if name.startswith(("SLURM", "KUBERNETES", "TF_CONFIG", "HEADRACE_SERVICE")):
+            monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def test_AProgramFindsItsDispatcherAsTheCommandDoes(clean, tmp_path):
+    with hr.service.DispatchServer() as dispatcher:
+        port = dispatcher.target.rsplit(":", 1)[1]
+        clean.setenv("TF_CONFIG", json.dumps({"cluster": {"dispatcher": [f"127.0.0.1:{port}"]}}))
+        clean.setenv("SLURM_JOB_NODELIST", "127.0.0.[1-3],other")
+        with ApiServer(tmp_path, pods(("a", "Pending", ""), ("b", "Running", "127.0.0.1"))) as api, \
+                hr.service.WorkerServer(hr.service.WorkerConfig(f"slurm:{port}")):
+            for name, value in api.variables.items():
+                clean.setenv(name, value)
+            for service in ("tf-config:", f"slurm:{port}", f"kubernetes:app=dispatcher:{port}", ("grpc", f"slurm:{port}")):
+                ds = hr.Dataset.range(9).apply(hr.service.distribute("distributed_epoch", service))
+                assert sorted(int(x) for x in ds) == list(range(9))
+            assert len(hr.service.status(f"slurm:{port}")["workers"]) == 1
+            clean.setenv("HEADRACE_SERVICE", f"slurm:{port}")
+            ds = hr.Dataset.range(9).apply(hr.service.distribute("distributed_epoch", None))
+            assert sorted(int(x) for x in ds) == list(range(9))
+
+
+@pytest.mark.parametrize("address, variables, error, text", [
+    ("tf-config:", {}, hr.errors.FailedPreconditionError, "TF_CONFIG is not set"),
+    ("tf-config:", {"TF_CONFIG": "[]"}, hr.errors.InvalidArgumentError, "must be JSON"),
+    ("tf-config:", {"TF_CONFIG": '{"cluster": {"ps": ["a:1"]}}'}, hr.errors.FailedPreconditionError,
+     "no job 'dispatcher'; there is: ps"),
+    ("tf-config:ps", {"TF_CONFIG": '{"cluster": {"ps": ["a"]}}'}, hr.errors.InvalidArgumentError, "the job 'ps'"),
+    ("slurm:", {}, hr.errors.FailedPreconditionError, "SLURM_JOB_NODELIST"),
+    ("slurm:x", {"SLURM_JOB_NODELIST": "a"}, hr.errors.InvalidArgumentError, "'x' is no port"),
+    ("slurm:", {"SLURM_JOB_NODELIST": "a[1"}, hr.errors.InvalidArgumentError, "no list of hosts"),
+    ("kubernetes:", {}, hr.errors.InvalidArgumentError, "a selector is missing"),
+    ("kubernetes:app=x", {}, hr.errors.UnavailableError, "KUBERNETES"),
+])
+def test_AnAddressThatIsNotFoundNamesWhatIsMissing(clean, address, variables, error, text):
+    for name, value in variables.items():
+        clean.setenv(name, value)
+    with pytest.raises(error, match=f"{address}: .*{text}"):
+        hr.service.distribute("distributed_epoch", address)
+
+
+def test_APodThatDoesNotRunIsNoDispatcher(clean, tmp_path):
+    with ApiServer(tmp_path, pods(("d", "Pending", ""))) as api:
+        for name, value in api.variables.items():
+            clean.setenv(name, value)
+        with pytest.raises(hr.errors.UnavailableError, match="no pod with app=x is Running"):
+            hr.service.distribute("distributed_epoch", "kubernetes:app=x")
+
+
+def test_ClusterSpecHasItsNameInTrain():
+    assert hr.train.ClusterSpec is cr.ClusterSpec
+    assert hr.train.ClusterSpec({"worker": ["a:1", "b:1"]}).num_tasks("worker") == 2
+
+
+# -- the command, again -------------------------------------------------------------------------------------------------
+
+
 @needs_command
 def test_AWorkerWaitsUntilThePodOfItsDispatcherRuns(tmp_path):
     with hr.service.DispatchServer() as dispatcher:

@@ -423,6 +423,99 @@ def test_WhatABranchDoesInPlaceIsRefused():
     refused(sets_part, r"changes `out\['a'\]` in place")
 
 
+def outcomes(f, *values):
+    """What a function gives for each value, or "failed"."""
+    it, out = iter(hr.Dataset.from_tensor_slices(list(values)).map(f)), []
+    for _ in values:
+        try:
+            out.append(int(next(it)))
+        except hr.errors.InvalidArgumentError:
+            out.append("failed")
+    return out
+
+
+def test_BranchesThatOnlyAssertHoldForTheElementsThatTakeThem():
+    def small(x):
+        if x > 2:
+            hr.debugging.assert_less(x, 5)
+        return x
+
+    def one_or_the_other(x):
+        if x > 2:
+            hr.debugging.assert_less(x, 5, message="large")
+        else:
+            hr.debugging.assert_positive(x)
+            hr.debugging.assert_rank(x, 0)
+        return x
+
+    def nested(x):
+        if x > 2:
+            if x % 2 == 0:
+                hr.debugging.Assert(x < 5, [x])
+        elif x < 0:
+            hr.debugging.assert_none_equal(x, -2)
+        return x
+
+    def beside_others(x):
+        y = x
+        if x > 2:
+            hr.debugging.assert_less(x, 5)
+            y = x * 10
+        return y
+
+    def returning(x):
+        if x > 2:
+            hr.debugging.assert_less(x, 5)
+            return x * 10
+        hr.debugging.assert_positive(x)
+        return x
+
+    def in_a_loop(x):
+        total = 0
+        for i in range(x):
+            if i > 2:
+                hr.debugging.assert_less(x, 5)
+            total = total + i
+        return total
+
+    def in_a_step(x):
+        while x > 0:
+            hr.debugging.assert_less(x, 5)
+            x = x - 1
+        return x
+
+    assert outcomes(small, 1, 4, 6) == [1, 4, "failed"]
+    assert outcomes(one_or_the_other, 1, 4, 6, 0) == [1, 4, "failed", "failed"]
+    assert outcomes(nested, 1, 4, 5, 6, 7, -1, -2) == [1, 4, 5, "failed", 7, -1, "failed"]
+    assert outcomes(beside_others, 1, 4, 6) == [1, 40, "failed"]
+    assert outcomes(returning, 1, 4, 6, 0) == [1, 40, "failed", "failed"]
+    assert outcomes(in_a_loop, 3, 4, 5) == [3, 6, "failed"]
+    assert outcomes(in_a_step, 3, 5) == [0, "failed"]
+
+
+def test_TheAssertionsThatBranchesMayHaveAreThoseOfDebugging():
+    from headrace._control_flow.rewriting import ASSERTIONS
+
+    assert {x for x in hr.debugging.__dict__ if x.startswith("assert_")} | {"Assert", "check_numerics"} == ASSERTIONS
+
+
+def test_BranchesThatDoNothingAreRefused():
+    def nothing(x):
+        if x > 2:
+            pass
+        return x
+
+    def check(x):
+        hr.debugging.assert_less(x, 5)
+
+    def by_a_helper(x):
+        if x > 2:
+            check(x)
+        return x
+    refused(nothing, "sets no variable")
+    refused(by_a_helper, r"calls `check\(x\)` and does not use the result")
+
+
 def test_BranchesOfOtherKindsAreRefused():
     def only_one(x):
         if x > 0:

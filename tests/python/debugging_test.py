@@ -76,9 +76,40 @@ def test_NearIsTenStepsOfTheDtype():
         except hr.errors.InvalidArgumentError:
             return False
     step = np.float32(2**-23)
-    assert near(np.float32(1) + 20 * step, np.float32(1)) and not near(np.float32(1) + 22 * step, np.float32(1))
-    assert near(1 + 20 * 2**-52, 1.0) and not near(1 + 1e-9, 1.0)
+    # As in TensorFlow 2.21, 20 steps are too many.
+    assert near(np.float32(1) + 19 * step, np.float32(1)) and not near(np.float32(1) + 20 * step, np.float32(1))
+    assert near(1 + 19 * 2**-52, 1.0) and not near(1 + 20 * 2**-52, 1.0)
     assert run(lambda a: d.assert_near(a, 1.0, rtol=0.5), [1.25]) == [1.25]
+    with pytest.raises(hr.errors.InvalidArgumentError):
+        d.assert_near(0.0, 0.0, rtol=0.0, atol=0.0)
+
+
+def test_ComplexNumbersAreNearByTheirDistance():
+    def near(x, y, kind=np.complex64, **tolerances):
+        try:
+            run(lambda a, b: d.assert_near(a, b, **tolerances), np.array([x], kind), np.array([y], kind))
+            return True
+        except hr.errors.InvalidArgumentError:
+            return False
+    for kind, step in ((np.complex64, 2.0**-23), (np.complex128, 2.0**-52)):
+        assert near(1 + 19 * step, 1, kind) and not near(1 + 20 * step, 1, kind)
+        assert near(1 + 1j + 22 * step * 1j, 1 + 1j, kind) and not near(1 + 1j + 26 * step * 1j, 1 + 1j, kind)
+    assert near(1 + 1j, 1 + 1.5j, atol=0.6) and not near(1 + 1j, 1 + 1.5j, atol=0.4)
+    assert near(3 + 4j, 3 + 4.5j, rtol=0.2, atol=0.0)
+    rows = np.array([[1 + 1j, 2], [3j, 4]], np.complex64)
+    (got,) = hr.Dataset.from_tensors(rows).map(lambda x: d.assert_near(x, x[0] * 0 + x, atol=hr.constant(0.1)))
+    assert got.tolist() == rows.tolist()
+    (got,) = hr.Dataset.from_tensors(rows).map(lambda x: d.assert_near(x, x[0], atol=9.0))  # a row beside each
+    assert got.tolist() == rows.tolist()
+    with pytest.raises(hr.errors.InvalidArgumentError, match="assert_near: rows: x = "):
+        list(hr.Dataset.from_tensors(rows).map(lambda x: d.assert_near(x, x[0], atol=0.1, message="rows")))
+
+
+def test_OtherNumbersAreNotNear():
+    with pytest.raises(TypeError, match="x is int32; floats"):
+        d.assert_near(1, 1)
+    with pytest.raises(TypeError, match="x is float32, and y float64"):
+        d.assert_near(1.0, hr.constant(1.0, hr.float64))
 
 
 def test_SeveralTensorsOfTheirOwnDtypesPassOrFailTogether():
@@ -195,3 +226,20 @@ def test_AnAssertionOfAFunctionThatGivesADatasetFailsInItsPlace():
         return hr.Dataset.range(x)
 
     assert kept(hr.Dataset.range(4).flat_map(f)) == [0, 0, 1, 2]
+
+
+def test_WhatAnElementDependsOnIsEvaluated():
+    def f(x):
+        with hr.control_dependencies([d.assert_less(x, 2), [hr.strings.to_number(hr.strings.as_string(x))]]):
+            return hr.identity(x)
+
+    def unused(x):
+        with hr.control_dependencies([6 // x]):
+            return x
+    assert kept(hr.Dataset.range(4).map(f)) == [0, 1]
+    assert kept(hr.Dataset.range(3).map(lambda x: (hr.control_dependencies([]), x)[1])) == [0, 1, 2]
+    assert kept(hr.Dataset.range(3).map(unused)) == [1, 2]
+    for wrong in (3, [3], [None], hr.constant(1)):
+        with pytest.raises(TypeError, match="control_inputs must be a list of tensors"):
+            with hr.control_dependencies(wrong):
+                pass

@@ -108,7 +108,6 @@ def test_Options_ByMutation():
     assert dataset.options().experimental_deterministic is False
 
 
-@awaited("tf.control_dependencies and the alias tf.Assert")
 def test_Assert():
     def f(x):
         check = tf.Assert(tf.less_equal(tf.reduce_max(x), 1.0), [x])

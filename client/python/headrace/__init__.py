@@ -20,7 +20,7 @@ from . import _load  # isort: skip
 from . import _core  # isort: skip
 from . import autograph, debugging, errors, image, io, lookup, math, ragged, random, strings, train
 from ._functions.array_ops import (
-    argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
+    argsort, cast, clip_by_value, cond, constant, control_dependencies, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
     while_loop, zeros,
 )
 from ._functions.composed import (boolean_mask, case, eye, linspace, ones_like, repeat, sequence_mask, split,
@@ -64,7 +64,7 @@ __all__ = [
     "NamedFunction", "Options", "PyFunction", "RaggedTensor", "RaggedTensorSpec", "TFRecordDataset", "Tensor",
     "TensorShape", "TensorSpec", "TextLineDataset", "UNKNOWN_CARDINALITY", "abs", "add", "argmax", "argmin",
     "argsort", "as_dtype", "assert_equal", "assert_greater", "assert_less", "assert_rank", "autograph", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
-    "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging",
+    "complex64", "concat", "cond", "constant", "control_dependencies", "convert_to_tensor", "cos", "cumsum", "data", "debugging",
     "distribute", "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "eye", "fill",
     "float16", "float32", "float64", "floor", "gather", "greater", "greater_equal", "half", "identity", "image",
     "int16", "int32", "int64", "int8", "io", "less", "less_equal", "linspace", "load_plugin", "logical_and", "logical_not",

@@ -85,9 +85,9 @@ def run(arguments: list[str]) -> int:
     holds = _settings(others)
     if isinstance(holds, int):
         return holds
-    if holds["dispatcher"].startswith(("tf-config:", "slurm:", "kubernetes:")):
-        print(f"headrace: worker --python: the dispatcher must be host:port, not {holds['dispatcher']}: only the command "
-              "without --python looks for it", file=sys.stderr)
+    if holds["dispatcher"].startswith("kubernetes:"):
+        print(f"headrace: worker --python: the dispatcher must not be {holds['dispatcher']}: only the command without "
+              "--python asks again until its pod runs", file=sys.stderr)
         return _USAGE
     try:
         server = service.WorkerServer(service.WorkerConfig(

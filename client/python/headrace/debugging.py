@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _core, _numerics, dtypes
 from ._assertions import holds
+from ._functions.complexes import absolute, real_dtype, step_at_one
 from ._missing import names_of as _names_of
 from ._values import constant, integer, tensor
 from .errors import InvalidArgumentError
@@ -116,19 +117,26 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
 
 def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: Any = None,
                 name: str | None = None) -> Tensor:
-    """``x`` where ``|x - y| <= atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None.
+    """``x`` where ``|x - y| < atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None.
+
+    Floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``; for complex ``x`` of one value.
 
     >>> list(Dataset.from_tensor_slices([1.0]).map(lambda x: hr.debugging.assert_near(x, 1.01, atol=0.1)))
     [np.float32(1.0)]
     """
-    if not any(isinstance(given, Tensor) for given in (rtol, atol)):
-        return _held(_core.assert_near(constant(x), tensor(y, "y"), None if rtol is None else float(rtol),
-                                       None if atol is None else float(atol), message or ""), summarize)
     value = constant(x)
-    other = constant(y, value.dtype)
-    usual = 10 * float(np.finfo(value.dtype.as_numpy_dtype).eps)
-    relative, absolute = (constant(usual if given is None else given, value.dtype) for given in (rtol, atol))
-    near = abs(value - other) <= absolute + relative * abs(other)
+    if not (value.dtype.is_floating or value.dtype.is_complex):
+        raise TypeError(str(_refused("assert_near", f"x is {value.dtype.name}; floats or complex numbers are needed", message)))
+    other = constant(y, value.dtype) if not isinstance(y, Tensor) else y
+    if other.dtype != value.dtype:
+        raise TypeError(str(_refused("assert_near", f"x is {value.dtype.name}, and y {other.dtype.name}", message)))
+    real = real_dtype(value.dtype)
+    usual = 10 * step_at_one(real)
+    relative, absolute_ = (constant(usual if given is None else given, real) for given in (rtol, atol))
+    difference = value - other
+    # In the shape of both.
+    beside = _core.where(difference == difference, other, other)
+    near = absolute(difference) < absolute_ + relative * absolute(beside)
     return _held(_core.check(value, near, "assert_near", message or "x is near y", [("x", value), ("y", other)], None),
                  summarize)
 

@@ -2,7 +2,8 @@
 
 They are message classes of the package ``protobuf``, which is imported when the first of them is used: they have its
 methods (``SerializeToString``, ``FromString``, ``HasField``, ``CopyFrom`` ...), its text form and its errors
-(``google.protobuf.message.DecodeError`` for damaged bytes).
+(``google.protobuf.message.DecodeError`` for damaged bytes). ``ClusterSpec`` is the one of
+``headrace.distribute.cluster_resolver``.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from ._missing import missing as _missing
 
-__all__ = ["BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",
+__all__ = ["BytesList", "ClusterSpec", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",
            "SequenceExample"]
 
 if TYPE_CHECKING:
+    from .distribute.cluster_resolver import ClusterSpec
     from ._train_types import (
         BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample,
     )
@@ -23,6 +25,10 @@ else:
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             _missing("train", name)
+        if name == "ClusterSpec":  # it belongs to the clusters, whose package imports others
+            from .distribute.cluster_resolver import ClusterSpec
+
+            return ClusterSpec
         from . import _train_messages
 
         classes = _train_messages.made(__name__)

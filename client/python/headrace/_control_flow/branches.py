@@ -130,9 +130,8 @@ def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[lis
         (yes if condition else no)()
         return
     condition = _condition(condition)
-    if in_place or not names:
-        refuse(f"an `if` over a tensor {in_place or 'sets no variable'}, which would happen for every element",
-               "Set variables in the branches, and use them after the `if`")
+    if in_place:
+        _refuse_what_happens(in_place)
     before = get()
     with _assertions.branch(condition, True):
         yes()
@@ -144,14 +143,18 @@ def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[lis
     put([_merged(condition, a, b, name) for a, b, name in zip(after_yes, after_no, names)])
 
 
+def _refuse_what_happens(what: str) -> NoReturn:
+    refuse(f"an `if` over a tensor {what}, which would happen for every element",
+           "Set variables in the branches, and use them after the `if`")
+
+
 def returned(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], in_place: str) -> Any:
     """The result of a function that ends with an `if`, or whose `if` returns: the rest of it is in the branches."""
     if not _is_tensor(condition):
         return (yes if condition else no)()
     condition = _condition(condition)
     if in_place:
-        refuse(f"an `if` over a tensor {in_place}, which would happen for every element",
-               "Set variables in the branches, and use them after the `if`")
+        _refuse_what_happens(in_place)
     before = get()
     with _assertions.branch(condition, True):
         result = yes()

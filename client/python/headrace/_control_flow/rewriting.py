@@ -144,13 +144,33 @@ def _sets(x: ast.AST) -> Iterator[str]:
             yield from _sets(child)
 
 
+#: The functions of ``headrace.debugging`` that hold for the elements of a branch although their results are not used.
+ASSERTIONS = frozenset((
+    "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer", "assert_less",
+    "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative", "assert_non_positive", "assert_none_equal",
+    "assert_positive", "assert_proper_iterable", "assert_rank", "assert_rank_at_least", "assert_rank_in",
+    "assert_same_float_dtype", "assert_scalar", "assert_shapes", "assert_type", "check_numerics",
+))
+
+
+def _asserts(call: ast.Call) -> bool:
+    """Is it a call of such a function, by its name?"""
+    f = call.func
+    return (f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else "") in ASSERTIONS
+
+
+def _has_assertion(nodes: list[ast.stmt]) -> bool:
+    return any(isinstance(x, ast.Expr) and isinstance(x.value, ast.Call) and _asserts(x.value)
+               for node in nodes for x in (node, *([] if isinstance(node, _Scope) else _own(node))))
+
+
 def _in_place(nodes: list[ast.stmt]) -> str:
-    """What statements do that is no setting of a variable; empty: nothing."""
+    """What statements do that is no setting of a variable and no assertion; empty: nothing."""
     for node in nodes:
         for x in (node, *([] if isinstance(node, _Scope) else _own(node))):
             if isinstance(x, (ast.Subscript, ast.Attribute)) and isinstance(x.ctx, (ast.Store, ast.Del)):
                 return f"changes `{ast.unparse(x)}` in place"
-            if isinstance(x, ast.Expr) and isinstance(x.value, ast.Call):
+            if isinstance(x, ast.Expr) and isinstance(x.value, ast.Call) and not _asserts(x.value):
                 return f"calls `{ast.unparse(x.value)}` and does not use the result"
             if isinstance(x, (ast.Delete, ast.Global, ast.Nonlocal)):
                 return f"has `{ast.unparse(x)}`"
@@ -218,7 +238,8 @@ class _Rewriter(ast.NodeTransformer):
         if self._globals & set(names):
             return [self._plain(x, "a global variable")]
         self._set.update(names)
-        arguments = [ast.Tuple([ast.Constant(name) for name in names], ast.Load()), ast.Constant(_in_place(both))]
+        in_place = _in_place(both) or ("" if names or _has_assertion(both) else "sets no variable")
+        arguments = [ast.Tuple([ast.Constant(name) for name in names], ast.Load()), ast.Constant(in_place)]
         made, call = self._branches(x, self._block(x.body, ends=False), self._block(x.orelse, ends=False), names,
                                     "branch", arguments)
         return [*made, at(ast.Expr(call), x)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _assertions, _core, _values, dtypes
@@ -160,6 +161,33 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
     array([1, 1])
     """
     return fill(shape, _values.constant(1, dtype))
+
+
+@contextlib.contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """In a ``with``: elements for which one of these tensors fails fail. Assertions hold in any case.
+
+    Raises ``TypeError`` for what is no list of tensors.
+
+    >>> def f(x):
+    ...     with hr.control_dependencies([hr.debugging.assert_less(x, 2)]):
+    ...         return hr.identity(x)
+    >>> list(Dataset.range(3).map(f).ignore_errors())
+    [np.int64(0), np.int64(1)]
+    """
+    def hold(value: Any) -> None:
+        if isinstance(value, (list, tuple)):
+            for part in value:
+                hold(part)
+        elif isinstance(value, Tensor):
+            _assertions.holds(value)
+        else:
+            raise TypeError(f"control_dependencies: control_inputs must be a list of tensors, with no {type(value).__name__} in it")
+
+    if not isinstance(control_inputs, (list, tuple)):
+        raise TypeError(f"control_dependencies: control_inputs must be a list of tensors, not {type(control_inputs).__name__}")
+    hold(control_inputs)
+    yield
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:

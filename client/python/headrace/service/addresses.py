@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from .._values import integer
+from .cluster_addresses import is_cluster_address, resolved
 
 
 def without_scheme(address: Any, argument: str) -> str:
-    """``host:port`` of an address with any scheme or none. None: empty, which is HEADRACE_SERVICE to the engine."""
+    """``host:port`` of an address with any scheme or none, or of one that says where in a cluster to look (``slurm:``).
+    None: empty, which is HEADRACE_SERVICE to the engine.
+    """
     if address is None:
-        return ""
+        address = os.environ.get("HEADRACE_SERVICE", "")
+        return resolved(address) if is_cluster_address(address) else ""
     if not isinstance(address, str):
         raise TypeError(f"{argument} must be a str, not {type(address).__name__}: {address!r}")
     if not address:
         raise ValueError(f"{argument} must not be empty")
+    if is_cluster_address(address):
+        return resolved(address)
     scheme, _, rest = address.rpartition("://")
     if "://" in scheme:
         raise ValueError(f"{argument} must be scheme://host:port with one '://', not {address!r}")
@@ -26,7 +33,7 @@ def address_of(service: Any) -> str:
     if isinstance(service, tuple) and len(service) == 2:
         service = service[1]
     if service is None:
-        return ""
+        return without_scheme(None, "service")
     if not isinstance(service, str):
         raise TypeError(f"service must be a str, not {type(service).__name__}: {service!r}")
     if not service:
