@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import threading
 import urllib.parse
 
@@ -232,6 +233,19 @@ def test_ClusterSpecHasItsNameInTrain():
 
 
 # -- the command, again -------------------------------------------------------------------------------------------------
+
+
+@needs_command
+def test_AWorkerOfPythonFindsItsDispatcherBySlurm():
+    with hr.service.DispatchServer() as dispatcher:
+        port = dispatcher.target.rsplit(":", 1)[1]
+        process = subprocess.Popen([sys.executable, "-m", "headrace", "worker", "--python", "--dispatcher", f"slurm:{port}"],
+                                   env=environment(SLURM_JOB_NODELIST="127.0.0.[1-3]"), stdout=subprocess.PIPE, text=True)
+        try:
+            reads_through_one_worker(dispatcher)
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
 
 
 @needs_command
