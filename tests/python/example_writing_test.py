@@ -119,7 +119,7 @@ def test_NumbersThatAreNotPackedAreReadToo():
     (lambda: Int64List().value.append("1"), TypeError, "str"),
     (lambda: Feature(int64_list=[1]), TypeError, "list"),
     (lambda: Features(feature={"a": 3}), TypeError, "int"),
-    (lambda: Features(feature={3: Feature()}), TypeError, "int"),
+    (lambda: Features(feature={3: Feature()}), TypeError, "int|argument type"),
     (lambda: Example(features=3), TypeError, "int"),
     (lambda: Example(nonsense=Features()), ValueError, "nonsense"),
     (lambda: Example.FromString("text"), TypeError, "str"),
