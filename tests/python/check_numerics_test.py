@@ -76,6 +76,15 @@ def test_ABranchThatIsNotTakenIsNotChecked():
     assert results(lambda x: hr.math.divide_no_nan(1.0, x), 2.0, 0.0) == [0.5, 0.0]
 
 
+def test_AFunctionPutTogetherOfOthersIsCheckedAsOne():
+    assert results(hr.math.sigmoid, -2000.0, 2000.0) == [0.0, 1.0]
+    (text,) = results(hr.math.sigmoid, np.nan)
+    assert "the result of sigmoid" in text
+    zeros = Dataset.from_tensors([[1.0, 2.0], [0.0, 1.0]]).map(lambda x: hr.math.divide_no_nan(x[0], x[1]))
+    assert zeros.get_single_element().tolist() == [0.0, 2.0]
+    assert results(hr.math.is_finite, 1.0, np.inf) == [True, False]
+
+
 def test_StepsOfLoopsAreChecked():
     def f(x):
         i = 0

@@ -47,3 +47,25 @@ def test_OptionsThatAreNoneSaySo(options, error, text):
 def test_AWriterTakesOptionsAlone(tmp_path):
     with pytest.raises(TypeError, match="TFRecordOptions or None, not int"):
         hr.io.TFRecordWriter(str(tmp_path / "a"), 3)
+
+
+def test_APathMayBeATensorThatIsTheSameForAllElements(tmp_path):
+    path = hr.strings.join([str(tmp_path), "a"], "/")
+    hr.experimental.TFRecordWriter(path).write(hr.Dataset.from_tensor_slices(["a", "b"]))
+    assert list(hr.TFRecordDataset(path)) == [b"a", b"b"]
+    with hr.io.TFRecordWriter(hr.constant(str(tmp_path / "b"))) as to:
+        to.write(b"c")
+    assert list(hr.TFRecordDataset(str(tmp_path / "b"))) == [b"c"]
+    for writer in (hr.experimental.TFRecordWriter, hr.io.TFRecordWriter):
+        with pytest.raises(TypeError, match="must be the same for all elements.*shard_func"):
+            hr.Dataset.range(2).map(lambda x: writer(hr.strings.as_string(x)))
+        with pytest.raises(TypeError, match="must be a path, not int"):
+            writer(3)
+
+
+def test_AFunctionWritesNoFiles(tmp_path):
+    def write(key, ds):
+        hr.experimental.TFRecordWriter(str(tmp_path / "a")).write(ds)
+        return ds
+    with pytest.raises(hr.errors.UnimplementedError, match="writes no files.*shard_func"):
+        hr.Dataset.from_tensor_slices(["a"]).group_by_window(lambda x: 0, write, 2)

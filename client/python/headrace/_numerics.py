@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from . import _core
 from ._assertions import holds
 from ._refusals import users_line
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 #: What only moves values, chooses among them or says what they are: it gives NaN where it was given one. As TensorFlow does,
 #: its results are not checked, so that a NaN is reported where it arises.
@@ -28,6 +31,15 @@ _OPERATORS = {
     "__array_ufunc__": "numpy's function", "__array_function__": "numpy's function",
 }
 
+
+
+class _Inside(threading.local):
+    """How many functions run that are checked as one."""
+
+    depth = 0
+
+
+_inside = _Inside()
 #: What stands in place of what, while the checks are on.
 _replaced: list[tuple[Any, str, Any]] = []
 
@@ -52,6 +64,19 @@ def disable() -> None:
     _replaced.clear()
 
 
+def as_one(f: _F) -> _F:
+    """A function put together of others, of which the result is checked and not what it computes on its way."""
+    @functools.wraps(f)
+    def call(*args: Any, **given: Any) -> Any:
+        _inside.depth += 1
+        try:
+            out = f(*args, **given)
+        finally:
+            _inside.depth -= 1
+        return _finite(out, f.__name__) if _replaced else out
+    return cast("_F", call)
+
+
 def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(f)
     def call(*args: Any, **given: Any) -> Any:
@@ -65,7 +90,7 @@ def _finite(result: Any, name: str) -> Any:
         return type(result)(_finite(part, name) for part in result)
     if isinstance(result, dict):
         return {key: _finite(part, name) for key, part in result.items()}
-    if not isinstance(result, _core.Tensor) or not result.dtype.is_floating:
+    if _inside.depth or not isinstance(result, _core.Tensor) or not result.dtype.is_floating:
         return result
     out = _core.check_numerics(result, f"{users_line()}: the result of {name}, {result.dtype.name} of shape {result.shape}")
     # What depends on no element is looked at now.

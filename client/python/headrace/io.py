@@ -375,6 +375,17 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
     return image.decode_png(contents, channels, dtype)
 
 
+def _path_of(value: Any, argument: str) -> str:
+    """A path, also of a tensor with one. Raises ``TypeError``, naming the argument."""
+    if isinstance(value, Tensor) and not _core.is_static(value):
+        raise TypeError(f"{argument} must be the same for all elements: a function of a dataset is called once and writes no "
+                        "files. Write in a loop over the elements, or use Dataset.save with shard_func")
+    path = known(value, argument, "a path")
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"{argument} must be a path, not {type(path).__name__}")
+    return os.fsdecode(path)
+
+
 class TFRecordWriter:
     """Writes a TFRecord file, which is there under its name once it is closed: whole, or not at all.
 
@@ -396,7 +407,7 @@ class TFRecordWriter:
             raise TypeError(f"options must be a string, TFRecordOptions or None, not {type(options).__name__}")
         level = options._level if isinstance(options, TFRecordOptions) else -1
         kind = TFRecordOptions.get_compression_type_string(options)
-        self._to: Any = _core.open_tfrecord_writer(os.fspath(path), kind, level)
+        self._to: Any = _core.open_tfrecord_writer(_path_of(path, "TFRecordWriter: path"), kind, level)
 
     def write(self, record: bytes) -> None:
         """Appends a record.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._numerics import as_one
 from .reductions import reduce_mean
 from .._values import constant, tensor
 
@@ -20,6 +21,7 @@ def _float(value: Any, function: str) -> Tensor:
     return x
 
 
+@as_one  # exp may be infinite on the way
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
     """``1 / (1 + exp(-x))`` of floats.
 

@@ -293,7 +293,9 @@ class TFRecordWriter:
     """
 
     def __init__(self, filename: Any, compression_type: str | None = None) -> None:
-        self._filename, self._compression = filename, compression_type
+        from ..io import _path_of
+
+        self._filename, self._compression = _path_of(filename, "TFRecordWriter: filename"), compression_type
 
     def write(self, dataset: Dataset) -> None:
         """Writes all elements. Raises ``TypeError`` for a dataset of something else than string scalars.
@@ -303,6 +305,10 @@ class TFRecordWriter:
         from .. import dtypes, io
         from .._specs import TensorSpec
 
+        if isinstance(dataset, Dataset) and dataset._graph.is_inside_function():
+            raise UnimplementedError("TFRecordWriter.write: a function of a dataset is called once, with datasets that stand for "
+                                     "all groups, and writes no files. Write in a loop over the elements, or use "
+                                     "Dataset.save with shard_func")
         if not isinstance(dataset, Dataset):
             raise TypeError(f"TFRecordWriter: dataset must be a Dataset, not {type(dataset).__name__}")
         if dataset.element_spec != TensorSpec([], dtypes.string):
