@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool
-from google.protobuf.internal import builder  # what generated code calls, and so stays as it is
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 #: By message: its fields, as (number, name, type). A type that is no scalar is another message; "map" has names as keys.
 _FIELDS: dict[str, list[tuple[int, str, str]]] = {
@@ -109,14 +108,24 @@ def _described() -> Any:
     return file
 
 
+#: The classes of the entries of maps: some releases need them to be there, and do not keep them.
+_entries: list[Any] = []
+
+
 @functools.lru_cache(maxsize=None)
-def made(module: str) -> dict[str, Any]:
+def classes_of(module: str) -> dict[str, Any]:
     """The classes by their names, as if they were written in that module."""
     # A pool of its own: TensorFlow has messages of the same names in the one that all share.
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_described().SerializeToString())
+    file = pool.FindFileByName("headrace/train.proto")
     classes: dict[str, Any] = {}
-    builder.BuildTopDescriptorsAndMessages(pool.FindFileByName("headrace/train.proto"), module, classes)
     for name, text in _DOCUMENTATION.items():
-        classes[name].__doc__ = text
-    return {name: classes[name] for name in _FIELDS}
+        described = file.message_types_by_name[name]
+        made = classes[name] = message_factory.GetMessageClass(described)
+        # Under this name they are pickled.
+        made.__module__, made.__doc__ = module, text
+        for entry in map(message_factory.GetMessageClass, described.nested_types):
+            entry.__module__, entry.__qualname__ = module, f"{name}.{entry.__name__}"
+            _entries.append(entry)
+    return classes

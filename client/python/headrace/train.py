@@ -31,7 +31,7 @@ else:
             return ClusterSpec
         from . import _train_messages
 
-        classes = _train_messages.made(__name__)
+        classes = _train_messages.classes_of(__name__)
         vars(sys.modules[__name__]).update(classes)
         return classes[name]
 
