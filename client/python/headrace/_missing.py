@@ -29,12 +29,8 @@ MISSING: dict[str, dict[str, str]] = {
         "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",
     },
     "debugging": {
-        "disable_traceback_filtering": "tracebacks are whole",
         "enable_traceback_filtering": "tracebacks are whole",
         "experimental": "headrace explain shows a running pipeline",
-        "get_log_device_placement": "elements are on the CPU",
-        "is_traceback_filtering_enabled": "tracebacks are whole",
-        "set_log_device_placement": "elements are on the CPU",
     },
     "io": {
         "gfile": "Python's glob, os and pathlib",

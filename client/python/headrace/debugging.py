@@ -19,7 +19,7 @@ from ._assertions import holds
 from ._functions.complexes import absolute, real_dtype, step_at_one
 from ._missing import names_of as _names_of
 from ._values import constant, integer, tensor
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, UnimplementedError
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("debugging")
@@ -221,6 +221,41 @@ def disable_check_numerics() -> None:
     >>> hr.debugging.disable_check_numerics()
     """
     _numerics.disable()
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Elements are on the CPU, and no placement is logged: raises ``UnimplementedError`` if ``enabled``.
+
+    >>> hr.debugging.set_log_device_placement(False)
+    """
+    if enabled:
+        raise UnimplementedError("debugging.set_log_device_placement: all elements are on the CPU, and this release logs no "
+                                 "placements; Dataset.explain shows what runs")
+
+
+def get_log_device_placement() -> bool:
+    """Are placements logged? They never are.
+
+    >>> hr.debugging.get_log_device_placement()
+    False
+    """
+    return False
+
+
+def disable_traceback_filtering() -> None:
+    """Tracebacks are whole, so that nothing changes.
+
+    >>> hr.debugging.disable_traceback_filtering()
+    """
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """Are lines left out of tracebacks? None are.
+
+    >>> hr.debugging.is_traceback_filtering_enabled()
+    False
+    """
+    return False
 
 
 def _refused(name: str, what: str, message: str | None) -> InvalidArgumentError:
