@@ -201,6 +201,21 @@ def test_WhereItDoesNotReachIsAWarning(tmp_path):
         ds.save(str(tmp_path / "saved"))
 
 
+def test_DatasetsWhoseFunctionsDrawNothingAreNotMeant(tmp_path):
+    hr.random.set_seed(5)
+
+    def fails(x):
+        draw(x)
+        raise ValueError("no")
+    with pytest.raises(ValueError, match="no"):
+        numbers().map(fails)
+    numbers().save(str(tmp_path / "saved"), shard_func=lambda x: hr.cast(draw(x) * 2, hr.int64))
+    assert numbers().batch(2)._drawn_from is None
+    assert numbers().map(draw)._drawn_from is not None
+    assert numbers().map(lambda x: x + 1)._drawn_from is None
+    assert hr.Dataset.zip(numbers(), numbers().map(draw))._drawn_from is not None
+
+
 def test_NobodyIsWarnedWithoutIt(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -41,10 +41,13 @@ def note() -> None:
 def traced() -> Iterator[None]:
     """A function is traced within, and with it those of the datasets that it makes."""
     before = _of_thread.count
-    try:
-        yield
-    finally:
-        _of_thread.last = _of_thread.last or _of_thread.count != before
+    yield  # of a function that fails no dataset is made
+    _of_thread.last = _of_thread.last or _of_thread.count != before
+
+
+def forget() -> None:
+    """No dataset is made of the function that was traced last."""
+    _of_thread.last = False
 
 
 def seed_of(*inputs: Any) -> int | None:

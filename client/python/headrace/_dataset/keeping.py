@@ -83,6 +83,7 @@ class Keeping(Described):
         _drawing.warn_of_what_is_not_decided(self, "save")
         _core.save(self._graph, _path(path, "path"), _compression(compression),
                    _shard(self._graph, shard_func, "save"))
+        _drawing.forget()
 
     @staticmethod
     def load(path: Path, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
