@@ -140,7 +140,7 @@ private:
                                "or use DATA or FILE_OR_DATA",
                                to_string(node.op)));
     const auto n = static_cast<int64_t>(files->total_values());
-    const auto &place = divide_.place();
+    const auto& place = divide_.place();
     const auto shards = place.shards, index = place.index;
     if (n < shards)
       return too_few(n);
