@@ -160,7 +160,7 @@ def assign(x):
     (lambda x: math.floor(x), "math.floor(x)"),
     (lambda x: f"{x:03d}", 'f"{x:03d}"'),
     (lambda x: x(), "x()"),
-    (lambda x: hr.constant([1, 2, 3])[:x], "[1, 2, 3])[:x]"),
+    (lambda x: hr.constant([1, 2, 3])[::x], "[1, 2, 3])[::x]"),
     (assign, "x[0] = 1  # the line"),
 ])
 def test_WhatCannotBeTracedNamesTheLineAndOffersPyFunction(f, line):

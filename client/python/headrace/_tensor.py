@@ -199,7 +199,7 @@ def _set_shape(self: Tensor, shape: Any) -> None:
     """
     dims = TensorShape(shape).dims
     if dims is not None and self.shape.dims != dims:
-        self._become(_core.ensure_shape(self, list(dims)))
+        _core.replace(self, _core.ensure_shape(self, list(dims)))
 
 
 def _divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:

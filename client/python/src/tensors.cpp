@@ -174,6 +174,8 @@ void bind_tensors(nb::module_& m) {
       tensor.def(
         reflected, [f](const expr& a, operand b) { return f(b.beside(a), a); }, nb::is_operator());
   };
+  // The tensor of Python is another one from here on: see `Tensor.set_shape`.
+  m.def("replace", [](expr& x, const expr& by) { x = by; });
   using e = const expr&;
   binary("__add__", "__radd__", [](e a, e b) { return a + b; });
   binary("__sub__", "__rsub__", [](e a, e b) { return a - b; });
@@ -198,7 +200,6 @@ void bind_tensors(nb::module_& m) {
   tensor.def("__pos__", [](e x) { return x; });
   tensor.def("__abs__", [](e x) { return abs(x); });
   tensor.def("__invert__", [](e x) { return x.type() == dtype::boolean ? !x : x ^ expr { -1 }; });
-  tensor.def("_become", [](expr& x, const expr& other) { x = other; });
   tensor.def("__getitem__", &item_of, nb::arg("index").none());
   tensor.def_prop_ro(
     "dtype",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _tracing
+from .. import _core, _tracing, _values
 from .._control_flow.rewriting import REWRITTEN, rewritten
 from .._processes.python import PyFunction
 from .._specs import DatasetSpec, flatten, spec_of_leaf
@@ -46,7 +46,9 @@ def _check_element(graph: _core.Graph, operator: str, predicate: Any) -> None:
 def _beside_element(predicate: Any) -> Any:
     """A function for map that gives the element and what the predicate says of it."""
     def both(*element: Any) -> Any:
-        return (element if len(element) != 1 else element[0]), predicate(*element)
+        # What a Python function gives may be declared without its shape.
+        said = _core.ensure_shape(_values.constant(predicate(*element)), [])
+        return (element if len(element) != 1 else element[0]), said
 
     def rewritten_both() -> Any:
         other = rewritten(predicate)

@@ -78,7 +78,7 @@ def slices(given: Any) -> Dataset:
     return made(_core.from_tensor_slices(tuple(columns))).map(rows)
 
 
-def batched(dataset: Dataset, batch_size: int, drop_remainder: bool, *, ragged: bool) -> Dataset:
+def batched(dataset: Dataset, batch_size: int | _core.Tensor, drop_remainder: bool, *, ragged: bool) -> Dataset:
     """Batches of elements with ragged tensors in them, which get one ragged axis more.
 
     ragged: may other tensors be of different shapes, and become ragged ones?

@@ -104,7 +104,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
     """
     if not callable(func):
         raise TypeError(f"py_function: func must be callable, not {type(func).__name__}")
-    if Tout is None and inp is not None and _is_result(inp):
+    if Tout is None and inp is not None and not _values.holds_tensors(inp):
         inp, Tout = None, inp  # the second argument is Tout where there is no inp
     if Tout is None:
         raise TypeError("py_function: Tout must say what func gives: dtypes or TensorSpecs")
@@ -124,23 +124,6 @@ def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout
     if Tout is None or inp is None:
         raise TypeError("numpy_function: it takes func, inp and Tout, in a function that is traced")
     return _called(func, inp, Tout, not _yes_or_no(stateful, "numpy_function", "stateful"), "numpy_function")
-
-
-def _is_result(value: Any) -> bool:
-    """Does it say what a function gives?"""
-    if isinstance(value, (list, tuple)):
-        return bool(value) and all(map(_is_result, value))
-    if isinstance(value, dict):
-        return bool(value) and all(map(_is_result, value.values()))
-    if isinstance(value, TensorSpec):
-        return True
-    if isinstance(value, (_core.Tensor, int, float)) or hasattr(value, "__array__"):
-        return False
-    try:
-        as_dtype(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 class _Parts:
