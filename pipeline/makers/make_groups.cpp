@@ -12,9 +12,11 @@ namespace {
 using detail::cardinality_of_batches;
 using detail::check_count;
 using detail::check_input;
+using detail::check_no_ragged;
 using detail::check_size;
 using detail::check_tensors;
 using detail::finish;
+using detail::has_ragged;
 using detail::node_of;
 using detail::refused;
 
@@ -47,11 +49,6 @@ structure with_ragged_leaves(const element_spec& spec) {
   if (spec.layout.what() == structure::kind::tuple)
     return structure::tuple(std::move(children));
   return structure::named(spec.layout.names(), std::move(children));
-}
-
-bool has_ragged(const structure& layout) {
-  return layout.is_ragged()
-         || std::any_of(layout.children().begin(), layout.children().end(), has_ragged);
 }
 
 } // namespace
@@ -100,6 +97,7 @@ result<dataset_ptr> make_padded_batch(dataset_ptr input, const number_argument& 
   constexpr auto op = dataset_op::padded_batch;
   const auto known = size.known();
   HEADRACE_TRY(check_tensors(op, input));
+  HEADRACE_TRY(check_no_ragged(op, input->spec));
   HEADRACE_TRY(size.check(op, "batch_size"));
   if (known)
     HEADRACE_TRY(check_size(op, "batch_size", *known));

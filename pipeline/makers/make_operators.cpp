@@ -137,6 +137,7 @@ result<dataset_ptr> make_batch(dataset_ptr input, const number_argument& size,
   constexpr auto op = dataset_op::batch;
   const auto known = size.known();
   HEADRACE_TRY(check_tensors(op, input));
+  HEADRACE_TRY(detail::check_no_ragged(op, input->spec));
   HEADRACE_TRY(size.check(op, "batch_size"));
   if (known)
     HEADRACE_TRY(check_size(op, "batch_size", *known));

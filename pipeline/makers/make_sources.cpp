@@ -112,6 +112,7 @@ result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, struc
   for (const auto& x : tensors) HEADRACE_TRY(check_expr(op, x, "tensors"));
   auto node = node_of(op);
   node.spec = spec_of(tensors, layout);
+  HEADRACE_TRY(detail::check_no_ragged(op, node.spec));
   int64_t rows = shape::unknown;
   for (size_t i = 0; i < tensors.size(); ++i) {
     auto& dims = node.spec.components[i].dims;

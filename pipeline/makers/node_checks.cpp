@@ -1,5 +1,6 @@
 #include "headrace/pipeline/makers/node_checks.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace headrace::detail {
@@ -62,6 +63,20 @@ status check_tensors(dataset_op op, const dataset_ptr& input) {
                  fmt::format("the input gives {}; it must give tensors: take the datasets apart "
                              "before, with flat_map or interleave",
                              to_string(input->spec)));
+}
+
+bool has_ragged(const structure& layout) {
+  return layout.is_ragged()
+         || std::any_of(layout.children().begin(), layout.children().end(), has_ragged);
+}
+
+status check_no_ragged(dataset_op op, const element_spec& given) {
+  if (!has_ragged(given.layout))
+    return {};
+  return refused(op,
+                 fmt::format("it is given {}; make tensors of ragged ones before, with to_tensor "
+                             "in a map",
+                             to_string(given)));
 }
 
 bool join_spec(element_spec& spec, const element_spec& other) {

@@ -19,6 +19,9 @@ status check_input(dataset_op op, const dataset_ptr& input);
 status check_expr(dataset_op op, const expr_ptr& x, std::string_view name);
 /// Ok if the elements have only tensors, and no datasets such as those of `window`.
 status check_tensors(dataset_op op, const dataset_ptr& input);
+/// Ok if there is no ragged tensor, whose values and row lengths are columns of different meanings.
+status check_no_ragged(dataset_op op, const element_spec& given);
+bool has_ragged(const structure& layout);
 /// True if both have one layout and dtype. Then the shapes of `spec` are widened to accept those of
 /// `other`.
 bool join_spec(element_spec& spec, const element_spec& other);

@@ -153,5 +153,21 @@ TEST(RaggedBatch, RefusesWhatHasNoRows) {
     "with to_tensor in a map");
 }
 
+TEST(RaggedBatch, IsNotTakenForTensorsOfItsParts) {
+  const auto in = make_ragged_batch(vectors(6), 3).value();
+  const std::string why = "it is given ragged(int64[?], int64[?]); make tensors of ragged ones "
+                          "before, with to_tensor in a map";
+  EXPECT_EQ(make_batch(in, 2).status().message(), "batch: " + why);
+  EXPECT_EQ(make_padded_batch(in, 2).status().message(), "padded_batch: " + why);
+  auto slices = traced(in, [&](ragged r) {
+    const auto parts = expr_structure{r};
+    std::vector<expr_ptr> tensors;
+    for (const auto& leaf : parts.leaves()) tensors.push_back(leaf.node());
+    EXPECT_EQ(make_from_tensor_slices(tensors, parts.layout()).status().message(),
+              "from_tensor_slices: " + why);
+    return r.to_tensor();
+  });
+}
+
 } // namespace
 } // namespace headrace
