@@ -10,7 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int64_t scalars = 100'000'000;
+/// Two seconds of them, so that the first leases, which grow from one split on, are a small part.
+constexpr int64_t scalars = 400'000'000;
 constexpr auto off = sharding_policy::off;
 constexpr auto dynamic = sharding_policy::dynamic;
 
