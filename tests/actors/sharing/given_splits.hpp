@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/split_question.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 
@@ -30,8 +31,20 @@ public:
     else
       at.over = what.over;
   }
-  /// The task is about to leave: what one source has begun is read by all that advance with it.
-  void leave() { leaves_ = true; }
+  /// The task is about to leave: what one source has begun is read by all that advance with it, and
+  /// the rest is not read, also if the task dies before its job knows of that.
+  void leave(const std::vector<unread_splits>& unread) {
+    leaves_ = true;
+    for (const auto& one : unread) {
+      const auto known = passes_.find({one.source, one.pass});
+      if (known == passes_.end())
+        continue;
+      gave_back(one.source, one.pass, one.rest);
+      const auto ranges = known->second.ranges;
+      for (size_t i = one.answered; i < ranges.size(); ++i)
+        gave_back(one.source, one.pass, ranges[i]);
+    }
+  }
   /// Splits of a group that were not begun.
   void gave_back(uint32_t source, uint64_t pass, const split_range& what) {
     for (uint32_t other = 0; other < plan_.sources.size(); ++other)

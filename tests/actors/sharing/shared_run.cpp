@@ -111,7 +111,7 @@ void shared_run::accident() {
     if (who != nullptr && !who->unread) {
       alive_.erase(who->about);
       who->unread = who->runs->leave();
-      tasks_.at(who->order.id).given.leave();
+      tasks_.at(who->order.id).given.leave(*who->unread);
       who->asks.clear();
     }
     break;
