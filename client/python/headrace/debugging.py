@@ -9,7 +9,7 @@ about the elements that take that branch. What depends on no element is looked a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,15 @@ import numpy as np
 from . import _core, _numerics, dtypes
 from ._assertions import holds
 from ._functions.complexes import absolute, real_dtype, step_at_one
+from ._functions.spec_assertions import assert_integer as assert_integer
+from ._functions.spec_assertions import assert_rank as assert_rank
+from ._functions.spec_assertions import assert_rank_at_least as assert_rank_at_least
+from ._functions.spec_assertions import assert_rank_in as assert_rank_in
+from ._functions.spec_assertions import assert_same_float_dtype as assert_same_float_dtype
+from ._functions.spec_assertions import assert_scalar as assert_scalar
+from ._functions.spec_assertions import assert_shapes as assert_shapes
+from ._functions.spec_assertions import assert_type as assert_type
+from ._functions.spec_assertions import does_not_hold, held
 from ._missing import names_of as _names_of
 from ._values import constant, integer, tensor
 from .errors import InvalidArgumentError, UnimplementedError
@@ -27,14 +36,8 @@ if not TYPE_CHECKING:
 Tensor = _core.Tensor
 
 
-def _held(assertion: Tensor, summarize: Any = None) -> Tensor:
-    if summarize is not None:
-        assertion = _core.summarized(assertion, integer(summarize, "summarize"))
-    return holds(assertion)
-
-
 def _two(f: Any, x: Any, y: Any, message: str | None, summarize: Any) -> Tensor:
-    return _held(f(constant(x), tensor(y, "y"), message or ""), summarize)
+    return held(f(constant(x), tensor(y, "y"), message or ""), summarize)
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
@@ -126,10 +129,10 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
     """
     value = constant(x)
     if not (value.dtype.is_floating or value.dtype.is_complex):
-        raise TypeError(str(_refused("assert_near", f"x is {value.dtype.name}; floats or complex numbers are needed", message)))
+        raise TypeError(str(does_not_hold("assert_near", f"x is {value.dtype.name}; floats or complex numbers are needed", message)))
     other = constant(y, value.dtype) if not isinstance(y, Tensor) else y
     if other.dtype != value.dtype:
-        raise TypeError(str(_refused("assert_near", f"x is {value.dtype.name}, and y {other.dtype.name}", message)))
+        raise TypeError(str(does_not_hold("assert_near", f"x is {value.dtype.name}, and y {other.dtype.name}", message)))
     real = real_dtype(value.dtype)
     usual = 10 * step_at_one(real)
     relative, absolute_ = (constant(usual if given is None else given, real) for given in (rtol, atol))
@@ -137,7 +140,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
     # In the shape of both.
     beside = _core.where(difference == difference, other, other)
     near = absolute(difference) < absolute_ + relative * absolute(beside)
-    return _held(_core.check(value, near, "assert_near", message or "x is near y", [("x", value), ("y", other)], None),
+    return held(_core.check(value, near, "assert_near", message or "x is near y", [("x", value), ("y", other)], None),
                  summarize)
 
 
@@ -148,7 +151,7 @@ def assert_positive(x: Any, message: str | None = None, summarize: Any = None, n
     >>> list(ds)
     [np.int64(1)]
     """
-    return _held(_core.assert_positive(constant(x), message or ""), summarize)
+    return held(_core.assert_positive(constant(x), message or ""), summarize)
 
 
 def assert_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -157,7 +160,7 @@ def assert_negative(x: Any, message: str | None = None, summarize: Any = None, n
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_negative(-x - 1)))
     [np.int64(-1), np.int64(-2)]
     """
-    return _held(_core.assert_negative(constant(x), message or ""), summarize)
+    return held(_core.assert_negative(constant(x), message or ""), summarize)
 
 
 def assert_non_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -166,7 +169,7 @@ def assert_non_negative(x: Any, message: str | None = None, summarize: Any = Non
     >>> list(Dataset.range(2).map(hr.debugging.assert_non_negative))
     [np.int64(0), np.int64(1)]
     """
-    return _held(_core.assert_non_negative(constant(x), message or ""), summarize)
+    return held(_core.assert_non_negative(constant(x), message or ""), summarize)
 
 
 def assert_non_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -175,7 +178,7 @@ def assert_non_positive(x: Any, message: str | None = None, summarize: Any = Non
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_non_positive(-x)))
     [np.int64(0), np.int64(-1)]
     """
-    return _held(_core.assert_non_positive(constant(x), message or ""), summarize)
+    return held(_core.assert_non_positive(constant(x), message or ""), summarize)
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
@@ -184,7 +187,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
     >>> list(Dataset.from_tensor_slices([1.5]).map(lambda x: hr.debugging.assert_all_finite(x, "the input")))
     [np.float32(1.5)]
     """
-    return _held(_core.assert_all_finite(constant(x), message))
+    return held(_core.assert_all_finite(constant(x), message))
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
@@ -194,7 +197,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     >>> list(ds.ignore_errors())
     [np.float32(2.0)]
     """
-    return _held(_core.check_numerics(constant(tensor), message))
+    return held(_core.check_numerics(constant(tensor), message))
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
@@ -256,184 +259,6 @@ def is_traceback_filtering_enabled() -> bool:
     False
     """
     return False
-
-
-def _refused(name: str, what: str, message: str | None) -> InvalidArgumentError:
-    return InvalidArgumentError(f"debugging.{name}: {message + ': ' if message else ''}{what}")
-
-
-def _rank_is(x: Any, name: str, fits: Any, needed: str, message: str | None) -> Tensor:
-    """`x` if its rank fits, which is found out at once if it is known."""
-    out = constant(x)
-    known = out.shape.rank
-    if known is None:
-        return _held(_core.assert_true(out, fits(_core.size(_core.shape_of(out))), message or needed))
-    if not fits(known):
-        raise _refused(name, f"the tensor has shape {out.shape}; {needed}", message)
-    return out
-
-
-def assert_rank(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has so many axes: raises at once if it is known to have another number.
-
-    >>> import headrace as hr
-    >>> list(hr.Dataset.range(1).map(lambda x: hr.debugging.assert_rank(x, 0)))
-    [np.int64(0)]
-    """
-    out = constant(x)
-    asserted = _core.assert_rank(out, integer(rank, "rank"), message or "")
-    return asserted if out.shape.rank is not None else _held(asserted)
-
-
-def assert_rank_at_least(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has so many axes or more: raises at once if it is known to have less.
-
-    >>> list(Dataset.range(2).batch(2).map(lambda x: hr.debugging.assert_rank_at_least(x, 1)))
-    [array([0, 1])]
-    """
-    least = integer(rank, "rank")
-    return _rank_is(x, "assert_rank_at_least", lambda r: r >= least, f"rank {least} or more is needed", message)
-
-
-def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if the number of its axes is one of these: raises at once if it is known to be none.
-
-    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_rank_in(x, [0, 1])))
-    [np.int64(0), np.int64(1)]
-    """
-    some = [integer(r, "ranks") for r in ranks]
-    if not some:
-        raise ValueError("ranks must hold one number at least")
-
-    def fits(rank: Any) -> Any:
-        out = rank == some[0]
-        for r in some[1:]:
-            out = out | (rank == r)
-        return out
-    return _rank_is(x, "assert_rank_in", fits, f"a rank of {some} is needed", message)
-
-
-def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """``tensor`` if it has no axes. Raises ``InvalidArgumentError`` at once otherwise, also if that is not known.
-
-    >>> list(Dataset.range(2).map(hr.debugging.assert_scalar))
-    [np.int64(0), np.int64(1)]
-    """
-    out = constant(tensor)
-    if out.shape.rank != 0:
-        raise _refused("assert_scalar", f"the tensor has shape {out.shape}; a scalar is needed", message)
-    return out
-
-
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has an integer dtype. Raises ``TypeError`` at once otherwise.
-
-    >>> list(Dataset.range(2).map(hr.debugging.assert_integer))
-    [np.int64(0), np.int64(1)]
-    """
-    out = constant(x)
-    if not out.dtype.is_integer:
-        raise TypeError(str(_refused("assert_integer", f"the tensor is {out.dtype.name}; integers are needed", message)))
-    return out
-
-
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """``tensor`` if it has this dtype. Raises ``TypeError`` at once otherwise.
-
-    >>> import headrace as hr
-    >>> list(hr.Dataset.range(1).map(lambda x: hr.debugging.assert_type(x, hr.int64)))
-    [np.int64(0)]
-    """
-    out, wanted = constant(tensor), dtypes.as_dtype(tf_type)
-    if out.dtype != wanted:
-        raise TypeError(str(_refused("assert_type", f"the tensor is {out.dtype.name}; {wanted.name} is needed", message)))
-    return out
-
-
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DType:
-    """The floating dtype that all of these tensors have (None among them is passed over), which is ``dtype`` if given.
-
-    Raises ``ValueError``.
-
-    >>> hr.debugging.assert_same_float_dtype([hr.constant(1.0), None, hr.constant([2.0])])
-    headrace.float32
-    """
-    seen = [constant(x).dtype for x in tensors or [] if x is not None]
-    wanted = dtypes.float32 if dtype is None and not seen else seen[0] if dtype is None else dtypes.as_dtype(dtype)
-    for other in seen:
-        if other != wanted:
-            raise ValueError(f"debugging.assert_same_float_dtype: a tensor is {other.name}, where {wanted.name} is needed")
-    if not wanted.is_floating:
-        raise ValueError(f"debugging.assert_same_float_dtype: {wanted.name} is no floating dtype")
-    return wanted
-
-
-def _pairs(shapes: Any) -> list[tuple[Any, Any]]:
-    return list(shapes.items()) if isinstance(shapes, Mapping) else [(x, dims) for x, dims in shapes]
-
-
-def _is_any(wanted: Any) -> bool:
-    return wanted is None or isinstance(wanted, str) and wanted == "."
-
-
-def _inner_axes(x: Tensor, dims: tuple[Any, ...], message: str | None) -> tuple[Tensor, list[Any], tuple[Any, ...]]:
-    """The tensor, the extents of its axes, and what they are to be: of the last ones if ``dims`` begins with any axes."""
-    if dims and (dims[0] is Ellipsis or isinstance(dims[0], str) and dims[0] == "*"):
-        dims = dims[1:]
-        out = assert_rank_at_least(x, len(dims), message)
-        if out.shape.rank is None:
-            raise _refused("assert_shapes", "the tensor has an unknown rank; say it with headrace.ensure_shape", message)
-        skipped = out.shape.rank - len(dims)
-    else:
-        # A scalar and a tensor of one value are alike.
-        dims = dims or (1,)
-        if x.shape.rank == 0:
-            return (x, [1], dims) if len(dims) == 1 else (assert_rank(x, len(dims), message), [], dims)
-        out, skipped = assert_rank(x, len(dims), message), 0
-    extents = [known if known is not None else _core.cast(_core.shape_of(out)[axis], "int64")
-               for axis, known in enumerate(out.shape) if axis >= skipped]
-    return out, extents, dims
-
-
-def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: str | None = None,
-                  name: str | None = None) -> list[Tensor]:
-    """The tensors of ``(tensor, shape)`` pairs, if all have these shapes. ``shapes``: a list of pairs.
-
-    A shape holds, for each axis, an extent (an int, or its digits), None or ``"."`` (any), or another value: axes of one value
-    have one extent. It may begin with ``...`` or ``"*"``: any axes before the others. A scalar counts as one axis of extent 1.
-    ``data``: tensors that the message shows in place of the shape. What is known when the function is traced raises
-    ``InvalidArgumentError`` at once.
-
-    >>> import headrace as hr
-    >>> ds = hr.Dataset.range(4).batch(2).map(lambda x: hr.debugging.assert_shapes([(x, ("N",)), (-x, ("N",))])[0])
-    >>> list(ds)
-    [array([0, 1]), array([2, 3])]
-    """
-    out: list[Tensor] = []
-    extents: dict[Any, Any] = {}  # by name: a number, or a tensor of one
-    given = data if isinstance(data, (list, tuple)) else [] if data is None else [data]
-    shown = [("data", constant(x)) for x in given]
-    most = None if summarize is None else integer(summarize, "summarize")
-    for x, shape in _pairs(shapes):
-        dims = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else (shape,)
-        t, found, wanted_of = _inner_axes(constant(x), dims, message)
-        for wanted, extent in zip(wanted_of, found):
-            if isinstance(wanted, str) and wanted.isdecimal():
-                wanted = int(wanted)
-            if _is_any(wanted):
-                continue
-            if not isinstance(wanted, (int, np.integer)) or isinstance(wanted, bool):
-                wanted = extents.setdefault(wanted, extent)
-            if wanted is extent:
-                continue
-            if isinstance(wanted, (int, np.integer)) and isinstance(extent, int):
-                if wanted != extent:
-                    raise _refused("assert_shapes", f"a tensor has shape {t.shape}; {dims} is needed", message)
-            else:
-                same = constant(extent, dtypes.int64) == constant(wanted, dtypes.int64)
-                t = holds(_core.check(t, same, "assert_shapes", message or f"the shape is {dims}", shown, most))
-        out.append(t)
-    return out
 
 
 def assert_proper_iterable(values: Any) -> None:

@@ -34,6 +34,18 @@ protected:
     }
     return {};
   }
+  /// A consumer of trainer "b", in a job whose passes are for two trainers each.
+  consumer_core of_a_shared_pass(consumer_id id) const {
+    return {{.dataset_id = "d",
+             .job_name = "j",
+             .parameters = {.cross_trainer_cache = cache_terms{1min, 2}},
+             .trainer = "b"},
+            id,
+            "host:1",
+            out,
+            logger{},
+            now};
+  }
 
   time_point now{1h};
   std::shared_ptr<handout> out = std::make_shared<handout>([] {});
@@ -110,15 +122,7 @@ TEST_F(ConsumerLease, TellsWhoReusesANameThatItsJobIsOver) {
 }
 
 TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatItsPassWasOverWhenItCame) {
-  consumer_core late{{.dataset_id = "d",
-                      .job_name = "j",
-                      .parameters = {.cross_trainer_cache = cache_terms{1min, 2}},
-                      .trainer = "b"},
-                     consumer_id{1},
-                     "host:1",
-                     out,
-                     logger{},
-                     now};
+  auto late = of_a_shared_pass(consumer_id{1});
   late.dispatcher_up(now);
   view.tasks.clear();
   view.finished = true;
@@ -130,15 +134,7 @@ TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatItsPassWasOverWhenItCame) {
 }
 
 TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatPartOfItsPassWasOverWhenItCame) {
-  consumer_core late{{.dataset_id = "d",
-                      .job_name = "j",
-                      .parameters = {.cross_trainer_cache = cache_terms{1min, 2}},
-                      .trainer = "b"},
-                     consumer_id{1},
-                     "host:1",
-                     out,
-                     logger{},
-                     now};
+  auto late = of_a_shared_pass(consumer_id{1});
   late.dispatcher_up(now);
   const auto tasks = std::exchange(view.tasks, {});
   view.over_elements = 1000;
@@ -157,15 +153,8 @@ TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatPartOfItsPassWasOverWhenItC
                                  "were lost"));
 
   // A task may end after it was named, and before its stream is open.
-  consumer_core later{{.dataset_id = "d",
-                       .job_name = "j",
-                       .parameters = {.cross_trainer_cache = cache_terms{1min, 2}},
-                       .trainer = "b"},
-                      consumer_id{2},
-                      "host:1",
-                      out = std::make_shared<handout>([] {}),
-                      logger{},
-                      now};
+  out = std::make_shared<handout>([] {});
+  auto later = of_a_shared_pass(consumer_id{2});
   later.dispatcher_up(now);
   view.tasks = tasks;
   view.finished = false;

@@ -27,19 +27,34 @@ def _plain(spec: Any) -> list[Any]:
     return [spec.dtype.name, None if dims is None else list(dims)]
 
 
-class _Twice:
-    """Calls a function and returns its result twice; a class is instantiated at the first call."""
+class _Around:
+    """Calls a function, or an object of a class, which is made at the first call."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self._f = f
         self._made = not isinstance(f, type)
         self.__qualname__ = getattr(f, "__qualname__", type(f).__qualname__)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def _result(self, arguments: tuple[Any, ...]) -> Any:
         if not self._made:
             self._f, self._made = self._f(), True
-        result = self._f(*arguments)
+        return self._f(*arguments)
+
+
+class _Twice(_Around):
+    """Returns the result twice, as a pair."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        result = self._result(arguments)
         return result, result
+
+
+class _Parts(_Around):
+    """Of a function that is declared to give a list: returns a tuple. One part may come without a list."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        result = self._result(arguments)
+        return tuple(result) if isinstance(result, (list, tuple)) else (result,)
 
 
 class PyFunction:
@@ -124,21 +139,6 @@ def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout
     if Tout is None or inp is None:
         raise TypeError("numpy_function: it takes func, inp and Tout, in a function that is traced")
     return _called(func, inp, Tout, not _yes_or_no(stateful, "numpy_function", "stateful"), "numpy_function")
-
-
-class _Parts:
-    """Calls a function that is declared to give a list, and returns a tuple. One part may come without a list."""
-
-    def __init__(self, f: Callable[..., Any]) -> None:
-        self._f = f
-        self._made = not isinstance(f, type)
-        self.__qualname__ = getattr(f, "__qualname__", type(f).__qualname__)
-
-    def __call__(self, *arguments: Any) -> Any:
-        if not self._made:
-            self._f, self._made = self._f(), True
-        result = self._f(*arguments)
-        return tuple(result) if isinstance(result, (list, tuple)) else (result,)
 
 
 def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, function: str) -> Any:

@@ -1,0 +1,179 @@
+"""Loops over tensors: traced functions give what plain Python gives, element by element."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import headrace as hr
+from control_flow import NUMBERS, refused, same
+
+
+def test_WhileGoesOnAsLongAsEachElementSays():
+    def collatz(x):
+        steps = 0
+        while x > 1:
+            if x % 2 == 0:
+                x = x // 2
+            else:
+                x = 3 * x + 1
+            steps += 1
+        return x, steps
+    same(collatz, [*NUMBERS, 27, 97])
+
+
+def test_MoreStepsThanAGraphCouldHoldOneByOne():
+    def count(x):
+        n = 0
+        while n < x:
+            n += 1
+        return n
+    same(count, [5, 0, 3000])
+
+
+def test_ForOverARangeWithTensorBounds():
+    def total(x):
+        s = 0
+        for i in range(x):
+            s += i * i
+        return s
+
+    def backwards(x):
+        s = x
+        for i in range(10, x, -3):
+            s = 2 * s + i
+        return s
+    same(total)
+    same(backwards)
+    want = [int(total(n)) for n in range(5)]
+    assert list(hr.Dataset.range(5).map(lambda x: total_of(x))) == want
+
+
+def total_of(x):
+    s = 0
+    for i in hr.range(x):
+        s += i * i
+    return s
+
+
+def test_ForOverTheRowsOfATensor():
+    def longest(rows):
+        best = 0
+        for row in rows:
+            if row[0] > best:
+                best = row[0]
+        return best
+    ds = hr.Dataset.range(7).map(lambda x: hr.stack([x, -x])).batch(3)
+    assert list(ds.map(longest)) == [2, 5, 6]
+
+
+def test_BreakAndContinue():
+    def f(x):
+        s = 0
+        for i in range(x):
+            if i == 2:
+                continue
+            if s > 20:
+                break
+            s += i
+        return s
+
+    def unrolled(x):
+        s = 0
+        for i in range(4):
+            if x == i:
+                break
+            s += 10 ** i
+        return s
+
+    def forever(x):
+        n = 0
+        while True:
+            n += 1
+            if n * n > x:
+                break
+        return n
+    same(f)
+    same(unrolled)
+    same(forever)
+
+
+def test_ReturnInLoops():
+    def root(x):
+        for i in range(x):
+            if i * i >= x:
+                return i
+        return -x
+
+    def unrolled(x):
+        for i in range(3):
+            if x > i:
+                return x + i
+        return x
+
+    def inner(x):
+        for i in range(x):
+            for j in range(i):
+                if i * j > x:
+                    return i * 100 + j
+        return x * 0
+    same(root)
+    same(unrolled)
+    same(inner)
+
+
+def test_LoopsInLoopsAndBranches():
+    def f(x):
+        s = 0
+        if x > 3:
+            for i in range(x):
+                j = i
+                while j > 0:
+                    if j % 2 == 0:
+                        s += j
+                    j -= 1
+        else:
+            s = x
+        return s
+    same(f)
+
+
+def test_AnElementThatFailsLeavesTheLoop():
+    def f(x):
+        y = x
+        while y < 3:
+            y = y + 6 // x
+        return y
+    ds = hr.Dataset.from_tensor_slices(np.array([1, 0, 2, 3])).map(f)
+    assert list(ds.ignore_errors()) == [7, 5, 3]
+
+
+def test_LoopVariablesThatChangeAreNamed():
+    def shape(x):
+        y = hr.reshape(x, [1])
+        while x > 0:
+            y = hr.concat([y, y], 0)
+            x = x - 1
+        return y
+
+    def dtype(x):
+        y = x
+        while y > 0:
+            y = hr.cast(y, hr.float32) - 1.0
+        return y
+
+    def local(x):
+        while x > 0:
+            z = x
+            x = x - 1
+        return z + 0
+
+    def in_place(x):
+        seen = []
+        while x > 0:
+            x = x - 1
+            seen.append(x)
+        return x
+    refused(shape, "`y` has the shape .* before a step .* after it")
+    refused(dtype, "`y` is int64 before a step of a loop over a tensor and float32 after it.*cast")
+    refused(local, "`z` has no value after a loop")
+    refused(in_place, "a `while` over a tensor calls `seen.append")
