@@ -336,7 +336,7 @@ void consumer_core::end() {
   out_->trust_until(time_point::max());
   auto remark = describe(losses_, options_.parameters.mode,
                          options_.parameters.cross_trainer_cache.has_value());
-  if (skipped_ != skips_told_)
+  if (skipped_ != skips_reported_)
     remark = (remark.empty() ? "" : remark + "; ") + skips();
   // A later iteration passes over a finished repetition. If it is the first one, the job name may
   // have been used before.

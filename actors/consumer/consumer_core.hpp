@@ -287,10 +287,10 @@ private:
   status unreachable_;
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped_ = 0;
-  uint64_t skips_told_ = 0;
+  uint64_t skips_reported_ = 0;
   /// Since when there are shards that no task reads; and whether the trainer was warned.
   std::optional<time_point> unserved_since_;
-  bool unserved_told_ = false;
+  bool unserved_reported_ = false;
   bool came_late_ = false; ///< the repetition was finished when the job first answered
   /// As the job first answered: elements made by tasks that had ended, and lost tasks.
   uint64_t over_elements_ = 0, lost_tasks_ = 0;

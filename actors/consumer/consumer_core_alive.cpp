@@ -269,10 +269,10 @@ status consumer_core::overdue(time_point now) const {
 
 void consumer_core::note_unserved(time_point now) {
   if (!unserved_since_) {
-    unserved_told_ = false;
+    unserved_reported_ = false;
     return;
   }
-  if (now - *unserved_since_ < options_.worker_timeout || std::exchange(unserved_told_, true))
+  if (now - *unserved_since_ < options_.worker_timeout || std::exchange(unserved_reported_, true))
     return;
   out_->remark(fmt::format(
     "no worker has come for {:.0f} s for {} of the worker_addresses of the service at {}: its part "

@@ -180,10 +180,10 @@ void consumer_core::note_skips(stream& s, uint64_t skipped) {
     return;
   skipped_ += skipped - std::exchange(s.skipped, skipped);
   // A slow trainer may skip often, so not every skip is logged. The rest is told at the end.
-  if (skipped_ < 2 * skips_told_)
+  if (skipped_ < 2 * skips_reported_)
     return;
   out_->remark(skips());
-  skips_told_ = skipped_;
+  skips_reported_ = skipped_;
   log_.warn("this trainer has skipped elements of the cross-trainer cache",
             {{"trainer", options_.trainer}, {"skipped_so_far", skipped_}});
 }

@@ -41,18 +41,34 @@ column run_shaped_rows(const op_call& call, size_t rank, Body&& body) {
 
 /// How many values a shape has; an error for negative extents and for too many values.
 result<int64_t> values_in(std::span<const int64_t> dims) {
-  int64_t n = 1;
   for (auto dim : dims)
     if (dim < 0)
       return invalid_argument(fmt::format("an extent is {}; it must be 0 or more", dim));
+  if (std::ranges::find(dims, 0) != dims.end())
+    return 0;
+  int64_t n = 1;
   for (auto dim : dims)
     if (__builtin_mul_overflow(n, dim, &n) || n > most_values)
-      n = dim == 0 ? 0 : most_values + 1;
-  if (n > most_values && std::ranges::find(dims, 0) == dims.end())
-    return invalid_argument(
-      fmt::format("{} has more than {} values",
-                  to_string(shape{std::vector<int64_t>(dims.begin(), dims.end())}), most_values));
-  return std::ranges::find(dims, 0) != dims.end() ? 0 : n;
+      return invalid_argument(
+        fmt::format("{} has more than {} values",
+                    to_string(shape{std::vector<int64_t>(dims.begin(), dims.end())}), most_values));
+  return n;
+}
+
+/// Ok if the strings of row `r`, repeated until there are `n`, have no more bytes than a row may
+/// have values.
+status check_text(const operand& in, size_t r, int64_t n) {
+  if (!in.data->is_string() || n == 0)
+    return {};
+  const auto row = in.row(r);
+  const auto first = in.data->first_value(row), last = in.data->first_value(row + 1);
+  int64_t bytes = 0;
+  for (auto i = first; i < last; ++i)
+    bytes += static_cast<int64_t>(in.data->string(static_cast<size_t>(i)).size());
+  const auto times = n / std::max<int64_t>(last - first, 1);
+  if (bytes == 0 || times <= most_values / bytes)
+    return {};
+  return invalid_argument(fmt::format("its strings have more than {} bytes", most_values));
 }
 
 /// Appends `count` values of `from`, the first of which is `first`.
@@ -89,6 +105,7 @@ column run_fill(const op_call& call) {
     call, call.node.attrs.dims.size(), [&](size_t r, column_builder& out) -> result<shape> {
       auto dims = extents_in_row(call, r, 1);
       HEADRACE_ASSIGN(const auto n, values_in(dims));
+      HEADRACE_TRY(check_text(value, r, n));
       const auto at = value.first_value(r);
       if (value.data->is_string()) {
         for (int64_t i = 0; i < n; ++i) append(out, *value.data, at, 1);
@@ -167,6 +184,7 @@ column run_tile(const op_call& call) {
       int64_t inner = 1;
       for (size_t i = row.rank(); i-- > 0; inner *= row[i]) strides[i] = inner;
       HEADRACE_ASSIGN(const auto n, values_in(dims));
+      HEADRACE_TRY(check_text(in, r, n));
       if (n != 0)
         append_tiled(out, *in.data, row.dims(), multiples, strides, in.first_value(r));
       return shape{std::move(dims)};
@@ -330,6 +348,7 @@ column run_repeat(const op_call& call) {
       std::vector<int64_t> dims{row.dims().begin(), row.dims().end()};
       dims[axis] = extent;
       HEADRACE_ASSIGN(const auto n, values_in(dims));
+      HEADRACE_TRY(check_text(in, r, n));
       if (n != 0)
         for (int64_t o = 0; o < parts.outer; ++o)
           for (int64_t i = 0; i < parts.extent; ++i)

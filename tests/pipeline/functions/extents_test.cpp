@@ -99,6 +99,18 @@ TEST(Extents, AreNoMoreThanAnElementMayHave) {
             "repeat: [2199023255552] has more than 1073741824 values");
 }
 
+TEST(Extents, AreOfNoMoreTextThanAnElementMayHave) {
+  const std::string text(1000, 'x');
+  const auto why = " its strings have more than 1073741824 bytes";
+  EXPECT_EQ(first_error(1 << 21, [&](expr n) { return fill({n}, text); }),
+            std::string{"fill:"} + why);
+  EXPECT_EQ(first_error(1 << 21, [&](expr n) { return tile(stack({expr{text}}), {n}); }),
+            std::string{"tile:"} + why);
+  EXPECT_EQ(first_error(1 << 21, [&](expr n) { return repeat(stack({expr{text}}), n); }),
+            std::string{"repeat:"} + why);
+  EXPECT_EQ(first_error(1 << 10, [&](expr n) { return fill({n}, text); }), "");
+}
+
 /// numpy's slices, of which these are the rules: every pair of bounds in every step.
 TEST(Extents, OfSlicesAreThoseOfSlicesBetweenNumbers) {
   const auto five = constant(std::vector<int64_t>{0, 1, 2, 3, 4});
