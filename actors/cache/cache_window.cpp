@@ -139,6 +139,16 @@ void cache_window::renew_hold(time_point now) {
       from = std::min(from, x.place);
   if (std::exchange(held_from_, from) != from)
     store_->hold(id_, from);
+  if (options_.closed)
+    free_passed();
+}
+
+void cache_window::free_passed() {
+  // Also a trainer that is not waited for may come back for what is still there.
+  auto below = end_;
+  for (const auto& [id, x] : trainers_) below = std::min(below, x.place);
+  if (std::exchange(freed_below_, below) != below)
+    store_->free_below(id_, below);
 }
 
 void cache_window::look(time_point now) {

@@ -25,6 +25,9 @@ public:
     std::optional<duration> wait;
     /// How long a trainer that is away may still be waited for.
     duration lease = std::chrono::seconds{5};
+    /// No other trainers will come once the first element was appended. So blocks that all trainers
+    /// were handed are freed at once.
+    bool closed = false;
   };
   /// Larger blocks are cut, also if the budget has room for only a few blocks.
   static constexpr size_t most_block_bytes = size_t{256} << 10;
@@ -103,6 +106,8 @@ private:
   trainer& of(const std::string& id);
   bool holds(const trainer& x, time_point now) const;
   void renew_hold(time_point now);
+  /// Frees the blocks that all trainers were handed.
+  void free_passed();
   void forget_the_longest_away();
 
   std::shared_ptr<window_store> store_;
@@ -111,6 +116,7 @@ private:
   std::map<std::string, trainer> trainers_;
   uint64_t end_ = 0;
   uint64_t held_from_ = UINT64_MAX;
+  uint64_t freed_below_ = 0;
   std::optional<time_point> waits_since_; ///< since when `append` waits for a trainer
   time_point looked_at_{};
 };

@@ -13,7 +13,9 @@ namespace headrace {
 window_output::window_output(std::shared_ptr<window_store> store, options how)
   : terms_(how.terms),
     lease_(how.lease),
-    window_(std::move(store), {.wait = how.terms.wait, .lease = how.lease}) {}
+    window_(
+      std::move(store),
+      {.wait = how.terms.wait, .lease = how.lease, .closed = how.terms.expected_trainers != 0}) {}
 
 // -- events -------------------------------------------------------------------------------
 

@@ -164,6 +164,20 @@ void window_store::hold(uint64_t window, uint64_t from) {
   for (const auto& call : waiting) call();
 }
 
+void window_store::free_below(uint64_t window, uint64_t row) {
+  std::vector<std::function<void()>> waiting;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& of = windows_.at(window);
+    const auto before = of.blocks.size();
+    while (!of.blocks.empty() && of.blocks.front()->first_ + of.blocks.front()->rows_ <= row)
+      evict(of);
+    if (of.blocks.size() != before)
+      waiting = who_lacks_room(window);
+  }
+  for (const auto& call : waiting) call();
+}
+
 std::vector<std::function<void()>> window_store::who_shrank(uint64_t but) {
   std::vector<std::function<void()>> out;
   for (const auto& [id, x] : windows_)

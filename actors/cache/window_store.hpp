@@ -67,6 +67,8 @@ public:
   std::shared_ptr<cached_block> append(uint64_t window, uint64_t first, block rows, bool bounded);
   /// Rows from this number on are not evicted. At first no row is held.
   void hold(uint64_t window, uint64_t from);
+  /// Frees the blocks of the window whose rows all come before this one.
+  void free_below(uint64_t window, uint64_t row);
   /// The block that has that row; null: it was evicted, or is not appended yet.
   std::shared_ptr<cached_block> find(uint64_t window, uint64_t row) const;
 

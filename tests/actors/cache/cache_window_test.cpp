@@ -171,6 +171,35 @@ TEST(CacheWindow, WaitsForATrainerThatIsAwayForNoLongerThanItsLease) {
   EXPECT_EQ(x.append(10), outcome::appended);
 }
 
+TEST(CacheWindow, FreesWhatAllHaveBeenHandedWhereNoOthersWillCome) {
+  const auto store = window_store::make(100 * charge(10));
+  cache_window window{store, {.wait = 1h, .closed = true}};
+  const time_point now{1h};
+  window.join("fast", cache_start::oldest);
+  window.join("slow", cache_start::oldest);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(window.append(rows_of(10 * i, 10), now), outcome::appended);
+  while (window.read("fast")) {
+  }
+  window.handed_out_all("fast");
+  window.look(now);
+  EXPECT_EQ(store->bytes(), 3 * charge(10)) << "the other one may be away, and come back";
+  (void)window.read("slow");
+  (void)window.read("slow");
+  window.handed_out("slow", 19);
+  window.look(now);
+  EXPECT_EQ(store->bytes(), 2 * charge(10));
+  EXPECT_EQ(window.span().first, 10u);
+  window.leave("slow", now);
+  window.look(now + 1h);
+  EXPECT_EQ(store->bytes(), 2 * charge(10));
+  (void)window.read("slow");
+  window.handed_out_all("slow");
+  window.look(now + 1h);
+  EXPECT_EQ(store->bytes(), 0u);
+  EXPECT_EQ(window.append(rows_of(30, 10), now + 1h), outcome::appended);
+  EXPECT_EQ(values(*window.read("fast")).front(), 30);
+}
+
 TEST(CacheWindow, RemembersSoManyTrainersThatAreAway) {
   fixture x{4096};
   x.append(10);
