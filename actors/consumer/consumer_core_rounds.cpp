@@ -77,6 +77,7 @@ status consumer_core::missing_consumers(time_point now) const {
     if (std::ranges::find(rounds.seats, i, &round_seat::index) == rounds.seats.end())
       missing.push_back(i);
   const auto waited = in_seconds(options_.consumer_timeout);
+  const bool one = missing.size() == 1;
   const auto others = rounds.consumers - rounds.seats.size() - missing.size();
   const auto whose =
     fmt::format("with consumer_index {}{} of {}", fmt::join(missing, ", "),
@@ -88,9 +89,12 @@ status consumer_core::missing_consumers(time_point now) const {
       "dataset: another one under that job_name is another job)",
       whose, options_.job_name, waited));
   return unavailable(fmt::format(
-    "coordinated reads: the consumer {} of job '{}' has left or is lost, and none has come in its "
-    "place for {:.0f} s; start it again with `rejoin`, or give `consumer_timeout` more",
-    whose, options_.job_name, waited));
+    "coordinated reads: the {} {} of job '{}' {} left (perhaps as {} waited in vain, too) or {} "
+    "lost, "
+    "and none has come in {} place for {:.0f} s; start {} again with `rejoin`, or give "
+    "`consumer_timeout` more",
+    one ? "consumer" : "consumers", whose, options_.job_name, one ? "has" : "have",
+    one ? "it" : "they", one ? "is" : "are", one ? "its" : "their", waited, one ? "it" : "them"));
 }
 
 } // namespace headrace

@@ -38,9 +38,10 @@ std::string describe(const iteration_losses& what, sharding_policy mode, bool ca
                        "of the dataset ended early",
                        what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were");
   if (is_static(mode))
-    return fmt::format("{} gone while they read, and their shards were read from the beginning "
-                       "again, so that elements may have come twice{}{}",
-                       what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",
+    return fmt::format("{} read from the beginning again, so that elements may have come twice{}{}",
+                       what.tasks == 1 ? "1 worker was gone while it read, and its shard was"
+                                       : many(what.tasks, "worker")
+                                           + " were gone while they read, and their shards were",
                        held.empty() ? "" : "; this epoch is incomplete: ", held);
   return fmt::format(
     "this epoch is incomplete: {} lost, and with {} {}{}{}{}",

@@ -49,7 +49,9 @@ void rounds_output::add(lane& to, block rows) {
 status rounds_output::may_end() const {
   return failed_precondition(fmt::format(
     "coordinated reads (consumer_index, num_consumers) need a dataset without an end, and this one "
-    "ended after {} elements: all consumers must find an element in each round; add `repeat()`",
+    "ended after {} elements: all consumers must find an element in each round; add `repeat()`, "
+    "or, "
+    "if there is one, see that the part of this worker is not empty",
     produced_));
 }
 

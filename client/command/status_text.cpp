@@ -81,7 +81,7 @@ nlohmann::json task_json(const task_status& x) {
                      {"state", x.state},       {"elements", x.elements},
                      {"bytes", x.bytes},       {"elements_per_second", x.elements_per_second},
                      {"streams", x.streams},   {"restarts", x.restarts},
-                     {"ignored", x.ignored}};
+                     {"ignored", x.ignored},   {"window", nullptr}};
   if (x.window)
     out["window"] = window_json(*x.window);
   return out;

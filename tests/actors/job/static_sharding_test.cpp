@@ -138,6 +138,9 @@ TEST(StaticSharding, SaysThatShardsWereReadAgain) {
   EXPECT_EQ(describe({.tasks = 2}, sharding_policy::file),
             "2 workers were gone while they read, and their shards were read from the beginning "
             "again, so that elements may have come twice");
+  EXPECT_EQ(describe({.tasks = 1}, sharding_policy::file),
+            "1 worker was gone while it read, and its shard was read from the beginning again, so "
+            "that elements may have come twice");
 }
 
 TEST(StaticSharding, RefusesATaskThatListsOtherFilesThanTheFirst) {
