@@ -234,10 +234,11 @@ TEST(StatusJson, HoldsTheSame) {
     "value": {"bounds": [0.5], "counts": [1, 2], "sum": 3.5}})"));
   EXPECT_EQ(json["workers"][1]["state"], "left");
   EXPECT_EQ(json["workers"][2]["state"], "lost");
-  const nlohmann::json task{
-    {"task", "c1"},        {"worker", "a1"},     {"state", "running"},
-    {"elements", 123'456}, {"bytes", 9'876'543}, {"elements_per_second", 12'345.0},
-    {"streams", 2},        {"restarts", 1},      {"ignored", 17}};
+  const nlohmann::json task{{"task", "c1"},       {"worker", "a1"},
+                            {"state", "running"}, {"elements", 123'456},
+                            {"bytes", 9'876'543}, {"elements_per_second", 12'345.0},
+                            {"streams", 2},       {"restarts", 1},
+                            {"ignored", 17},      {"window", nullptr}};
   EXPECT_EQ(json["jobs"][0]["tasks"], nlohmann::json::array({task}));
   EXPECT_EQ(json["jobs"][0]["job"], to_hex(example().jobs[0].job));
   EXPECT_EQ(json["jobs"][0]["repetition"], 7);
