@@ -2,6 +2,7 @@
 
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/pipeline/explain/operator_activity.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
@@ -24,6 +25,8 @@ public:
                           const tree_place& place, const logger& log) = 0;
   /// The elements that were left out so far. May be called while an actor lives.
   virtual uint64_t ignored() const = 0;
+  /// What its operators have done lately. May be called while an actor lives.
+  virtual std::vector<operator_activity> operators(time_point now) const = 0;
 
   // -- only while no actor lives ----------------------------------------------------------
 

@@ -42,13 +42,36 @@ window_status read(schema::CacheWindow::Reader in) {
   return out;
 }
 
+operator_status read(schema::OperatorStatus::Reader in) {
+  return {.name = std::string{in.getName()},
+          .depth = in.getDepth(),
+          .in_function = in.getInFunction(),
+          .calls = in.getCalls(),
+          .rows_per_second = in.getRowsPerSecond(),
+          .bytes_per_second = in.getBytesPerSecond(),
+          .busy = in.getBusy(),
+          .input = in.getInput(),
+          .output = in.getOutput(),
+          .lease = in.getLease(),
+          .storage = in.getStorage(),
+          .memory = in.getMemory(),
+          .queued = in.getQueued()};
+}
+
 task_status read(schema::TaskStatus::Reader in) {
   task_status out{in.getTaskId(),   in.getWorkerId(),          std::string{in.getState()},
                   in.getElements(), in.getElementsPerSecond(), in.getBytes(),
                   in.getStreams(),  in.getRestarts(),          in.getIgnored()};
   if (in.hasWindow())
     out.window = read(in.getWindow());
+  for (auto one : in.getOperators()) out.operators.push_back(read(one));
   return out;
+}
+
+trainer_status read(schema::TrainerStatus::Reader in) {
+  return {in.getConsumerId(), std::string{in.getName()}, std::string{in.getHost()},
+          in.getWaited(),     in.getElementsPerSecond(), in.getBytesPerSecond(),
+          in.getElements()};
 }
 
 job_status read(schema::JobStatus::Reader in) {
@@ -78,6 +101,7 @@ job_status read(schema::JobStatus::Reader in) {
     for (auto id : from.getTasks()) to.tasks.push_back(id);
     to.round = from.getRound();
   }
+  for (auto one : in.getTrainers()) out.trainers.push_back(read(one));
   return out;
 }
 

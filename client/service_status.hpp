@@ -33,6 +33,35 @@ struct window_status {
   std::vector<window_trainer> trainers;
 };
 
+/// What one operator of a running task has done in the last seconds. The shares of its time sum up
+/// to 1.
+struct operator_status {
+  std::string name;         ///< with what distinguishes it: `batch(64)`
+  uint32_t depth = 0;       ///< 0: gives the task's elements; inputs are one deeper, and follow
+  bool in_function = false; ///< it belongs to a dataset in the function of another operator
+  double calls = 1;         ///< how many of it may run at a time
+  double rows_per_second = 0;
+  double bytes_per_second = 0;
+  double busy = 0;    ///< it computed
+  double input = 0;   ///< it waited for its inputs
+  double output = 0;  ///< it was not asked for rows, or could hold no more of them
+  double lease = 0;   ///< it waited for splits of its job
+  double storage = 0; ///< it waited for files
+  double memory = 0;  ///< it could read nothing ahead, as the graph's memory was used up
+  double queued = 0;  ///< its calls waited for a thread
+};
+
+/// What a reader of a job has done in the last seconds.
+struct trainer_status {
+  uint64_t consumer = 0;
+  std::string name; ///< the trainer id of a cache, or `consumer I` of coordinated reads; else empty
+  std::string host; ///< HOST:PID
+  double waited = -1; ///< the share of the time in which it waited; negative: not known yet
+  double elements_per_second = 0;
+  double bytes_per_second = 0;
+  uint64_t elements = 0; ///< that it was handed in all
+};
+
 struct task_status {
   uint64_t task = 0;
   uint64_t worker = 0;
@@ -43,7 +72,8 @@ struct task_status {
   uint32_t streams = 0;
   uint32_t restarts = 0;
   uint64_t ignored = 0; ///< elements that failed and were left out by `ignore_errors`
-  std::optional<window_status> window = {}; ///< in a job with a cross-trainer cache
+  std::optional<window_status> window = {};    ///< in a job with a cross-trainer cache
+  std::vector<operator_status> operators = {}; ///< of the running pipeline, users before inputs
 };
 
 /// The rounds of a job with coordinated reads.
@@ -77,6 +107,7 @@ struct job_status {
   /// The splits among `reread_splits` of which rows may have been handed out before.
   uint64_t repeated_splits = 0;
   std::optional<rounds_status> rounds = {};
+  std::vector<trainer_status> trainers = {}; ///< the readers of the repetition
 };
 
 struct worker_status {

@@ -70,6 +70,8 @@ struct TaskProgress {
   jobId @7 :UInt64;
   window @8 :Status.CacheWindow;
   # Absent: the task has no window.
+  operators @9 :List(Status.OperatorStatus);
+  # What the operators of its pipeline have done in the last seconds.
 }
 
 struct WorkerHeartbeat {
@@ -372,6 +374,21 @@ struct ConsumerHeartbeat {
   # The trainer waits, and nothing has arrived for the time of a heartbeat.
   rounds @6 :RoundProgress;
   # Absent: the job has no coordinated reads.
+  pace @7 :ReaderPace;
+}
+
+struct ReaderPace {
+  # Totals of a reader since it began.
+
+  elapsedNs @0 :UInt64;
+  waitedNs @1 :UInt64;
+  # Of that time, how long its trainer has waited for elements.
+  elements @2 :UInt64;
+  # That its trainer was handed.
+  bytes @3 :UInt64;
+  name @4 :Text;
+  # See TrainerStatus.
+  host @5 :Text;
 }
 
 struct RoundProgress {

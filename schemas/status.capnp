@@ -64,6 +64,52 @@ struct CacheWindow {
   # The bytes that all windows of the worker may take together.
 }
 
+struct OperatorStatus {
+  # What one operator of a running task has done in the last seconds.
+
+  name @0 :Text;
+  # With what distinguishes it: `batch(64)`.
+  depth @1 :UInt32;
+  # Zero: it gives the task's elements. Inputs are one deeper than their users, and follow them.
+  inFunction @2 :Bool;
+  # It belongs to a dataset in the function of another operator.
+  calls @3 :Float32;
+  # How many of it may run at a time.
+  rowsPerSecond @4 :Float32;
+  bytesPerSecond @5 :Float32;
+  # What its time went into, as shares, whose sum is 1:
+  busy @6 :Float32;
+  # It computed.
+  input @7 :Float32;
+  # It waited for its inputs.
+  output @8 :Float32;
+  # It was not asked for rows, or could hold no more of them.
+  lease @9 :Float32;
+  # It waited for splits of its job.
+  storage @10 :Float32;
+  # It waited for files.
+  memory @11 :Float32;
+  # It could read nothing ahead, as the memory of the graph was used up.
+  queued @12 :Float32;
+  # Its calls waited for a thread.
+}
+
+struct TrainerStatus {
+  # What a reader of a job has done in the last seconds.
+
+  consumerId @0 :UInt64;
+  name @1 :Text;
+  # The trainer id of a cross-trainer cache, or `consumer I` of coordinated reads; else empty.
+  host @2 :Text;
+  # The host and process of the trainer, as HOST:PID.
+  waited @3 :Float32;
+  # The share of the time in which it waited for elements; negative: not known yet.
+  elementsPerSecond @4 :Float64;
+  bytesPerSecond @5 :Float64;
+  elements @6 :UInt64;
+  # That it was handed in all.
+}
+
 struct TaskStatus {
   taskId @0 :UInt64;
   workerId @1 :UInt64;
@@ -78,6 +124,8 @@ struct TaskStatus {
   # Elements that failed and were left out by ignore_errors.
   window @9 :CacheWindow;
   # Absent: the job has no cross-trainer cache.
+  operators @10 :List(OperatorStatus);
+  # Of the running pipeline, users before their inputs.
 }
 
 struct RoundsStatus {
@@ -125,6 +173,8 @@ struct JobStatus {
   # The splits among `rereadSplits` of which rows may have been handed out before.
   rounds @15 :RoundsStatus;
   # Absent: the job has no coordinated reads.
+  trainers @16 :List(TrainerStatus);
+  # The readers of the newest repetition.
 }
 
 struct SaveStatus {

@@ -153,6 +153,7 @@ private:
   /// that.
   void look_at_held(time_point now);
   bool is_through(task_id task) const;
+  reader_pace pace() const;
   void await_answer(time_point now);
   /// Sends the goodbye if there is a connection; else as soon as there is one.
   void say_goodbye();

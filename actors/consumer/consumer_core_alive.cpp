@@ -200,6 +200,7 @@ void consumer_core::say_alive(time_point now) {
                    && now - std::max(rows_came_at_, *waiting_since_) >= timing_.heartbeat;
   if (in_rounds())
     out.what.rounds = round_progress{out_->rounds().round, waits_for_epoch_};
+  out.what.pace = pace();
   size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
     if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)
@@ -218,6 +219,16 @@ void consumer_core::say_alive(time_point now) {
     out.what.handed_out[id] = through ? UINT64_MAX : out_->of(id).handed_out;
   }
   then(std::move(out));
+}
+
+reader_pace consumer_core::pace() const {
+  const auto now = out_->paced();
+  return {.elapsed = now.elapsed,
+          .waited = now.waited,
+          .elements = now.elements,
+          .bytes = now.bytes,
+          .name = in_rounds() ? fmt::format("consumer {}", options_.index) : options_.trainer,
+          .host = options_.host};
 }
 
 void consumer_core::await_answer(time_point now) {

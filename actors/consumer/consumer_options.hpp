@@ -17,6 +17,7 @@ struct consumer_options {
   /// The dataset, if it has no id. It is sent with the graph only when the service asks for that.
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
+  std::string host;     ///< the host and process of the trainer, for the status: HOST:PID
   uint64_t node = 0;    ///< the node of its links, as their hello names it; zero: unknown
   /// The place of its process, if it can read from workers there; else zero.
   uint64_t place = 0;

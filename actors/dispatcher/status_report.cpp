@@ -101,6 +101,7 @@ void write_status(schema::ServiceStatus::Builder out, const worker_table& worker
       task.setRestarts(said->second.getRestarts());
       if (said->second.hasWindow())
         task.setWindow(said->second.getWindow());
+      task.setOperators(said->second.getOperators());
     }
   }
 }

@@ -111,7 +111,9 @@ envelope job_state::report(const envelope& in) const {
   return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
     const auto& all = core_.record().repetitions();
     write_job_status(b.initStatus().initJobs(1)[0], core_.about(), core_.record(),
-                     all.empty() ? 0 : core_.round_of(all.rbegin()->first));
+                     all.empty() ? 0 : core_.round_of(all.rbegin()->first),
+                     all.empty() ? std::map<consumer_id, pace_window>{}
+                                 : core_.paces_of(all.rbegin()->first));
   });
 }
 

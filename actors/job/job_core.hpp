@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/job/job_command.hpp"
+#include "headrace/actors/job/pace_window.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
 #include "headrace/runtime/lease/lease_table.hpp"
 
@@ -77,6 +78,8 @@ public:
   const job_record& record() const noexcept { return record_; }
   /// In coordinated reads: the latest round that a reader has reported.
   uint64_t round_of(uint64_t repetition) const;
+  /// What the readers of a repetition did in the last seconds.
+  std::map<consumer_id, pace_window> paces_of(uint64_t repetition) const;
   /// True if the reader's lease has not expired.
   bool is_reader(const reader_of& who) const {
     return readers_heard_.contains({who.repetition, who.consumer});
@@ -112,6 +115,7 @@ private:
     uint64_t left_at = 0;                   ///< the latest round of the readers that left in order
     /// Consumers that were given up since the epoch began, and their next rounds, as far as known.
     std::map<consumer_id, uint64_t> given_up;
+    std::map<consumer_id, pace_window> paces; ///< of its readers
   };
 
   /// To be called at the end of each event: frees what is over, and returns the commands.

@@ -128,6 +128,8 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
   note_marks(r, who.consumer, what.handed_out);
   if (what.rounds)
     note_rounds(r, who.consumer, *what.rounds);
+  if (what.pace)
+    connected_[who.repetition].paces[who.consumer].add(*what.pace);
   if (what.waits)
     give_up_silent(r);
   // A heartbeat without reports depends on no fact.
@@ -191,6 +193,7 @@ void job_core::remove(repetition& r, consumer_id who) {
   auto& seen = connected_[number];
   seen.readers.erase(who);
   seen.places.erase(who);
+  seen.paces.erase(who);
   readers_heard_.release({number, who});
   prompt_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});

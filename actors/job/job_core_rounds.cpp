@@ -93,6 +93,11 @@ void job_core::look_at_rounds(repetition& r) {
   }
 }
 
+std::map<consumer_id, pace_window> job_core::paces_of(uint64_t repetition) const {
+  const auto at = connected_.find(repetition);
+  return at == connected_.end() ? std::map<consumer_id, pace_window>{} : at->second.paces;
+}
+
 uint64_t job_core::round_of(uint64_t repetition) const {
   const auto at = connected_.find(repetition);
   return at == connected_.end() ? 0 : at->second.round;

@@ -23,10 +23,28 @@ void write_rounds(schema::RoundsStatus::Builder out, const round_table& what, ui
   out.setRound(round);
 }
 
+void write_trainers(capnp::List<schema::TrainerStatus>::Builder out,
+                    const std::map<consumer_id, pace_window>& paces) {
+  unsigned i = 0;
+  for (const auto& [id, window] : paces) {
+    auto one = out[i++];
+    const auto& totals = window.newest();
+    const auto lately = window.of_late();
+    one.setConsumerId(id.value);
+    one.setName(totals.name);
+    one.setHost(totals.host);
+    one.setWaited(static_cast<float>(lately.waited));
+    one.setElementsPerSecond(lately.elements_per_second);
+    one.setBytesPerSecond(lately.bytes_per_second);
+    one.setElements(totals.elements);
+  }
+}
+
 } // namespace
 
 void write_job_status(schema::JobStatus::Builder out, const job_description& about,
-                      const job_record& record, uint64_t round) {
+                      const job_record& record, uint64_t round,
+                      const std::map<consumer_id, pace_window>& paces) {
   out.setJobId(about.id.value);
   out.setName(about.name);
   out.setDatasetId(about.dataset_id);
@@ -58,6 +76,7 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
     one.setIgnored(task.made.ignored);
     one.setState(std::string{to_string(task.state)});
   }
+  write_trainers(out.initTrainers(static_cast<unsigned>(paces.size())), paces);
   if (about.num_consumers != 0)
     write_rounds(out.initRounds(), newest.rounds(), round);
 }

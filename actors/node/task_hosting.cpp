@@ -34,6 +34,9 @@ public:
     return port::spawn<task_state>(system, memory_, surroundings_, parent, place, log);
   }
   uint64_t ignored() const override { return memory_->core.ignored()->load(); }
+  std::vector<operator_activity> operators(time_point now) const override {
+    return memory_->core.profile()->look(now);
+  }
   bool torn() const override { return memory_->core.torn(); }
   task_numbers made() const override { return memory_->core.numbers(); }
   void leave() override { memory_->core.leaves_between_actors(); }

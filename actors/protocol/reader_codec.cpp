@@ -48,6 +48,9 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
 
 namespace {
 
+/// The bytes of a reader's name and host, at most.
+constexpr size_t most_name = 100;
+
 template <class Builder>
 void write_reader_to(Builder out, const reader_of& who) {
   out.setConsumerId(who.consumer.value);
@@ -81,6 +84,27 @@ std::map<task_id, uint64_t> read_marks(capnp::List<schema::ReaderMark>::Reader i
   return out;
 }
 
+void write_pace(schema::ReaderPace::Builder out, const reader_pace& what) {
+  out.setElapsedNs(static_cast<uint64_t>(what.elapsed.count()));
+  out.setWaitedNs(static_cast<uint64_t>(what.waited.count()));
+  out.setElements(what.elements);
+  out.setBytes(what.bytes);
+  out.setName(what.name);
+  out.setHost(what.host);
+}
+
+reader_pace read_pace(schema::ReaderPace::Reader in) {
+  // Longer times than a duration holds are no times of a reader.
+  const auto time = [](uint64_t ns) {
+    return duration{static_cast<int64_t>(std::min<uint64_t>(ns, INT64_MAX))};
+  };
+  const auto text = [](capnp::Text::Reader x) {
+    return std::string{x.cStr(), std::min<size_t>(x.size(), most_name)};
+  };
+  return {time(in.getElapsedNs()), time(in.getWaitedNs()), in.getElements(),
+          in.getBytes(),           text(in.getName()),     text(in.getHost())};
+}
+
 } // namespace
 
 void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartbeat& what) {
@@ -94,6 +118,8 @@ void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartb
     rounds.setRound(what.rounds->round);
     rounds.setAnswers(what.rounds->answers);
   }
+  if (what.pace)
+    write_pace(out.initPace(), *what.pace);
 }
 reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
   reader_heartbeat out{read_reader_from(in), read_receipts(in.getReceipts()),
@@ -102,6 +128,8 @@ reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
     const auto x = in.getRounds();
     out.rounds = round_progress{x.getRound(), x.getAnswers()};
   }
+  if (in.hasPace())
+    out.pace = read_pace(in.getPace());
   return out;
 }
 void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what) {

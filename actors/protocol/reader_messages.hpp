@@ -50,6 +50,17 @@ struct reader_of {
   friend bool operator==(const reader_of&, const reader_of&) = default;
 };
 
+/// Totals of a reader since it began, for the status.
+struct reader_pace {
+  duration elapsed{};
+  duration waited{};     ///< of that time, how long its trainer has waited for elements
+  uint64_t elements = 0; ///< that its trainer was handed
+  uint64_t bytes = 0;
+  std::string name; ///< the trainer id of a cache, or `consumer I` of coordinated reads; else empty
+  std::string host; ///< of its process: HOST:PID
+  friend bool operator==(const reader_pace&, const reader_pace&) = default;
+};
+
 /// A reader reports that it is alive.
 struct reader_heartbeat {
   reader_of who;
@@ -62,6 +73,7 @@ struct reader_heartbeat {
   /// hold the rows that it waits for.
   bool waits = false;
   std::optional<round_progress> rounds = {}; ///< in coordinated reads
+  std::optional<reader_pace> pace = {};
 };
 
 /// A reader leaves in order.

@@ -295,10 +295,12 @@ void handout::settle_current() {
   auto& q = queues_[current_from_];
   const auto taken = position_of(cut_.exchange(0));
   q.before_current += taken;
+  pace_.elements += taken;
   if (rounds_)
     rounds_->taken(taken);
   q.taken_bytes += current_bytes_;
   unseen_bytes_ += current_bytes_;
+  pace_.bytes += current_bytes_;
   current_from_ = {};
   current_.reset();
 }
@@ -368,9 +370,32 @@ std::shared_ptr<const block> handout::make_current(task_id from, queue& q, uint6
   return current_;
 }
 
+void handout::note_waiting(bool waits) {
+  if (waits == waiting_)
+    return;
+  const auto now = clock::system().now();
+  if (waits)
+    waiting_since_ = now;
+  else
+    pace_.waited += now - waiting_since_;
+  waiting_ = waits;
+}
+
+handout::pace handout::paced() {
+  std::lock_guard lock{mutex_};
+  auto out = pace_;
+  const auto now = clock::system().now();
+  out.elapsed = now - began_;
+  if (waiting_)
+    out.waited += now - waiting_since_;
+  if (current_from_)
+    out.elements += position_of(cut_);
+  return out;
+}
+
 handout::outcome handout::take_locked(std::shared_ptr<const block>& rows, status& how) {
   rows = take_turn();
-  waiting_ = !rows && !end_;
+  note_waiting(!rows && !end_);
   if (rows)
     return outcome::rows;
   if (!end_)
@@ -402,7 +427,7 @@ handout::outcome handout::next_within(duration limit, const std::stop_token& sto
   std::unique_lock lock{mutex_};
   const bool came = changed_.wait_for(lock, stop, limit, [&] { return end_ || something_ready(); });
   if (stop.stop_requested()) {
-    waiting_ = false;
+    note_waiting(false);
     how = cancelled("the iteration was stopped");
     return outcome::over;
   }

@@ -109,6 +109,14 @@ public:
     bool held_up = false;
   };
   marks of(task_id from);
+  /// Totals since the queue was made.
+  struct pace {
+    duration elapsed{};    ///< the time
+    duration waited{};     ///< of it, how long the trainer waited for rows
+    uint64_t elements = 0; ///< that it was handed
+    uint64_t bytes = 0;    ///< in the blocks that it has used up
+  };
+  pace paced();
   /// True if the trainer is blocked in `next` and there is nothing for it.
   bool waiting();
   /// The marks of all tasks, and whether the trainer waits. The next `wake` comes no sooner than
@@ -207,7 +215,12 @@ private:
   std::shared_ptr<const block> current_;
   size_t current_bytes_ = 0;
   std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower
+  void note_waiting(bool waits);
+
   bool waiting_ = false;
+  const time_point began_ = clock::system().now();
+  time_point waiting_since_;  ///< meaningful only if `waiting_`
+  pace pace_;                 ///< without what lasts
   uint64_t unseen_bytes_ = 0; ///< taken since the last `look`
   uint64_t quiet_bytes_ = 0;
   std::atomic<bool> each_block_{true}; ///< true if `quiet_bytes_` is 0

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/storage/memory_cache.hpp"
 #include "headrace/runtime/base/thread_time.hpp"
+#include "headrace/runtime/base/thread_waits.hpp"
 #include "headrace/runtime/base/work_timer.hpp"
 
 #include <fmt/format.h>
@@ -77,6 +78,29 @@ private:
   Shared& from_;
 };
 
+/// While it exists, the operators of a graph are counted in a profile, if there is one.
+class counted_operators {
+public:
+  counted_operators(const dataset_ptr& graph, std::shared_ptr<task_profile> in,
+                    iterator_context& context)
+    : profile_(std::move(in)) {
+    if (!profile_)
+      return;
+    table_ = std::make_shared<operator_table>(graph);
+    context.counters = [table = table_](const dataset_node& node) { return table->counters(node); };
+    profile_->began(table_);
+  }
+  ~counted_operators() {
+    if (profile_)
+      profile_->ended();
+  }
+  counted_operators(const counted_operators&) = delete;
+
+private:
+  std::shared_ptr<task_profile> profile_;
+  std::shared_ptr<operator_table> table_; ///< outlives the iterators
+};
+
 /// The number of elements, but at most `most`.
 result<int64_t> count_rows(const dataset_ptr& names, int64_t most,
                            const iterator_context& context) {
@@ -105,6 +129,7 @@ result<split_answer>
 runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                             const std::shared_ptr<const split_listing>& listing) {
   std::unique_lock lock{mutex};
+  const timed_wait waits{&thread_waits::lease_ns};
   const auto wait = [&](auto&& done) {
     const auto begin = clock::system().now();
     const bool is_done = changed.wait(lock, halt.get_token(), done);
@@ -217,6 +242,7 @@ status runner::shared::pull() {
   context.repetition = what.repetition;
   if (what.ignored)
     context.ignored = [this](uint64_t more) { count_ignored(more); };
+  const counted_operators counted{graph, what.profile, context};
   HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
   // However this ends, threads that read ahead are waited for, and may wait for splits themselves.
   const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{

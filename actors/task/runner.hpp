@@ -3,6 +3,7 @@
 #include "headrace/actors/stopping_threads.hpp"
 #include "headrace/actors/task/inner_services.hpp"
 #include "headrace/actors/task/split_dealer.hpp"
+#include "headrace/actors/task/task_profile.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/makers/auto_shard.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -45,6 +46,8 @@ public:
     std::shared_ptr<stopping_threads> threads; ///< may be null
     /// Set to the number of failed elements that the pipeline left out; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
+    /// Where what the operators do is counted; may be null.
+    std::shared_ptr<task_profile> profile;
     /// Throws std::system_error if no more threads can be started.
     std::function<std::thread(std::function<void()>)> start_thread =
       [](std::function<void()> body) { return std::thread{std::move(body)}; };

@@ -95,6 +95,7 @@ result<caf::actor> task_state::run(uint64_t number) {
     .open_distribute = options_.open_distribute,
     .threads = options_.threads,
     .ignored = core().ignored(),
+    .profile = core().profile(),
   });
   const auto tell = [me = task_handle{self_}](task_event what) {
     port::tell(me, make_local<task_event>(std::move(what)));

@@ -6,6 +6,7 @@
 #include "headrace/actors/task/done_marks.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/actors/task/task_command.hpp"
+#include "headrace/actors/task/task_profile.hpp"
 #include "headrace/actors/task_limits.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -119,6 +120,8 @@ public:
   /// Elements that the pipeline left out. They are counted on the runner's threads, also while it
   /// produces no rows.
   const std::shared_ptr<std::atomic<uint64_t>>& ignored() const noexcept { return ignored_; }
+  /// What the operators of the present runner's pipeline do.
+  const std::shared_ptr<task_profile>& profile() const noexcept { return profile_; }
 
 private:
   /// The connection to one consumer.
@@ -202,6 +205,7 @@ private:
   bool replayable_ = true; ///< `splits_` has all answers that the task was given
   task_numbers numbers_;   ///< without `ignored`
   std::shared_ptr<std::atomic<uint64_t>> ignored_ = std::make_shared<std::atomic<uint64_t>>(0);
+  std::shared_ptr<task_profile> profile_ = std::make_shared<task_profile>();
   std::map<consumer_id, route> routes_;
   std::map<stream_key, consumer_id> owners_; ///< only of streams with a link
   std::map<stream_key, stranger> strangers_;

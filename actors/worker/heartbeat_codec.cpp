@@ -7,6 +7,9 @@ namespace headrace {
 
 namespace {
 
+/// The bytes of an operator's name in a heartbeat, at most.
+constexpr size_t most_name = 80;
+
 void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
   out.setFirst(what.first);
   out.setEnd(what.end);
@@ -22,6 +25,23 @@ void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
     trainers[i].setSkipped(one.skipped);
     trainers[i].setStreams(one.streams);
   }
+}
+
+void write_operator(schema::OperatorStatus::Builder out, const operator_activity& what) {
+  out.setName(what.name.substr(0, most_name));
+  out.setDepth(what.depth);
+  out.setInFunction(what.in_function);
+  out.setCalls(static_cast<float>(what.calls));
+  out.setRowsPerSecond(static_cast<float>(what.rows_per_second));
+  out.setBytesPerSecond(static_cast<float>(what.bytes_per_second));
+  const auto& x = what.shares;
+  out.setBusy(static_cast<float>(x.busy));
+  out.setInput(static_cast<float>(x.input));
+  out.setOutput(static_cast<float>(x.output));
+  out.setLease(static_cast<float>(x.lease));
+  out.setStorage(static_cast<float>(x.storage));
+  out.setMemory(static_cast<float>(x.memory));
+  out.setQueued(static_cast<float>(x.queued));
 }
 
 } // namespace
@@ -44,6 +64,10 @@ void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbe
     tasks[i].setElementsPerSecond(per_second);
     if (counts.window)
       write_window(tasks[i].initWindow(), *counts.window);
+    if (const auto at = process.operators.find(id); at != process.operators.end()) {
+      auto list = tasks[i].initOperators(static_cast<unsigned>(at->second.size()));
+      for (unsigned n = 0; n < list.size(); ++n) write_operator(list[n], at->second[n]);
+    }
   }
   write_metrics(out.initMetrics(static_cast<unsigned>(process.metrics.size())), process.metrics);
   if (!process.tree.empty())

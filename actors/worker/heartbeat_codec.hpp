@@ -1,10 +1,12 @@
 #pragma once
 
 #include "headrace/actors/worker/worker_command.hpp"
+#include "headrace/pipeline/explain/operator_activity.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/metrics/metric_sample.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
+#include <map>
 #include <vector>
 
 namespace headrace {
@@ -12,6 +14,8 @@ namespace headrace {
 /// The part of a heartbeat that is about the worker's process.
 struct process_report {
   std::vector<metric_sample> metrics;
+  /// What the operators of tasks have done lately.
+  std::map<task_id, std::vector<operator_activity>> operators;
   buffer tree; ///< a SupervisionTree message; empty if it has not changed since the last heartbeat
 };
 

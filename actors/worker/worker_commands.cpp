@@ -98,7 +98,10 @@ void worker_state::carry_out(const worker::heartbeat& x) {
     encode({fmt::format("worker {:x}, process {}", x.id.value, ::getpid()), options_.past,
             place_.board ? place_.board->roots() : std::vector<supervisor_snapshot>{}})
       .bytes();
-  process_report process{options_.metrics->read_counted(), {}};
+  process_report process{options_.metrics->read_counted(), {}, {}};
+  for (const auto& task : what.tasks)
+    if (const auto at = tasks_.find(task.id); at != tasks_.end())
+      process.operators[task.id] = at->second.kept->operators(now());
   if (x.first || !same_bytes(tree, told_tree_))
     process.tree = told_tree_ = tree;
   say(

@@ -1,6 +1,7 @@
 #include "headrace/client/internal/consumer_setup.hpp"
 
 #include "headrace/client/internal/service_call.hpp"
+#include "headrace/runtime/base/process_place.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +39,7 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
                     service_iterations::most));
     out.repetition = *number;
   }
+  out.host = process_label();
   out.spec = distribute.spec;
   out.endless = distribute.cardinality == infinite_cardinality;
   out.packing = about.compression;

@@ -10,7 +10,8 @@ namespace headrace::detail {
 
 /// How many calls of an operator might run at a time, sampled whenever rows were given.
 struct call_log {
-  std::atomic<uint64_t> looks{0}, sum{0}, now{0};
+  std::atomic<uint64_t> looks{0}, sum{0};
+  std::atomic<uint64_t>* now = nullptr; ///< set to the last sample; may be null
   /// The average; 1 if there was no sample.
   double mean() const noexcept {
     return looks == 0 ? 1 : static_cast<double>(sum) / static_cast<double>(looks);
@@ -55,7 +56,8 @@ public:
       const auto now = calls();
       ++log_->looks;
       log_->sum += now;
-      log_->now = now;
+      if (log_->now != nullptr)
+        *log_->now = now;
     }
     if (!tuner_)
       return;

@@ -5,6 +5,7 @@
 #include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/thread_waits.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -224,10 +225,15 @@ std::optional<block> operator_iterator::counted(const limits& wanted) {
   auto& counts = *counters_;
   const auto here = std::this_thread::get_id();
   counts.thread = here;
+  const own_waits waits;
   const auto begin = clock::system().now();
   auto out = produce(wanted);
   const auto took = static_cast<uint64_t>((clock::system().now() - begin).count());
   counts.time_ns += took;
+  if (const auto& waited = waits.so_far(); waited.lease_ns != 0 || waited.storage_ns != 0) {
+    counts.lease_ns += waited.lease_ns;
+    counts.storage_ns += waited.storage_ns;
+  }
   if (counts.user && counts.user->thread.load() == here)
     counts.user->below_ns += took;
   if (out) {

@@ -103,8 +103,11 @@ public:
   std::shared_ptr<call_log> calls_of(const dataset_node& node) {
     std::lock_guard lock{mutex_};
     auto& known = calls_[&node];
-    if (!known)
+    if (!known) {
       known = std::make_shared<call_log>();
+      if (auto* counts = context_.counters ? context_.counters(node) : nullptr)
+        known->now = &counts->calls;
+    }
     return known;
   }
   /// For all that reads ahead in this graph.

@@ -15,11 +15,25 @@ read_ahead::allowance read_ahead::allowed(size_t rows) {
     return {};
   }
   rows = std::min(rows, options_.rows - rows_);
-  if (const auto taken = share_.take(rows); taken.rows != 0)
+  if (const auto taken = share_.take(rows); taken.rows != 0) {
+    note_memory(false);
     return {taken.rows, taken.bytes};
+  }
   if (pieces_.empty() && asked_ != 0)
     return {std::min(rows, asked_), 0};
+  note_memory(true);
   return {};
+}
+
+void read_ahead::note_memory(bool held_back) {
+  if (options_.counters == nullptr || held_back == held_back_since_.has_value())
+    return;
+  const auto now = clock::system().now();
+  if (held_back)
+    held_back_since_ = now;
+  else
+    options_.counters->memory_ns +=
+      static_cast<uint64_t>((now - *std::exchange(held_back_since_, {})).count());
 }
 
 void read_ahead::run(const std::stop_token& done) {
@@ -44,6 +58,8 @@ void read_ahead::run(const std::stop_token& done) {
     const auto took = std::chrono::steady_clock::now() - begin;
     if (options_.turns)
       options_.turns->release();
+    if (options_.counters != nullptr)
+      options_.counters->below_ns += static_cast<uint64_t>(took.count());
     auto after = input_->save();
     const auto bytes = more ? more->bytes() : 0;
     if (more)

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace headrace::detail {
@@ -53,6 +54,9 @@ public:
     std::shared_ptr<byte_budget> budget = nullptr;
     /// Shared by objects whose rows are alike; may be null.
     std::shared_ptr<row_size> rows_are = nullptr;
+    /// Those of its operator, to which the time is added in which the budget allowed no rows; may
+    /// be null.
+    op_counters* counters = nullptr;
   };
 
   read_ahead(std::unique_ptr<iterator> input, options bounds, std::stop_token stop)
@@ -99,6 +103,8 @@ private:
   };
   void run(const std::stop_token& done);
   allowance allowed(size_t rows);
+  /// Counts the time in which the budget allows nothing.
+  void note_memory(bool held_back);
   bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < bound_.now()); }
 
   std::unique_ptr<iterator> input_; ///< used by the thread only
@@ -113,6 +119,7 @@ private:
   size_t bytes_ = 0;
   size_t asked_ = 0; ///< rows that the reader waits for
   bool ended_ = false;
+  std::optional<time_point> held_back_since_; ///< by the budget; used by the thread only
   budget_share share_;
   std::jthread thread_; ///< last: it ends before what it uses
 };

@@ -1,106 +1,46 @@
 #include "headrace/pipeline/explain/explanation.hpp"
-#include "headrace/pipeline/graph/graph_options.hpp"
 
 #include "headrace/pipeline/engine/engine.hpp"
-#include "headrace/pipeline/graph/operator_record.hpp"
+#include "headrace/pipeline/explain/operator_table.hpp"
+#include "headrace/pipeline/graph/graph_options.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <unordered_map>
 
 namespace headrace {
 
 namespace {
 
-std::string name_of(const dataset_node& x) {
-  const auto& record = record_of(x);
-  const auto shown = record.shown ? record.shown(x) : std::string{};
-  return shown.empty() ? std::string{record.name} : fmt::format("{}({})", record.name, shown);
+std::vector<operator_report> report(const operator_table& table, detail::engine& ran) {
+  std::vector<operator_report> out;
+  const auto totals = table.read();
+  for (size_t i = 0; i < table.size(); ++i) {
+    const auto& one = table.at(i);
+    const auto& c = totals[i];
+    auto& to = out.emplace_back();
+    to.name = one.name;
+    to.depth = one.depth;
+    to.in_function = one.caller != SIZE_MAX;
+    to.rows = c.rows;
+    to.blocks = c.blocks;
+    to.bytes = c.bytes;
+    to.kernel_calls = c.kernel_calls;
+    const auto own = c.time_ns > c.below_ns ? c.time_ns - c.below_ns : 0;
+    const bool threads = works_on_threads(*one.node, c.samples);
+    to.busy =
+      std::chrono::nanoseconds{static_cast<int64_t>(threads ? c.work_ns + c.storage_ns : own)};
+    if (c.samples != 0)
+      to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
+    to.ignored = c.ignored;
+    to.calls = ran.calls_of(*one.node)->mean();
+    // As many of a function's datasets run at a time as the function has calls.
+    if (to.in_function)
+      to.calls *= out[one.caller].calls;
+  }
+  return out;
 }
-
-/// The operators of a graph, functions' datasets among them, each once.
-class layout {
-public:
-  explicit layout(const dataset_ptr& graph) { add(*graph, nullptr, 0, {}); }
-
-  op_counters* counters(const dataset_node& node) {
-    const auto at = numbers_.find(&node);
-    return at == numbers_.end() ? nullptr : &entries_[at->second]->counted;
-  }
-
-  std::vector<operator_report> report(detail::engine& ran) const {
-    std::vector<operator_report> out;
-    for (const auto& one : entries_) {
-      const auto& c = one->counted;
-      auto& to = out.emplace_back();
-      to.name = name_of(*one->node);
-      to.depth = one->depth;
-      to.in_function = one->caller.has_value();
-      to.rows = c.rows;
-      to.blocks = c.blocks;
-      to.bytes = c.bytes;
-      to.kernel_calls = c.kernel_calls;
-      const auto own = c.time_ns > c.below_ns ? c.time_ns - c.below_ns : 0;
-      // With threads of its own, its caller spends the time waiting.
-      const bool threads =
-        c.samples != 0 || (one->node->op == dataset_op::interleave && one->node->calls.count != 0);
-      to.busy = std::chrono::nanoseconds{static_cast<int64_t>(threads ? c.work_ns.load() : own)};
-      if (c.samples != 0)
-        to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
-      if (one->node->op == dataset_op::ignore_errors)
-        to.ignored = ignored(*one);
-      to.calls = ran.calls_of(*one->node)->mean();
-      // As many of a function's datasets run at a time as the function has calls.
-      if (one->caller)
-        to.calls *= out[*one->caller].calls;
-    }
-    return out;
-  }
-
-private:
-  struct entry;
-  // Each row that it reads and does not give.
-  uint64_t ignored(const entry& one) const {
-    const auto* in = one.node->inputs[0].get();
-    while (in->op == dataset_op::options) in = in->inputs[0].get();
-    const auto read = entries_[numbers_.at(in)]->counted.rows.load();
-    const auto given = one.counted.rows.load();
-    return read - std::min(read, given);
-  }
-
-  struct entry {
-    const dataset_node* node = nullptr;
-    size_t depth = 0;
-    std::optional<size_t> caller; ///< the entry in whose function it is
-    op_counters counted{};
-  };
-
-  void add(const dataset_node& node, op_counters* user, size_t depth,
-           std::optional<size_t> caller) {
-    if (node.op == dataset_op::options)
-      return add(*node.inputs[0], user, depth, caller); // runs as its input
-    if (numbers_.contains(&node))
-      return;
-    const auto number = entries_.size();
-    numbers_.emplace(&node, number);
-    auto& made = *entries_.emplace_back(std::make_unique<entry>());
-    made.node = &node;
-    made.depth = depth;
-    made.caller = caller;
-    auto* counted = &made.counted;
-    counted->user = user;
-    if (node.body && node.body->dataset)
-      add(*node.body->dataset, counted, depth + 1, number);
-    if (node.op == dataset_op::distribute)
-      return; // that runs elsewhere
-    for (const auto& input : node.inputs) add(*input, counted, depth + 1, caller);
-  }
-
-  std::vector<std::unique_ptr<entry>> entries_;
-  std::unordered_map<const dataset_node*, size_t> numbers_;
-};
 
 std::string with_unit(double x, double step, const std::vector<const char*>& units) {
   size_t unit = 0;
@@ -118,7 +58,7 @@ result<explanation> explain(const dataset_ptr& graph, iterator_context context,
                             const explain_options& options) {
   if (!graph)
     return invalid_argument("explain: there is no graph");
-  layout nodes{graph};
+  operator_table nodes{graph};
   context.counters = [&](const dataset_node& node) { return nodes.counters(node); };
   // Ends what still runs ahead before its counters go.
   std::stop_source stop;
@@ -149,7 +89,7 @@ result<explanation> explain(const dataset_ptr& graph, iterator_context context,
       if (out.failure.ok() && !rows->errors.empty())
         out.failure = rows->errors[0].why;
     }
-    out.operators = nodes.report(*ran);
+    out.operators = report(nodes, *ran);
     stop.request_stop();
   }
   const auto busiest = std::ranges::max_element(

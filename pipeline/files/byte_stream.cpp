@@ -1,6 +1,7 @@
 #include "headrace/pipeline/files/byte_stream.hpp"
 
 #include "headrace/runtime/base/descriptors.hpp"
+#include "headrace/runtime/base/thread_waits.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -23,6 +24,7 @@ public:
   plain_file& operator=(const plain_file&) = delete;
 
   result<size_t> read(std::span<std::byte> to) override {
+    const timed_wait waits{&thread_waits::storage_ns};
     while (true) {
       const auto n = ::read(fd_, to.data(), to.size());
       if (n >= 0)
@@ -128,6 +130,7 @@ result<bool> byte_stream::skip(uint64_t size) {
 
 result<std::unique_ptr<byte_stream>>
 open_bytes(const std::string& path, file_compression compression, const std::stop_token& stop) {
+  const timed_wait waits{&thread_waits::storage_ns};
   const int fd = open_patiently(path, O_RDONLY, stop);
   if (fd < 0)
     return file_error(path, "open", errno);

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/files/byte_stream.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
+#include "headrace/runtime/base/thread_waits.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -13,6 +14,7 @@ namespace headrace::detail {
 
 result<std::unique_ptr<const random_file>> random_file::open(const std::string& path,
                                                              const std::stop_token& stop) {
+  const timed_wait waits{&thread_waits::storage_ns};
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const int fd = open_patiently(path, O_RDONLY | O_NONBLOCK, stop);
   if (fd < 0)
@@ -34,6 +36,7 @@ result<std::unique_ptr<const random_file>> random_file::open(const std::string& 
 random_file::~random_file() { ::close(fd_); }
 
 status random_file::read(uint64_t offset, std::span<std::byte> to) const {
+  const timed_wait waits{&thread_waits::storage_ns};
   while (!to.empty()) {
     const auto n = ::pread(fd_, to.data(), to.size(), static_cast<off_t>(offset));
     if (n < 0 && errno != EINTR)

@@ -19,4 +19,10 @@ uint64_t process_place() {
   return place;
 }
 
+std::string process_label() {
+  char name[256] = {};
+  const bool known = ::gethostname(name, sizeof(name) - 1) == 0;
+  return std::string{known ? name : "localhost"} + ':' + std::to_string(::getpid());
+}
+
 } // namespace headrace

@@ -262,7 +262,8 @@ private:
                                                                   .turns = turns_,
                                                                   .tells = arrivals_,
                                                                   .budget = engine_.budget(),
-                                                                  .rows_are = rows_are_},
+                                                                  .rows_are = rows_are_,
+                                                                  .counters = counters()},
                                               engine_.context().stop);
       to.ahead->start();
     }

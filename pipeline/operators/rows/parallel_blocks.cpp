@@ -1,6 +1,7 @@
 #include "headrace/pipeline/operators/rows/parallel_blocks.hpp"
 
 #include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/runtime/base/thread_waits.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -47,8 +48,10 @@ struct parallel_blocks::job {
       return;
     uint64_t calls = 0;
     const auto begin = clock::system().now();
+    const own_waits waits;
     auto out = with.run(rows, calls);
-    const auto took = clock::system().now() - begin;
+    const auto took = static_cast<uint64_t>((clock::system().now() - begin).count());
+    const auto read = std::min(waits.so_far().storage_ns, took);
     const auto bytes = out.bytes();
     size_t over = 0;
     {
@@ -59,7 +62,8 @@ struct parallel_blocks::job {
       }
       rows = std::move(out);
       kernel_calls = calls;
-      work_ns = static_cast<uint64_t>(took.count());
+      work_ns = took - read;
+      storage_ns = read;
       done = true;
       --with.in_work;
       with.changed.notify_all();
@@ -75,6 +79,7 @@ struct parallel_blocks::job {
   uint64_t given = 0; ///< rows of the result that are done
   uint64_t kernel_calls = 0;
   uint64_t work_ns = 0;
+  uint64_t storage_ns = 0;
   size_t counted = 0;  ///< bytes of the budget
   bool ahead = false;  ///< beyond what the reader waits for, so that it is counted
   bool no_one = false; ///< there is no thread for it except the reader's
@@ -163,8 +168,10 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
         return std::nullopt;
     }
     kernel_calls += std::exchange(from->kernel_calls, 0);
-    if (options_.work_ns)
-      *options_.work_ns += std::exchange(from->work_ns, 0);
+    if (auto* counts = options_.counters) {
+      counts->work_ns += std::exchange(from->work_ns, 0);
+      counts->storage_ns += std::exchange(from->storage_ns, 0);
+    }
     const auto left = from->rows.rows - std::min<uint64_t>(from->given, from->rows.rows);
     auto out = from->rows.slice(from->rows.rows - left, std::min<uint64_t>(wanted.rows, left));
     from->given += out.rows;
@@ -247,11 +254,15 @@ budget_share::taken parallel_blocks::allowed(size_t rows) {
   if (as_many_as_may_be())
     return {};
   if (const auto out = shared_->held.take(rows); out.rows != 0) {
-    held_back_ = false;
+    if (std::exchange(held_back_, false) && options_.counters != nullptr)
+      options_.counters->memory_ns +=
+        static_cast<uint64_t>((clock::system().now() - held_back_since_).count());
     return out;
   }
-  if (!std::exchange(held_back_, true))
+  if (!std::exchange(held_back_, true)) {
+    held_back_since_ = clock::system().now();
     shared_->changed.notify_all();
+  }
   return {asked_ ? rows : 0, 0};
 }
 
@@ -266,7 +277,10 @@ void parallel_blocks::pull(const std::stop_token& stop) {
     auto wanted = wanted_;
     wanted.rows = may.rows;
     lock.unlock();
+    const auto began = options_.counters != nullptr ? clock::system().now() : time_point{};
     auto in = input_->next(wanted);
+    if (options_.counters != nullptr)
+      options_.counters->below_ns += static_cast<uint64_t>((clock::system().now() - began).count());
     auto after = input_->save();
     lock.lock();
     auto before = std::exchange(after_, std::move(after));

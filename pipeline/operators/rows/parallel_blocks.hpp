@@ -31,8 +31,9 @@ public:
     /// The budget of all that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
     const clock* time = nullptr; ///< the clock by which calls are tuned; null: the system's
-    /// The reader adds the time of the calls whose rows it was given; may be null.
-    std::atomic<uint64_t>* work_ns = nullptr;
+    /// Those of its operator; may be null. The reader adds the time of the calls whose rows it was
+    /// given, and the time in which the budget allowed no block.
+    op_counters* counters = nullptr;
   };
 
   parallel_blocks(std::unique_ptr<iterator> input, function f, options how, std::stop_token stop);
@@ -81,7 +82,8 @@ private:
   bool ended_ = false;
   bool asked_ = false;     ///< the reader waits, and nothing is in work
   bool held_back_ = false; ///< by the budget: no further block will be put into work
-  std::jthread puller_;    ///< last: it ends before what it uses
+  time_point held_back_since_;
+  std::jthread puller_; ///< last: it ends before what it uses
 };
 
 } // namespace headrace::detail

@@ -34,7 +34,7 @@ std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const data
                              .may_wait = !node.body->named.empty(),
                              .budget = shared.budget(),
                              .time = &shared.time(),
-                             .work_ns = counts ? &counts->work_ns : nullptr},
+                             .counters = counts},
     shared.context().stop);
 }
 

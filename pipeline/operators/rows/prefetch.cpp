@@ -10,7 +10,7 @@ class prefetch_iterator final : public operator_iterator {
 public:
   prefetch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
-      ahead_(std::move(input), bounds(node.as<prefetch_parameters>().elements, shared),
+      ahead_(std::move(input), bounds(node.as<prefetch_parameters>().elements, shared, counters()),
              shared.context().stop) {}
 
 protected:
@@ -28,9 +28,10 @@ protected:
 
 private:
   // A tuned prefetch holds at most 16 MiB. A number of the user's is bounded by the graph's budget.
-  static read_ahead::options bounds(int64_t elements, const engine& shared) {
+  static read_ahead::options bounds(int64_t elements, const engine& shared, op_counters* counts) {
     read_ahead::options out;
     out.budget = shared.budget();
+    out.counters = counts;
     if (elements < 0) {
       if (shared.options().autotune.value_or(true))
         out.first_bytes = size_t{1} << 20;

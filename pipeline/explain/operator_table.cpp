@@ -1,0 +1,83 @@
+#include "headrace/pipeline/explain/operator_table.hpp"
+
+#include "headrace/pipeline/graph/operator_record.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace headrace {
+
+operator_table::operator_table(dataset_ptr graph) : graph_(std::move(graph)) {
+  add(*graph_, nullptr, 0, SIZE_MAX);
+}
+
+std::string operator_table::name_of(const dataset_node& node) {
+  const auto& record = record_of(node);
+  const auto shown = record.shown ? record.shown(node) : std::string{};
+  return shown.empty() ? std::string{record.name} : fmt::format("{}({})", record.name, shown);
+}
+
+op_counters* operator_table::counters(const dataset_node& node) {
+  const auto at = numbers_.find(&node);
+  return at == numbers_.end() ? nullptr : &entries_[at->second]->counted;
+}
+
+void operator_table::add(const dataset_node& node, op_counters* user, size_t depth, size_t caller) {
+  if (node.op == dataset_op::options)
+    return add(*node.inputs[0], user, depth, caller); // runs as its input
+  if (numbers_.contains(&node))
+    return;
+  const auto number = entries_.size();
+  numbers_.emplace(&node, number);
+  auto& made = *entries_.emplace_back(std::make_unique<entry>());
+  made.node = &node;
+  made.name = name_of(node);
+  made.depth = depth;
+  made.caller = caller;
+  auto* counted = &made.counted;
+  counted->user = user;
+  if (node.body && node.body->dataset)
+    add(*node.body->dataset, counted, depth + 1, number);
+  if (node.op == dataset_op::distribute)
+    return; // that runs elsewhere
+  for (const auto& input : node.inputs) add(*input, counted, depth + 1, caller);
+}
+
+uint64_t operator_table::ignored(const entry& of) const {
+  // Each row that it reads and does not give.
+  const auto* in = of.node->inputs[0].get();
+  while (in->op == dataset_op::options) in = in->inputs[0].get();
+  const auto read = entries_[numbers_.at(in)]->counted.rows.load();
+  const auto given = of.counted.rows.load();
+  return read - std::min(read, given);
+}
+
+std::vector<operator_totals> operator_table::read() const {
+  std::vector<operator_totals> out;
+  out.reserve(entries_.size());
+  for (const auto& one : entries_) {
+    const auto& c = one->counted;
+    out.push_back({.rows = c.rows,
+                   .blocks = c.blocks,
+                   .bytes = c.bytes,
+                   .kernel_calls = c.kernel_calls,
+                   .time_ns = c.time_ns,
+                   .below_ns = c.below_ns,
+                   .work_ns = c.work_ns,
+                   .lease_ns = c.lease_ns,
+                   .storage_ns = c.storage_ns,
+                   .memory_ns = c.memory_ns,
+                   .samples = c.samples,
+                   .queued = c.queued,
+                   .calls = c.calls,
+                   .ignored = one->node->op == dataset_op::ignore_errors ? ignored(*one) : 0});
+  }
+  return out;
+}
+
+bool works_on_threads(const dataset_node& node, uint64_t samples) noexcept {
+  return samples != 0 || (node.op == dataset_op::interleave && node.calls.count != 0);
+}
+
+} // namespace headrace

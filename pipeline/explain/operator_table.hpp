@@ -1,0 +1,61 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/ports.hpp"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace headrace {
+
+/// What one operator has done since the counters began. Times are in nanoseconds, as in
+/// `op_counters`.
+struct operator_totals {
+  uint64_t rows = 0, blocks = 0, bytes = 0, kernel_calls = 0;
+  uint64_t time_ns = 0, below_ns = 0, work_ns = 0;
+  uint64_t lease_ns = 0, storage_ns = 0, memory_ns = 0;
+  uint64_t samples = 0, queued = 0;
+  uint64_t calls = 0;   ///< at present; 0: it has no such number
+  uint64_t ignored = 0; ///< of `ignore_errors`: elements that failed and were left out
+};
+
+/// The counters of all operators of a graph, the datasets in functions among them. Must outlive the
+/// iterators that count.
+class operator_table {
+public:
+  explicit operator_table(dataset_ptr graph);
+  operator_table(const operator_table&) = delete;
+
+  struct entry {
+    const dataset_node* node = nullptr;
+    std::string name; ///< operator and what distinguishes it: `batch(64)`
+    size_t depth = 0; ///< 0: gives the dataset's elements; inputs are one deeper than their users
+    /// The entry in whose function it is; SIZE_MAX: it is in none.
+    size_t caller = SIZE_MAX;
+    op_counters counted{};
+  };
+  /// Depth first, users before their inputs.
+  size_t size() const noexcept { return entries_.size(); }
+  const entry& at(size_t i) const { return *entries_[i]; }
+  /// Of each entry. May be called from any thread while iterators count.
+  std::vector<operator_totals> read() const;
+
+  /// For `iterator_context::counters`; null: the graph has no such node.
+  op_counters* counters(const dataset_node& node);
+  /// The name of an operator that elements run through.
+  static std::string name_of(const dataset_node& node);
+
+private:
+  void add(const dataset_node& node, op_counters* user, size_t depth, size_t caller);
+  uint64_t ignored(const entry& of) const;
+
+  const dataset_ptr graph_;
+  std::vector<std::unique_ptr<entry>> entries_;
+  std::unordered_map<const dataset_node*, size_t> numbers_;
+};
+
+/// Does an operator work on threads of its own, so that its caller's time in `next` is a wait?
+bool works_on_threads(const dataset_node& node, uint64_t samples) noexcept;
+
+} // namespace headrace
