@@ -1,5 +1,6 @@
 #include "status_values.hpp"
 
+#include "headrace/client/verdict.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 namespace headrace::python {
@@ -15,6 +16,8 @@ nb::object value_of(const std::string& x) { return text_of(x); }
 nb::object value_of(const worker_status& x);
 nb::object value_of(const job_status& x);
 nb::object value_of(const task_status& x);
+nb::object value_of(const operator_status& x);
+nb::object value_of(const trainer_status& x);
 nb::object value_of(const window_trainer& x);
 nb::object value_of(const window_status& x);
 nb::object value_of(const rounds_status& x);
@@ -86,11 +89,39 @@ nb::object value_of(const window_status& x) {
                  "blocks", &w::blocks, "encoded", &w::encoded, "trainers", &w::trainers);
 }
 
+nb::object value_of(const operator_status& x) {
+  using o = operator_status;
+  return dict_of(x, "name", &o::name, "depth", &o::depth, "in_function", &o::in_function, "calls",
+                 &o::calls, "rows_per_second", &o::rows_per_second, "bytes_per_second",
+                 &o::bytes_per_second, "busy", &o::busy, "input", &o::input, "output", &o::output,
+                 "lease", &o::lease, "storage", &o::storage, "memory", &o::memory, "queued",
+                 &o::queued);
+}
+
+nb::object value_of(const trainer_status& x) {
+  using t = trainer_status;
+  auto out =
+    dict_of(x, "name", &t::name, "host", &t::host, "elements_per_second", &t::elements_per_second,
+            "bytes_per_second", &t::bytes_per_second, "elements", &t::elements);
+  out["consumer"] = to_hex(x.consumer);
+  out["waited"] = x.waited < 0 ? nb::none() : nb::cast(x.waited);
+  return out;
+}
+
+nb::dict value_of(const verdict& x) {
+  using v = verdict;
+  auto out = dict_of(x, "text", &v::text, "trainer", &v::trainer, "waited", &v::waited, "what",
+                     &v::what, "share", &v::share, "workers", &v::workers, "running", &v::running,
+                     "wanted", &v::wanted, "queued", &v::queued, "at_least", &v::at_least);
+  out["cause"] = std::string{to_string(x.cause)};
+  return out;
+}
+
 nb::object value_of(const task_status& x) {
   using t = task_status;
   auto out = dict_of(x, "state", &t::state, "elements", &t::elements, "elements_per_second",
                      &t::elements_per_second, "bytes", &t::bytes, "streams", &t::streams,
-                     "restarts", &t::restarts, "ignored", &t::ignored);
+                     "restarts", &t::restarts, "ignored", &t::ignored, "operators", &t::operators);
   out["window"] = x.window ? value_of(*x.window) : nb::none();
   out["task"] = to_hex(x.task);
   out["worker"] = to_hex(x.worker);
@@ -109,12 +140,12 @@ nb::object value_of(const rounds_status& x) {
 
 nb::object value_of(const job_status& x) {
   using j = job_status;
-  auto out =
-    dict_of(x, "name", &j::name, "dataset", &j::dataset, "processing_mode", &j::processing_mode,
-            "state", &j::state, "repetition", &j::repetition, "consumers", &j::consumers, "failure",
-            &j::failure, "tasks", &j::tasks, "lost_tasks", &j::lost_tasks, "lost_splits",
-            &j::lost_splits, "reread_splits", &j::reread_splits, "lost_elements", &j::lost_elements,
-            "guarantee", &j::guarantee, "repeated_splits", &j::repeated_splits);
+  auto out = dict_of(
+    x, "name", &j::name, "dataset", &j::dataset, "processing_mode", &j::processing_mode, "state",
+    &j::state, "repetition", &j::repetition, "consumers", &j::consumers, "failure", &j::failure,
+    "tasks", &j::tasks, "lost_tasks", &j::lost_tasks, "lost_splits", &j::lost_splits,
+    "reread_splits", &j::reread_splits, "lost_elements", &j::lost_elements, "guarantee",
+    &j::guarantee, "repeated_splits", &j::repeated_splits, "trainers", &j::trainers);
   out["rounds"] = x.rounds ? value_of(*x.rounds) : nb::none();
   out["job"] = to_hex(x.job);
   return out;
@@ -153,6 +184,8 @@ nb::dict to_python(const service_status& x) {
   auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "metrics", &s::metrics,
                      "workers", &s::workers, "jobs", &s::jobs, "saves", &s::saves, "tree", &s::tree,
                      "work_dir", &s::work_dir, "disk_trouble", &s::disk_trouble);
+  for (size_t i = 0; i < x.jobs.size(); ++i)
+    out["jobs"][i]["verdict"] = value_of(verdict_of(x.jobs[i], x));
   out["worker_addresses"] = listed;
   out["bad_messages"] = x.bad_messages();
   out["refused_peers"] = x.refused_peers();

@@ -331,7 +331,8 @@ def status(service: str | None = None, timeout: float = 5.0, *, session: Session
 
     ``"metrics"``, of the whole (the dispatcher's) and of each worker, is what its process has counted: a list of dicts
     with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md says what
-    they are. ``session``: as of ``distribute``.
+    they are. ``"verdict"`` of each job says why its trainers wait (docs/monitoring.md): ``"text"``, ``"cause"``,
+    ``"waited"`` (a share), ``"what"``, ``"wanted"`` (workers) and others. ``session``: as of ``distribute``.
 
     Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers.
 

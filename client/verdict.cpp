@@ -1,0 +1,277 @@
+#include "headrace/client/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace headrace {
+
+namespace {
+
+/// A worker that gives less than this share of what the others give is slow.
+constexpr double slow_worker_share = 0.5;
+/// No more workers are said to be wanted than this many for each that there is.
+constexpr double most_growth = 4;
+/// Workers have enough to spare if an operator is busy for no more than this share of the time.
+constexpr double most_busy = 0.9;
+
+using cause_key = std::pair<slow_part, std::string>;
+
+/// What bounds one task: of all that took its time, what took most of it.
+struct limit {
+  cause_key what;
+  double share = 0;
+  double queued = 0; ///< of an operator: the part in which its calls waited for a thread
+};
+
+limit limit_of(const task_status& task) {
+  limit out;
+  const auto consider = [&](slow_part kind, const std::string& name, double share,
+                            double queued = 0) {
+    if (share > out.share)
+      out = {{kind, name}, share, queued};
+  };
+  for (const auto& x : task.operators) {
+    // Calls that wait for a thread say that the processor is the limit.
+    consider(slow_part::op, x.name, x.busy + x.queued, x.queued);
+    consider(slow_part::storage, x.name, x.storage);
+    consider(slow_part::leases, {}, x.lease);
+    consider(slow_part::memory, x.name, x.memory);
+  }
+  if (!task.operators.empty())
+    consider(slow_part::link, {}, task.operators.front().output);
+  return out;
+}
+
+std::string name_of(const trainer_status& x) {
+  if (!x.name.empty())
+    return x.host.empty() ? x.name : fmt::format("{} ({})", x.name, x.host);
+  return x.host.empty() ? fmt::format("{:x}", x.consumer) : x.host;
+}
+
+std::string address_of(uint64_t worker, const service_status& in) {
+  const auto at = std::ranges::find(in.workers, worker, &worker_status::worker);
+  return at == in.workers.end() ? fmt::format("{:x}", worker) : at->address;
+}
+
+/// The task that gives much less than the others do, if there is one.
+const task_status* slow_one(const std::vector<const task_status*>& all) {
+  if (all.size() < 2)
+    return nullptr;
+  auto by_rate = all;
+  std::ranges::sort(by_rate, {}, [](const auto* x) { return x->elements_per_second; });
+  // The median of the others.
+  const auto others = by_rate[1 + (by_rate.size() - 1) / 2]->elements_per_second;
+  return by_rate.front()->elements_per_second < slow_worker_share * others ? by_rate.front()
+                                                                           : nullptr;
+}
+
+int percent(double x) { return static_cast<int>(std::lround(100 * x)); }
+
+std::string cause_text(const verdict& x) {
+  const auto on = fmt::format("on {} worker{}", x.workers, x.workers == 1 ? "" : "s");
+  switch (x.cause) {
+  case slow_part::op:
+    return fmt::format("{} {}, busy {} %{}", x.what, on, percent(x.share - x.queued),
+                       x.queued < 0.05
+                         ? std::string{}
+                         : fmt::format(" and {} % waiting for a thread", percent(x.queued)));
+  case slow_part::storage:
+    return fmt::format("storage: {} {} waited for files {} % of the time", x.what, on,
+                       percent(x.share));
+  case slow_part::leases:
+    return fmt::format("the dispatcher: tasks {} waited for splits {} % of the time", on,
+                       percent(x.share));
+  case slow_part::memory:
+    return fmt::format("memory: {} {} could read nothing ahead {} % of the time "
+                       "(autotune.ram_budget)",
+                       x.what, on, percent(x.share));
+  case slow_part::link:
+    return fmt::format("connections: tasks {} had rows that were not taken {} % of the time", on,
+                       percent(x.share));
+  case slow_part::worker:
+    return fmt::format("worker {} gives less than {} % of what the others give", x.what,
+                       percent(slow_worker_share));
+  case slow_part::trainer: return fmt::format("trainer {}, for which the others wait", x.what);
+  default: return "not known";
+  }
+}
+
+void describe(verdict& x) {
+  if (x.cause == slow_part::unknown) {
+    x.text = "nothing is known yet of the last seconds";
+    return;
+  }
+  if (x.cause == slow_part::trainers) {
+    x.text = fmt::format("trainers hardly wait ({} % of the last seconds): they are the limit",
+                         percent(x.waited));
+    if (x.wanted != 0 && x.wanted < x.running)
+      x.text += fmt::format("; {} of {} workers would do", x.wanted, x.running);
+    return;
+  }
+  x.text =
+    fmt::format("trainer {} waited {} % of the last seconds; ", x.trainer, percent(x.waited));
+  if (x.cause == slow_part::no_worker) {
+    x.text += "no worker runs the job";
+    return;
+  }
+  x.text += "cause: " + cause_text(x);
+  if (x.wanted > x.running)
+    x.text +=
+      fmt::format("; {} workers {}", x.wanted, x.at_least ? "and more would help" : "would do");
+}
+
+} // namespace
+
+std::string_view to_string(slow_part x) noexcept {
+  switch (x) {
+  case slow_part::unknown: return "unknown";
+  case slow_part::trainers: return "trainers";
+  case slow_part::trainer: return "trainer";
+  case slow_part::op: return "operator";
+  case slow_part::storage: return "storage";
+  case slow_part::leases: return "leases";
+  case slow_part::memory: return "memory";
+  case slow_part::link: return "link";
+  case slow_part::worker: return "worker";
+  case slow_part::no_worker: return "no_worker";
+  }
+  return "unknown";
+}
+
+namespace {
+
+/// What the tasks say of the cause.
+void blame_tasks(verdict& out, const std::vector<const task_status*>& running, double waited,
+                 const service_status& in) {
+  struct votes {
+    double share = 0, queued = 0;
+    uint32_t count = 0;
+  };
+  std::map<cause_key, votes> all;
+  for (const auto* task : running) {
+    const auto one = limit_of(*task);
+    auto& sum = all[one.what];
+    sum.share += one.share;
+    sum.queued += one.queued;
+    ++sum.count;
+  }
+  const auto worst =
+    std::ranges::max_element(all, {}, [](const auto& x) { return x.second.share; });
+  std::tie(out.cause, out.what) = worst->first;
+  out.workers = worst->second.count;
+  out.share = worst->second.share / out.workers;
+  out.queued = worst->second.queued / out.workers;
+  if (const auto* slow = slow_one(running)) {
+    out.cause = slow_part::worker;
+    out.what = address_of(slow->worker, in);
+    out.workers = 1;
+    out.share = limit_of(*slow).share;
+    out.queued = limit_of(*slow).queued;
+    return;
+  }
+  if (out.cause != slow_part::op && out.cause != slow_part::storage)
+    return;
+  // As much as the trainers would take without waiting, at the rate of a worker that does nothing
+  // else.
+  const auto now = static_cast<double>(running.size());
+  const auto wanted = std::ceil(now * out.share / std::max(1 - waited, 0.01) - 1e-9);
+  // How much a trainer takes that does nothing but wait is not known.
+  out.at_least = wanted > most_growth * now;
+  out.wanted = static_cast<uint32_t>(out.at_least ? most_growth * now : wanted);
+}
+
+/// Of trainers that hardly wait: how many of the workers would do.
+void note_what_is_enough(verdict& out, const std::vector<const task_status*>& running,
+                         double waited) {
+  double work = 0;
+  for (const auto* task : running) {
+    double busiest = 0;
+    for (const auto& x : task->operators) busiest = std::max(busiest, x.busy + x.queued);
+    work += busiest;
+  }
+  out.wanted = std::clamp<uint32_t>(
+    static_cast<uint32_t>(std::ceil(work / (1 - waited) / most_busy - 1e-9)), 1, out.running);
+}
+
+} // namespace
+
+verdict verdict_of(const job_status& job, const service_status& in) {
+  verdict out;
+  out.job = job.job;
+  std::vector<const task_status*> running;
+  bool any = false;
+  for (const auto& task : job.tasks) {
+    any |= task.state == "running" || task.state == "starting";
+    if (task.state == "running" && !task.operators.empty())
+      running.push_back(&task);
+  }
+  out.running = static_cast<uint32_t>(running.size());
+  const trainer_status *most = nullptr, *least = nullptr;
+  double sum = 0;
+  size_t known = 0;
+  for (const auto& x : job.trainers) {
+    if (x.waited < 0)
+      continue;
+    ++known;
+    sum += x.waited;
+    if (most == nullptr || x.waited > most->waited)
+      most = &x;
+    if (least == nullptr || x.waited < least->waited)
+      least = &x;
+  }
+  if (job.state == "running" && most != nullptr) {
+    out.trainer = name_of(*most);
+    out.waited = most->waited;
+    const bool step_together = job.rounds.has_value();
+    if (most->waited < hardly_waits) {
+      out.cause = slow_part::trainers;
+      if (!running.empty())
+        note_what_is_enough(out, running, sum / static_cast<double>(known));
+    } else if (step_together && least->waited < hardly_waits) {
+      out.cause = slow_part::trainer;
+      out.what = name_of(*least);
+    } else if (!any)
+      out.cause = slow_part::no_worker;
+    else if (!running.empty())
+      blame_tasks(out, running, sum / static_cast<double>(known), in);
+  }
+  describe(out);
+  return out;
+}
+
+std::vector<operator_status> operators_of(const job_status& job) {
+  std::vector<operator_status> out;
+  double tasks = 0;
+  for (const auto& task : job.tasks) {
+    const auto& all = task.operators;
+    if (all.empty() || (!out.empty() && all.size() != out.size()))
+      continue;
+    ++tasks;
+    if (out.empty()) {
+      out = all;
+      continue;
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (const auto field :
+           {&operator_status::busy, &operator_status::input, &operator_status::output,
+            &operator_status::lease, &operator_status::storage, &operator_status::memory,
+            &operator_status::queued, &operator_status::rows_per_second,
+            &operator_status::bytes_per_second})
+        out[i].*field += all[i].*field;
+    }
+  }
+  for (auto& x : out)
+    for (const auto field :
+         {&operator_status::busy, &operator_status::input, &operator_status::output,
+          &operator_status::lease, &operator_status::storage, &operator_status::memory,
+          &operator_status::queued})
+      x.*field /= tasks;
+  return out;
+}
+
+} // namespace headrace

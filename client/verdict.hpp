@@ -1,0 +1,54 @@
+#pragma once
+
+#include "headrace/client/service_status.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace {
+
+/// What bounds the rate at which a job's trainers get elements.
+enum class slow_part : uint8_t {
+  unknown,  ///< nothing is known yet: no trainer or no task has run for some seconds
+  trainers, ///< the trainers: they hardly wait
+  trainer,  ///< one trainer, for which the others wait
+  op,       ///< an operator that computes
+  storage,  ///< files from which an operator reads
+  leases,   ///< the dispatcher, which leases splits
+  memory,   ///< the memory that the graph may use to read ahead
+  link,     ///< the connections between workers and trainers
+  worker,   ///< one worker, which is slower than the others
+  no_worker ///< no worker runs the job
+};
+std::string_view to_string(slow_part x) noexcept;
+
+/// Why the trainers of a job wait, from what they, tasks and operators did in the last seconds.
+struct verdict {
+  uint64_t job = 0;
+  slow_part cause = slow_part::unknown;
+  std::string trainer; ///< the trainer that waited most
+  double waited = 0;   ///< the share of the time in which it did
+  /// The operator that is the cause, or the worker, or the trainer; else empty.
+  std::string what;
+  double share = 0;  ///< the share of the time that this took, on these workers
+  double queued = 0; ///< of an operator: the part of `share` in which its calls waited for a thread
+  uint32_t workers = 0;  ///< on which it is the cause
+  uint32_t running = 0;  ///< workers that run the job
+  uint32_t wanted = 0;   ///< workers with which no trainer would wait; 0: more would not help
+  bool at_least = false; ///< more than `wanted` may be
+  std::string text;      ///< one sentence, for people
+};
+
+/// A trainer that waits for less than this share of the time has what it needs.
+inline constexpr double hardly_waits = 0.1;
+
+/// Of one job in a status. Pure.
+verdict verdict_of(const job_status& job, const service_status& in);
+
+/// The operators of a job: means of the shares, and sums of the rates, over its tasks that run the
+/// same number of operators as the first. Empty if no task runs.
+std::vector<operator_status> operators_of(const job_status& job);
+
+} // namespace headrace
