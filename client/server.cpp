@@ -188,6 +188,7 @@ worker_server::worker_server(worker_server&&) noexcept = default;
 worker_server::~worker_server() = default;
 const std::string& worker_server::address() const noexcept { return impl_->data; }
 uint16_t worker_server::data_port() const noexcept { return impl_->here.data_port(); }
+const metric_registry& worker_server::metrics() const noexcept { return *impl_->here.metrics(); }
 void worker_server::end_at_once() noexcept { impl_->options.at_once->store(true); }
 
 // -- both ---------------------------------------------------------------------------
@@ -236,6 +237,7 @@ void local_cluster::add_worker() {
   about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
   about.save_max_file_size = options_.save_max_file_size;
+  about.drain = options_.drain;
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
   // The workers share the process.
   if (about.cross_trainer_cache_size == 0)

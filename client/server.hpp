@@ -17,6 +17,7 @@
 
 namespace headrace {
 
+class metric_registry;
 class node;
 
 /// The addresses of a server, and how connections are secured.
@@ -143,6 +144,8 @@ public:
   const std::string& address() const noexcept;
   /// The data port itself.
   uint16_t data_port() const noexcept;
+  /// What its process counts (docs/metrics.md).
+  const metric_registry& metrics() const noexcept;
   /// The whole service ends: the destructor is not to wait for anything.
   void end_at_once() noexcept;
 
@@ -167,7 +170,9 @@ struct local_cluster_options {
   size_t worker_max_concurrent_saves = 3;               ///< see dispatcher_server_options
   std::vector<std::string> tags;                        ///< of each worker
   uint64_t cross_trainer_cache_size = 0;                ///< of each worker
-  uint64_t save_max_file_size = 0;                      ///< of each worker
+  /// How long `stop_worker` may take, see worker_server_options.
+  duration drain = std::chrono::milliseconds{500};
+  uint64_t save_max_file_size = 0; ///< of each worker
   /// For each worker.
   function_finder find_function;
   size_t most_stuck_threads = 0; ///< of each worker; see worker_server_options
@@ -190,7 +195,7 @@ public:
   std::vector<uint16_t> ports() const;
   /// Adds a worker.
   void add_worker();
-  /// Stops the worker that was added as number `index`, for good.
+  /// Stops the worker that was added as number `index`, for good. It leaves in order.
   void stop_worker(size_t index);
   /// Waits until `count` workers are registered. Throws `error` (deadline_exceeded) after `limit`.
   void await_workers(size_t count, duration limit = std::chrono::seconds{30});

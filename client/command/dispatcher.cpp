@@ -23,7 +23,9 @@ int run(const server_settings& given) {
     auto options = in_process(options_of(given), "dispatcher", lives, log);
     options.endpoint.port = lives.port(0, options.endpoint.port);
     auto server = std::make_shared<dispatcher_server>(options);
-    return running{server, server->target(), {server->port()}};
+    running out{server, server->target(), {server->port()}};
+    return with_web_port(std::move(out), given, lives,
+                         of_dispatcher(options.endpoint, server->port()));
   });
 }
 

@@ -92,7 +92,10 @@ private:
   void said(server& of, const std::string& id, const std::string& role, const std::string& line) {
     const auto words = role + " listening on ";
     if (!line.starts_with(words)) {
-      lines_.write(line);
+      if (role == "dispatcher" && line.starts_with("status page at ") && page_.empty())
+        page_ = line;
+      else
+        lines_.write(line);
       return;
     }
     const auto address = line.substr(words.size());
@@ -129,6 +132,8 @@ private:
     if (const auto how = published_port_.write(options_.port_file, port_); !how)
       log_.error("--port-file", {{"why", how.message()}});
     std::printf("dispatcher listening on %s\n", told_.c_str());
+    if (!page_.empty())
+      std::printf("%s\n", page_.c_str());
     std::fflush(stdout);
   }
 
@@ -137,6 +142,7 @@ private:
   line_output lines_; ///< output of the processes
   uint16_t port_;
   port_file published_port_;
+  std::string page_;       ///< the line with the address of the dispatcher's page
   std::string told_;       ///< the dispatcher's advertised address
   std::string dispatcher_; ///< the dispatcher's address for its workers
   int silent_ = -1;        ///< number of workers that do not listen yet; -1: not known

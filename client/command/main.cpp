@@ -83,6 +83,8 @@ int run(int argc, char** argv) {
   add_worker(app, chosen);
   add_up(app, chosen);
   add_status(app, chosen);
+  add_top(app, chosen);
+  add_report(app, chosen);
   add_drain(app, chosen);
   add_config(app, chosen);
   add_explain(app, chosen);

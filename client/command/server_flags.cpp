@@ -48,6 +48,8 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
       return fail(name, how.with_context("--port-file"));
     std::printf("%s listening on %s\n", (up.role.empty() ? name : up.role).c_str(),
                 up.address.c_str());
+    if (!up.remark.empty())
+      std::printf("%s\n", up.remark.c_str());
     std::fflush(stdout);
     const auto signal = stop.wait();
     log->info("stopping", {{"signal", signal}});
@@ -126,6 +128,25 @@ std::function<void(const status&)> end_process_as(std::string name) {
                 : why.code() == status_code::permission_denied ? exit_code::failure
                                                                : exit_code::internal);
   };
+}
+
+running with_web_port(running started, const server_settings& given, const process_lives& lives,
+                      monitor::monitored what) {
+  const bool page = what.status != nullptr;
+  auto web = open_web_port(given.http_port, lives.port(started.ports.size(), 0), given.endpoint,
+                           std::move(what));
+  if (!web)
+    return started;
+  started.ports.push_back(web->port());
+  started.remark =
+    (page ? "status page at " : "metrics at ") + web->url() + (page ? "" : "metrics");
+  /// The port closes before the server ends.
+  struct both {
+    std::shared_ptr<void> server;
+    std::unique_ptr<monitor::web_server> web;
+  };
+  started.server = std::make_shared<both>(both{std::move(started.server), std::move(web)});
+  return started;
 }
 
 int serve(const std::string& name, const process_flags& flags,

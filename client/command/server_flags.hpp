@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/client/command/open_web_port.hpp"
 #include "headrace/client/command/server_settings.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/runtime/log/logger.hpp"
@@ -54,7 +55,14 @@ struct running {
   std::vector<uint16_t> ports;
   /// Its name in that line; empty: the server's name.
   std::string role = {};
+  /// The second line of output, such as where its page is; empty: none.
+  std::string remark = {};
 };
+
+/// Adds the HTTP port of the settings to a started server: its port comes last, and its address
+/// goes into the remark. Throws `error`.
+running with_web_port(running started, const server_settings& given, const process_lives& lives,
+                      monitor::monitored what);
 
 /// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it. `start` is
 /// called in the child with the past of this server. Prints `NAME listening on HOST:PORT` as the

@@ -15,6 +15,8 @@ server_settings defaults_of(server_kind kind) {
   server_settings out;
   if (kind != server_kind::worker)
     out.endpoint.port = 5050;
+  else
+    out.http_port.how = web_port::choice::off;
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/client/command/web_port.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
@@ -29,9 +30,17 @@ struct process_flags {
   duration stop_budget = std::chrono::milliseconds{900};
 };
 
+/// How many workers `up` runs.
+struct worker_range {
+  int least = 1;
+  int most = 1; ///< more than `least`: as the trainers need
+  friend bool operator==(const worker_range&, const worker_range&) = default;
+};
+
 /// All settings of all kinds of servers; no kind uses all of them.
 struct server_settings {
   endpoint_options endpoint;
+  web_port http_port;
   duration heartbeat = std::chrono::seconds{1}; ///< the interval that a dispatcher chooses
   duration lease = std::chrono::seconds{5};
   job_terms jobs;
@@ -46,7 +55,7 @@ struct server_settings {
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
   duration drain = std::chrono::milliseconds{500};
 
-  int workers = 1;
+  worker_range workers;
   bool isolate = false; ///< a process for each server of `up`
   std::vector<std::string> plugins;
   size_t most_stuck_threads = 8;

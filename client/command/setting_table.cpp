@@ -40,8 +40,8 @@ place<T> of_log(T log_options::*what) {
 void add_places(std::vector<setting>& out) {
   out.push_back({.name = "workers",
                  .of = {up},
-                 .value = number_value(in(&s::workers), 0, 1024),
-                 .help = "How many workers",
+                 .value = workers_value(in(&s::workers), 1024),
+                 .help = "How many workers; of a range, as many as the trainers need",
                  .cpp = "workers"});
   out.push_back({.name = "dispatcher",
                  .of = {worker},
@@ -70,6 +70,16 @@ void add_places(std::vector<setting>& out) {
                  .help = "Port for workers and trainers; 0: any free one",
                  .cpp = "endpoint.port",
                  .python = "port"});
+  out.push_back({.name = "http-port",
+                 .of = {dispatcher, up},
+                 .value = web_port_value(in(&s::http_port)),
+                 .help = "Port of the status page, /metrics, /live and /ready, at --host and with "
+                         "its TLS; auto: 5051, or any free one; off: none"});
+  out.push_back({.name = "http-port",
+                 .of = {worker},
+                 .value = web_port_value(in(&s::http_port)),
+                 .help = "Port of /metrics, /live and /ready, at --host and with its TLS; auto: "
+                         "5051, or any free one; off: none"});
   out.push_back({.name = "data-port",
                  .of = {worker},
                  .value = port_value(of_endpoint(&endpoint_options::data_port)),

@@ -162,6 +162,46 @@ setting_value port_value(place<uint16_t> at) {
     [](uint16_t x) { return std::optional{std::to_string(x)}; });
 }
 
+setting_value workers_value(place<worker_range> at, int most) {
+  return one(
+    "N[..M]", shape::number, std::move(at),
+    [most](const std::string& text) -> result<worker_range> {
+      const auto wanted =
+        fmt::format("not a number of workers from 0 to {}, or a range of them such as 2..8", most);
+      const auto dots = text.find("..");
+      if (dots == std::string::npos) {
+        HEADRACE_ASSIGN(const auto n, read_number(text, 0, most, wanted));
+        return worker_range{n, n};
+      }
+      HEADRACE_ASSIGN(const auto least, read_number(text.substr(0, dots), 0, most, wanted));
+      HEADRACE_ASSIGN(const auto upper, read_number(text.substr(dots + 2), least, most, wanted));
+      return worker_range{least, upper};
+    },
+    [](const worker_range& x) -> std::optional<std::string> {
+      return x.least == x.most ? std::to_string(x.least) : fmt::format("{}..{}", x.least, x.most);
+    });
+}
+
+setting_value web_port_value(place<web_port> at) {
+  return one(
+    "PORT", shape::number, std::move(at),
+    [](const std::string& text) -> result<web_port> {
+      if (text == "off")
+        return web_port{web_port::choice::off, 0};
+      if (text == "auto")
+        return web_port{web_port::choice::automatic, 0};
+      HEADRACE_ASSIGN(
+        const auto port,
+        read_number<uint16_t>(text, 0, UINT16_MAX, "not a port (0 to 65535), auto or off"));
+      return web_port{web_port::choice::given, port};
+    },
+    [](const web_port& x) -> std::optional<std::string> {
+      return x.how == web_port::choice::off         ? "off"
+             : x.how == web_port::choice::automatic ? "auto"
+                                                    : std::to_string(x.port);
+    });
+}
+
 setting_value bytes_value(place<uint64_t> at) {
   return one("BYTES", shape::text, std::move(at), parse_bytes,
              [](uint64_t x) { return std::optional{bytes_text(x)}; });

@@ -46,10 +46,14 @@ setting_value list_value(std::string type, place<texts> at);
 setting_value roster_value(place<texts> at);
 setting_value flag_value(place<bool> at);
 setting_value port_value(place<uint16_t> at);
+/// A port, `auto` or `off`.
+setting_value web_port_value(place<web_port> at);
 setting_value bytes_value(place<uint64_t> at);
 setting_value count_value(place<size_t> at);
 /// A number from `least` to `most`.
 setting_value number_value(place<int> at, int least, int most);
+/// A number of workers, or a range: `2..8`.
+setting_value workers_value(place<worker_range> at, int most);
 /// A positive length of time.
 setting_value time_value(place<duration> at);
 /// As above, or `never`, which stands for none. `least`: the shortest valid time.

@@ -2,6 +2,7 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/status_text.hpp"
 #include "headrace/client/command/subcommands.hpp"
+#include "headrace/client/monitor/status_json.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
@@ -29,7 +30,7 @@ void show(const flags& given, const service_status& x) {
   // On a terminal, each status replaces the one before.
   if (given.watch && !given.json && ::isatty(STDOUT_FILENO) != 0)
     std::fputs("\x1b[H\x1b[2J", stdout);
-  std::fputs((given.json ? status_json(x) + "\n" : status_text(x)).c_str(), stdout);
+  std::fputs((given.json ? monitor::status_json(x) + "\n" : status_text(x)).c_str(), stdout);
   std::fflush(stdout);
 }
 

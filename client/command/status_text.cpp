@@ -1,12 +1,12 @@
 #include "headrace/client/command/status_text.hpp"
 
-#include "headrace/runtime/base/ids.hpp"
+#include "headrace/client/verdict.hpp"
 #include "headrace/runtime/log/line.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace headrace::command {
 namespace {
@@ -17,14 +17,6 @@ std::string shown(std::string_view x) {
   std::string out;
   append_text(out, x);
   return out;
-}
-
-/// 1234567 as `1.23M`.
-std::string short_number(double x) {
-  constexpr std::array units{"", "k", "M", "G", "T", "P"};
-  size_t unit = 0;
-  for (; x >= 1000 && unit + 1 < units.size(); ++unit) x /= 1000;
-  return unit == 0 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}{}", x, units[unit]);
 }
 
 std::string stuck_text(uint32_t threads) {
@@ -57,36 +49,6 @@ void write_tree(std::string& out, const supervised& x, const std::string& indent
     write_tree(out, x.children[i], indent + (last ? "   " : "|  "), i + 1 == x.children.size());
 }
 
-nlohmann::json tree_json(const supervised& x) {
-  auto children = nlohmann::json::array();
-  for (const auto& child : x.children) children.push_back(tree_json(child));
-  return {{"name", x.name},
-          {"state", x.state},
-          {"restarts", x.restarts},
-          {"last_reason", x.last_reason},
-          {"children", std::move(children)}};
-}
-
-nlohmann::json window_json(const window_status& x) {
-  auto trainers = nlohmann::json::array();
-  for (const auto& one : x.trainers)
-    trainers.push_back(
-      {{"trainer", one.id}, {"lag", one.lag}, {"skipped", one.skipped}, {"streams", one.streams}});
-  return {{"first", x.first},   {"end", x.end},         {"bytes", x.bytes},    {"budget", x.budget},
-          {"blocks", x.blocks}, {"encoded", x.encoded}, {"trainers", trainers}};
-}
-
-nlohmann::json task_json(const task_status& x) {
-  nlohmann::json out{{"task", to_hex(x.task)}, {"worker", to_hex(x.worker)},
-                     {"state", x.state},       {"elements", x.elements},
-                     {"bytes", x.bytes},       {"elements_per_second", x.elements_per_second},
-                     {"streams", x.streams},   {"restarts", x.restarts},
-                     {"ignored", x.ignored},   {"window", nullptr}};
-  if (x.window)
-    out["window"] = window_json(*x.window);
-  return out;
-}
-
 std::string window_text(const window_status& x) {
   const auto bytes = [](uint64_t n) { return short_number(static_cast<double>(n)); };
   auto out =
@@ -109,13 +71,6 @@ std::string rounds_text(const rounds_status& x) {
                        x.tasks.size(), x.first_round, x.epoch);
 }
 
-nlohmann::json rounds_json(const rounds_status& x) {
-  auto tasks = nlohmann::json::array();
-  for (auto id : x.tasks) tasks.push_back(to_hex(id));
-  return {{"consumers", x.consumers},     {"missing", x.missing}, {"epoch", x.epoch},
-          {"first_round", x.first_round}, {"round", x.round},     {"tasks", std::move(tasks)}};
-}
-
 std::string save_text(const save_status& x) {
   const auto bytes = short_number(static_cast<double>(x.bytes));
   auto out = fmt::format(
@@ -129,44 +84,65 @@ std::string save_text(const save_status& x) {
   return out;
 }
 
-nlohmann::json value_json(uint64_t x) { return x; }
-nlohmann::json value_json(double x) { return x; }
-nlohmann::json value_json(const histogram_counts& x) {
-  return {{"bounds", x.bounds}, {"counts", x.counts}, {"sum", x.sum}};
-}
+std::string percent(double x) { return fmt::format("{:.0f}%", 100 * x); }
 
-nlohmann::json metrics_json(const std::vector<metric_sample>& all) {
-  auto out = nlohmann::json::array();
+std::string trainers_text(const std::vector<trainer_status>& all) {
+  if (all.empty())
+    return {};
+  auto out = fmt::format("  {:<26}{:<26}{:>8}{:>12}{:>10}{:>10}\n", "TRAINER", "PROCESS", "WAITED",
+                         "ELEMENTS/S", "BYTES/S", "ELEMENTS");
   for (const auto& x : all)
-    out.push_back(
-      {{"name", x.name},
-       {"kind", kind_of(x)},
-       {"labels", x.labels},
-       {"value", std::visit([](const auto& value) { return value_json(value); }, x.value)}});
+    out += fmt::format("  {:<26}{:<26}{:>8}{:>12}{:>10}{:>10}\n",
+                       x.name.empty() ? fmt::format("{:x}", x.consumer) : shown(x.name),
+                       or_dash(shown(x.host)), x.waited < 0 ? "-" : percent(x.waited),
+                       short_number(x.elements_per_second), short_number(x.bytes_per_second),
+                       x.elements);
   return out;
 }
 
-nlohmann::json save_json(const save_status& x) {
-  return {{"save", to_hex(x.save)},
-          {"path", x.path},
-          {"dataset", x.dataset},
-          {"state", x.state},
-          {"pieces", x.pieces},
-          {"written", x.written},
-          {"elements", x.elements},
-          {"bytes", x.bytes},
-          {"workers", x.workers},
-          {"failure", x.failure.ok() ? std::string{} : to_string(x.failure)},
-          {"whole_because", x.whole_because}};
+std::string operators_text(const job_status& job) {
+  const auto all = operators_of(job);
+  if (all.empty())
+    return {};
+  size_t width = 8;
+  for (const auto& x : all) width = std::max(width, 2 * x.depth + shown(x.name).size());
+  auto out = fmt::format("  {:<{}}{:>7}{:>8}{:>7}{:>8}{:>7}{:>9}{:>8}{:>7}{:>9}\n", "OPERATOR",
+                         width + 2, "BUSY", "QUEUED", "INPUT", "OUTPUT", "LEASE", "STORAGE",
+                         "MEMORY", "CALLS", "ROWS/S");
+  for (const auto& x : all)
+    out +=
+      fmt::format("  {:<{}}{:>7}{:>8}{:>7}{:>8}{:>7}{:>9}{:>8}{:>7.3g}{:>9}\n",
+                  std::string(2 * x.depth, ' ') + shown(x.name), width + 2, percent(x.busy),
+                  percent(x.queued), percent(x.input), percent(x.output), percent(x.lease),
+                  percent(x.storage), percent(x.memory), x.calls, short_number(x.rows_per_second));
+  return out;
 }
 
 } // namespace
+
+std::string short_number(double x) {
+  constexpr std::array units{"", "k", "M", "G", "T", "P"};
+  size_t unit = 0;
+  for (; x >= 1000 && unit + 1 < units.size(); ++unit) x /= 1000;
+  return unit == 0 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}{}", x, units[unit]);
+}
+
+std::string verdicts_text(const service_status& x) {
+  std::string out;
+  for (const auto& job : x.jobs)
+    if (const auto now = verdict_of(job, x); now.cause != slow_part::unknown)
+      out += fmt::format("{}: {}\n",
+                         job.name.empty() ? fmt::format("job {:x}", job.job) : shown(job.name),
+                         shown(now.text));
+  return out;
+}
 
 std::string status_text(const service_status& x) {
   auto out = fmt::format(
     "up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
     in_seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages(),
     x.refused_peers());
+  out += verdicts_text(x);
   if (!x.work_dir.empty())
     out += "kept in: " + shown(x.work_dir) + "\n";
   if (!x.disk_trouble.empty())
@@ -225,76 +201,14 @@ std::string status_text(const service_status& x) {
       if (task.window)
         out += window_text(*task.window);
     }
+    out += trainers_text(job.trainers);
+    out += operators_text(job);
   }
   for (const auto& save : x.saves) out += save_text(save);
   if (!x.tree.empty())
     out += "\nsupervision\n";
   for (size_t i = 0; i < x.tree.size(); ++i) write_tree(out, x.tree[i], "", i + 1 == x.tree.size());
   return out;
-}
-
-std::string status_json(const service_status& x) {
-  auto workers = nlohmann::json::array();
-  for (const auto& worker : x.workers)
-    workers.push_back({{"worker", to_hex(worker.worker)},
-                       {"address", worker.address},
-                       {"tags", worker.tags},
-                       {"pid", worker.pid},
-                       {"alive", worker.alive},
-                       {"state", state_of(worker)},
-                       {"stuck_threads", worker.stuck_threads()},
-                       {"refused_links", worker.refused_links()},
-                       {"bad_messages", worker.bad_messages()},
-                       {"since_heartbeat_seconds", in_seconds(worker.since_heartbeat)},
-                       {"metrics", metrics_json(worker.metrics)}});
-  auto worker_addresses = nlohmann::json::array();
-  for (const auto& entry : x.worker_addresses)
-    worker_addresses.push_back(
-      {{"listed", entry.name},
-       {"worker", entry.worker == 0 ? nlohmann::json{} : nlohmann::json{to_hex(entry.worker)}},
-       {"address", entry.address},
-       {"state", state_of(entry, x)}});
-  auto jobs = nlohmann::json::array();
-  for (const auto& job : x.jobs) {
-    auto tasks = nlohmann::json::array();
-    for (const auto& task : job.tasks) tasks.push_back(task_json(task));
-    jobs.push_back({{"job", to_hex(job.job)},
-                    {"name", job.name},
-                    {"dataset", job.dataset},
-                    {"processing_mode", job.processing_mode},
-                    {"state", job.state},
-                    {"repetition", job.repetition},
-                    {"consumers", job.consumers},
-                    {"failure", job.failure},
-                    {"lost_tasks", job.lost_tasks},
-                    {"lost_splits", job.lost_splits},
-                    {"reread_splits", job.reread_splits},
-                    {"lost_elements", job.lost_elements},
-                    {"guarantee", job.guarantee},
-                    {"repeated_splits", job.repeated_splits},
-                    {"tasks", std::move(tasks)}});
-    if (job.rounds)
-      jobs.back()["rounds"] = rounds_json(*job.rounds);
-  }
-  auto saves = nlohmann::json::array();
-  for (const auto& save : x.saves) saves.push_back(save_json(save));
-  auto tree = nlohmann::json::array();
-  for (const auto& one : x.tree) tree.push_back(tree_json(one));
-  nlohmann::json out{{"uptime_seconds", in_seconds(x.uptime)},
-                     {"datasets", x.datasets},
-                     {"bad_messages", x.bad_messages()},
-                     {"refused_peers", x.refused_peers()},
-                     {"left_out", x.left_out},
-                     {"work_dir", x.work_dir},
-                     {"disk_trouble", x.disk_trouble},
-                     {"worker_addresses", std::move(worker_addresses)},
-                     {"workers", std::move(workers)},
-                     {"jobs", std::move(jobs)},
-                     {"saves", std::move(saves)},
-                     {"tree", std::move(tree)},
-                     {"metrics", metrics_json(x.metrics)}};
-  // Names come from other processes: those that are not UTF-8 must not end this one.
-  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace headrace::command

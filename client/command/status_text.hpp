@@ -8,7 +8,9 @@ namespace headrace::command {
 
 /// The output of `headrace status`: workers, jobs with their tasks and rates, the supervision tree.
 std::string status_text(const service_status& x);
-/// The same information as one JSON object, without a line end.
-std::string status_json(const service_status& x);
+/// 1234567 as `1.23M`.
+std::string short_number(double x);
+/// Why trainers wait, a line for each job of which that is known.
+std::string verdicts_text(const service_status& x);
 
 } // namespace headrace::command

@@ -1,14 +1,21 @@
 #include "headrace/client/command/isolated.hpp"
+#include "headrace/client/command/scaling.hpp"
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
+#include "headrace/runtime/process/exit_code.hpp"
+
+#include <cstdio>
 
 namespace headrace::command {
 namespace {
 
 local_cluster_options options_of(const server_settings& from) {
   local_cluster_options out;
-  out.workers = from.workers;
+  out.workers = from.workers.least;
+  // A worker that is not needed any more gives its trainers all that it has begun.
+  if (from.workers.most != from.workers.least)
+    out.drain = std::chrono::minutes{1};
   out.endpoint = from.endpoint;
   out.heartbeat = from.heartbeat;
   out.lease = from.lease;
@@ -25,9 +32,15 @@ local_cluster_options options_of(const server_settings& from) {
 
 int run_apart(const settled& now) {
   const auto& given = now.values;
+  if (given.workers.most != given.workers.least) {
+    std::fprintf(stderr,
+                 "headrace up: --workers is a range, and --isolate runs a fixed number: give "
+                 "a number, or leave --isolate out\n");
+    return static_cast<int>(exit_code::usage);
+  }
   // These are for this process: the other servers are given ports, and write to this process.
   const texts own{"port", "port-file", "log-file", "no-restart"};
-  return run_isolated({.workers = given.workers,
+  return run_isolated({.workers = given.workers.least,
                        .endpoint = given.endpoint,
                        .port_file = given.process.port_file,
                        .log = given.process.log,
@@ -43,7 +56,21 @@ int run(const server_settings& given) {
     for (int i = 0; i < options.workers; ++i)
       options.data_ports.push_back(lives.port(static_cast<size_t>(i) + 1, 0));
     auto cluster = std::make_shared<local_cluster>(options);
-    return running{cluster, cluster->target(), cluster->ports(), "dispatcher"};
+    running out{cluster, cluster->target(), cluster->ports(), "dispatcher"};
+    auto shows = of_dispatcher(options.endpoint, out.ports.front());
+    if (const auto& [least, most] = given.workers; least != most) {
+      struct scaled {
+        std::shared_ptr<local_cluster> cluster;
+        std::unique_ptr<scaling> by;
+      };
+      auto by =
+        std::make_unique<scaling>(*cluster, static_cast<uint32_t>(least),
+                                  worker_demand::options{.least = static_cast<uint32_t>(least),
+                                                         .most = static_cast<uint32_t>(most)},
+                                  shows.status, log);
+      out.server = std::make_shared<scaled>(scaled{std::move(cluster), std::move(by)});
+    }
+    return with_web_port(std::move(out), given, lives, std::move(shows));
   });
 }
 

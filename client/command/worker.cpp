@@ -44,7 +44,8 @@ int run(const server_settings& given) {
     auto where = options.endpoint.advertise_data.empty()
                    ? server->address()
                    : host_and_port(options.endpoint.host, server->data_port());
-    return running{server, where, {server->data_port()}};
+    running out{server, where, {server->data_port()}};
+    return with_web_port(std::move(out), given, lives, of_worker(*server));
   });
 }
 

@@ -1,4 +1,5 @@
 #include "headrace/actors/worker/worker_metrics.hpp"
+#include "headrace/client/monitor/service_metrics.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/basp/network_guard.hpp"
@@ -31,12 +32,22 @@ std::string table() {
   return out;
 }
 
-TEST(MetricsDocument, HasTheTable) {
+/// What a dispatcher's HTTP port shows of the status.
+std::string table_of_the_status() {
+  std::string out = "| metric | kind | unit | what it is |\n| --- | --- | --- | --- |\n";
+  for (const auto& [name, x] : monitor::described_metrics())
+    out += fmt::format("| `{}` | {} | {} | {} |\n", name, x.kind, x.unit, x.help);
+  return out;
+}
+
+TEST(MetricsDocument, HasTheTables) {
   std::ifstream in{test::expected_path("../../docs/metrics.md")};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   const auto made = testing::TempDir() + "headrace_metrics.md";
-  std::ofstream{made} << table();
-  EXPECT_NE(text.find(table()), std::string::npos) << "the table is now that of " << made;
+  std::ofstream{made} << table() << "\n" << table_of_the_status();
+  EXPECT_NE(text.find(table()), std::string::npos) << "the first table is now that of " << made;
+  EXPECT_NE(text.find(table_of_the_status()), std::string::npos)
+    << "the second table is now that of " << made;
 }
 
 TEST(MetricNames, EndWithTheirUnitsAndBeginWithTheProject) {
@@ -49,6 +60,11 @@ TEST(MetricNames, EndWithTheirUnitsAndBeginWithTheProject) {
     EXPECT_TRUE(what.name.starts_with("headrace_")) << what.name;
     EXPECT_TRUE(what.name.ends_with(what.unit)) << what.name;
     EXPECT_TRUE(what.help.ends_with('.')) << what.name;
+  }
+  for (const auto& [name, x] : monitor::described_metrics()) {
+    EXPECT_TRUE(name.starts_with("headrace_")) << name;
+    EXPECT_TRUE(name.ends_with(x.unit)) << name;
+    EXPECT_TRUE(x.help.ends_with('.')) << name;
   }
 }
 

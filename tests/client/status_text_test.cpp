@@ -1,4 +1,5 @@
 #include "headrace/client/command/status_text.hpp"
+#include "headrace/client/monitor/status_json.hpp"
 
 #include "headrace/runtime/base/ids.hpp"
 
@@ -95,7 +96,7 @@ TEST(StatusText, ShowsAWorkerThatIsAboutToLeaveAsDraining) {
   auto what = example();
   what.workers[0].draining = true;
   EXPECT_THAT(line_with(status_text(what), "10.0.0.1:7001"), HasSubstr("4711 draining 1.5 s"));
-  EXPECT_EQ(nlohmann::json::parse(status_json(what))["workers"][0]["state"], "draining");
+  EXPECT_EQ(nlohmann::json::parse(monitor::status_json(what))["workers"][0]["state"], "draining");
   what.workers[0].alive = false;
   EXPECT_THAT(line_with(status_text(what), "10.0.0.1:7001"), HasSubstr("4711 lost"));
 }
@@ -123,7 +124,7 @@ TEST(StatusText, ShowsWhoHasWhichEntryOfTheListOfWorkers) {
   EXPECT_EQ(line_with(text, "%port%"), "0 10.0.0.1:%port% a1 10.0.0.1:7001 alive");
   EXPECT_EQ(line_with(text, "7009"), "1 10.0.0.2 a9 10.0.0.2:7009 lost");
   EXPECT_EQ(line_with(text, "7004"), "2 10.0.0.4:7004 - - free");
-  const auto json = nlohmann::json::parse(status_json(what))["worker_addresses"];
+  const auto json = nlohmann::json::parse(monitor::status_json(what))["worker_addresses"];
   EXPECT_EQ(json[0]["state"], "alive");
   EXPECT_TRUE(json[2]["worker"].is_null());
   EXPECT_EQ(json[2]["listed"], "10.0.0.4:7004");
@@ -169,8 +170,9 @@ TEST(StatusText, ShowsWhatTrainersShareAndHowFarTheyAre) {
     {"trainers",
      {{{"trainer", "fast"}, {"lag", 0}, {"skipped", 0}, {"streams", 1}},
       {{"trainer", "slow"}, {"lag", 1'900}, {"skipped", 100}, {"streams", 0}}}}};
-  EXPECT_EQ(nlohmann::json::parse(status_json(with_cache()))["jobs"][0]["tasks"][0]["window"],
-            window);
+  EXPECT_EQ(
+    nlohmann::json::parse(monitor::status_json(with_cache()))["jobs"][0]["tasks"][0]["window"],
+    window);
 }
 
 TEST(StatusText, ShowsHowFarTheRoundsAre) {
@@ -186,7 +188,7 @@ TEST(StatusText, ShowsHowFarTheRoundsAre) {
     "rounds: 4 consumers, missing 1, 3, at round 120, of 2 tasks since round 100 (epoch 2)");
   const nlohmann::json rounds{{"consumers", 4},     {"missing", {1, 3}}, {"epoch", 2},
                               {"first_round", 100}, {"round", 120},      {"tasks", {"c1", "c2"}}};
-  EXPECT_EQ(nlohmann::json::parse(status_json(x))["jobs"][0]["rounds"], rounds);
+  EXPECT_EQ(nlohmann::json::parse(monitor::status_json(x))["jobs"][0]["rounds"], rounds);
   x.jobs[0].rounds = {.consumers = 2, .missing = {0}};
   EXPECT_EQ(line_with(status_text(x), "rounds:"), "rounds: 2 consumers, missing 0, none has begun");
 }
@@ -208,7 +210,7 @@ TEST(StatusText, OfAnEmptyServiceHasNoTables) {
 }
 
 TEST(StatusJson, HoldsTheSame) {
-  const auto text = status_json(example());
+  const auto text = monitor::status_json(example());
   EXPECT_EQ(text.find('\n'), std::string::npos);
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json["uptime_seconds"], 90.0);
@@ -234,11 +236,17 @@ TEST(StatusJson, HoldsTheSame) {
     "value": {"bounds": [0.5], "counts": [1, 2], "sum": 3.5}})"));
   EXPECT_EQ(json["workers"][1]["state"], "left");
   EXPECT_EQ(json["workers"][2]["state"], "lost");
-  const nlohmann::json task{{"task", "c1"},       {"worker", "a1"},
-                            {"state", "running"}, {"elements", 123'456},
-                            {"bytes", 9'876'543}, {"elements_per_second", 12'345.0},
-                            {"streams", 2},       {"restarts", 1},
-                            {"ignored", 17},      {"window", nullptr}};
+  const nlohmann::json task{{"task", "c1"},
+                            {"worker", "a1"},
+                            {"state", "running"},
+                            {"elements", 123'456},
+                            {"bytes", 9'876'543},
+                            {"elements_per_second", 12'345.0},
+                            {"streams", 2},
+                            {"restarts", 1},
+                            {"ignored", 17},
+                            {"window", nullptr},
+                            {"operators", nlohmann::json::array()}};
   EXPECT_EQ(json["jobs"][0]["tasks"], nlohmann::json::array({task}));
   EXPECT_EQ(json["jobs"][0]["job"], to_hex(example().jobs[0].job));
   EXPECT_EQ(json["jobs"][0]["repetition"], 7);
@@ -251,7 +259,7 @@ TEST(StatusJson, HoldsTheSame) {
 TEST(StatusJson, BearsNamesThatAreNotUtf8) {
   service_status x;
   x.jobs = {{.name = "\xff\xfe"}};
-  EXPECT_TRUE(nlohmann::json::parse(status_json(x))["jobs"][0]["name"].is_string());
+  EXPECT_TRUE(nlohmann::json::parse(monitor::status_json(x))["jobs"][0]["name"].is_string());
 }
 
 } // namespace

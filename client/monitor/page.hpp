@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace headrace::monitor {
+
+/// A file of the status page.
+struct page_part {
+  std::string_view path; ///< on the server
+  std::string_view type;
+  std::string_view content;
+};
+
+/// The file at that path; null: there is none.
+const page_part* page_file(std::string_view path) noexcept;
+
+/// The page with everything that it needs and one status in it (`status_json`), as one file.
+std::string report_page(const std::string& status);
+
+} // namespace headrace::monitor

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/base/tls_options.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::monitor {
+
+struct web_options {
+  std::string host = "127.0.0.1"; ///< anything but loopback needs `tls` or `insecure`
+  uint16_t port = 0;              ///< 0: any free one
+  /// If that port is taken, any free one is good, too.
+  bool any_port = false;
+  /// Set: HTTPS, and clients must present a certificate of the authority.
+  tls_options tls;
+  bool insecure = false;
+  /// Further names under which the server may be addressed, besides numbers, localhost and `host`.
+  /// A page of another site could otherwise read it in the browser of somebody who may.
+  std::vector<std::string> names;
+};
+
+struct web_answer {
+  unsigned code = 200;
+  std::string type = "text/plain; charset=utf-8";
+  std::string body;
+};
+
+/// A small HTTP server for GET and HEAD. Each request has a connection of its own, 5 seconds and 8
+/// KiB of header; more than 64 connections at a time are closed at once.
+class web_server {
+public:
+  /// Returns the answer to a path, without its query. Called by two threads; may block.
+  using handler = std::function<web_answer(std::string_view path)>;
+
+  /// Listens. Errors name the host and port, or the TLS file.
+  static result<std::unique_ptr<web_server>> start(const web_options& options, handler answers);
+  /// Ends all connections; waits for running handlers.
+  ~web_server();
+  web_server(const web_server&) = delete;
+
+  uint16_t port() const noexcept;
+  /// `http://127.0.0.1:5051/`
+  std::string url() const;
+
+private:
+  struct impl;
+  explicit web_server(std::unique_ptr<impl> own);
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace headrace::monitor
