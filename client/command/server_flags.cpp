@@ -3,6 +3,7 @@
 #include "headrace/client/command/past_variable.hpp"
 #include "headrace/client/command/port_file.hpp"
 #include "headrace/client/command/settle.hpp"
+#include "headrace/client/command/verdict_log.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
@@ -131,21 +132,26 @@ std::function<void(const status&)> end_process_as(std::string name) {
 }
 
 running with_web_port(running started, const server_settings& given, const process_lives& lives,
-                      monitor::monitored what) {
-  const bool page = what.status != nullptr;
-  auto web = open_web_port(given.http_port, lives.port(started.ports.size(), 0), given.endpoint,
-                           std::move(what));
-  if (!web)
-    return started;
-  started.ports.push_back(web->port());
-  started.remark =
-    (page ? "status page at " : "metrics at ") + web->url() + (page ? "" : "metrics");
-  /// The port closes before the server ends.
-  struct both {
+                      monitor::monitored what, const logger& log) {
+  /// These end before the server does.
+  struct watched {
     std::shared_ptr<void> server;
+    std::unique_ptr<verdict_log> verdicts;
     std::unique_ptr<monitor::web_server> web;
   };
-  started.server = std::make_shared<both>(both{std::move(started.server), std::move(web)});
+  auto out = std::make_shared<watched>();
+  const bool page = what.status != nullptr;
+  if (page)
+    out->verdicts = std::make_unique<verdict_log>(what.status, log);
+  out->web = open_web_port(given.http_port, lives.port(started.ports.size(), 0), given.endpoint,
+                           std::move(what));
+  if (out->web) {
+    started.ports.push_back(out->web->port());
+    started.remark =
+      (page ? "status page at " : "metrics at ") + out->web->url() + (page ? "" : "metrics");
+  }
+  out->server = std::move(started.server);
+  started.server = std::move(out);
   return started;
 }
 

@@ -60,9 +60,10 @@ struct running {
 };
 
 /// Adds the HTTP port of the settings to a started server: its port comes last, and its address
-/// goes into the remark. Throws `error`.
+/// goes into the remark. If it is a dispatcher, what bounds its jobs is logged, too. Throws
+/// `error`.
 running with_web_port(running started, const server_settings& given, const process_lives& lives,
-                      monitor::monitored what);
+                      monitor::monitored what, const logger& log);
 
 /// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it. `start` is
 /// called in the child with the past of this server. Prints `NAME listening on HOST:PORT` as the

@@ -22,9 +22,15 @@ std::string quoted(const std::string& x) {
   return out;
 }
 
+/// Some numbers may be words, too: a port may be `auto`.
+bool is_number(const std::string& x) {
+  return !x.empty() && std::ranges::all_of(x, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 std::string toml_text(const setting& what, const texts& held) {
   switch (what.value.form) {
   case setting_value::shape::number:
+    return is_number(held.front()) ? held.front() : quoted(held.front());
   case setting_value::shape::flag: return held.front();
   case setting_value::shape::text: return quoted(held.front());
   case setting_value::shape::list: break;
@@ -81,7 +87,10 @@ std::string settings_json(const settled& x) {
     nlohmann::ordered_json value;
     if (held && what->value.form == setting_value::shape::list)
       value = *held;
-    else if (held && what->value.form == setting_value::shape::text)
+    else if (held
+             && (what->value.form == setting_value::shape::text
+                 || (what->value.form == setting_value::shape::number
+                     && !is_number(held->front()))))
       value = held->front();
     else if (held)
       value = nlohmann::ordered_json::parse(held->front());

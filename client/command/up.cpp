@@ -70,7 +70,7 @@ int run(const server_settings& given) {
                                   shows.status, log);
       out.server = std::make_shared<scaled>(scaled{std::move(cluster), std::move(by)});
     }
-    return with_web_port(std::move(out), given, lives, std::move(shows));
+    return with_web_port(std::move(out), given, lives, std::move(shows), log);
   });
 }
 

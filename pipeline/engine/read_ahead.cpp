@@ -26,14 +26,12 @@ read_ahead::allowance read_ahead::allowed(size_t rows) {
 }
 
 void read_ahead::note_memory(bool held_back) {
-  if (options_.counters == nullptr || held_back == held_back_since_.has_value())
+  if (options_.counters == nullptr || (!held_back && !held_back_since_))
     return;
   const auto now = clock::system().now();
-  if (held_back)
-    held_back_since_ = now;
-  else
-    options_.counters->memory_ns +=
-      static_cast<uint64_t>((now - *std::exchange(held_back_since_, {})).count());
+  if (held_back_since_)
+    options_.counters->memory_ns += static_cast<uint64_t>((now - *held_back_since_).count());
+  held_back_since_ = held_back ? std::optional{now} : std::nullopt;
 }
 
 void read_ahead::run(const std::stop_token& done) {

@@ -38,11 +38,13 @@ struct row {
 
 /// `-`: there is no text that would be wrong.
 const row rows[]{
-  {"workers", up, "3", "1025", "not in range 0 to 1024"},
+  {"workers", up, "2..8", "8..2", "or a range of them such as 2..8"},
   {"dispatcher", worker, "far:7", "far", "the port is missing"},
   {"host", dispatcher, "::1", "-", ""},
   {"advertise", dispatcher, "data.example.org", "-", ""},
   {"port", dispatcher, "6000", "65536", "a number from 0 (any free one) to 65535"},
+  {"http-port", dispatcher, "6002", "65536", "not a port (0 to 65535), auto or off"},
+  {"http-port", worker, "auto", "on", "not a port (0 to 65535), auto or off"},
   {"data-port", worker, "6001", "x", "a number from 0 (any free one) to 65535"},
   {"advertise-data", worker, "relay:7", "relay", "the port is missing"},
   {"tag", worker, "gpu", "", "one of them is empty"},

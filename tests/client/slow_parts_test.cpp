@@ -70,8 +70,8 @@ protected:
   /// Reads `what` in a thread, with a pause after each element.
   void train(const dataset& what, duration step = {}, sharding_policy mode = sharding_policy::off) {
     auto it = what
-                .apply(distribute{{.service = dispatcher.target(),
-                                   .processing_mode = mode,
+                .apply(distribute{{.processing_mode = mode,
+                                   .service = dispatcher.target(),
                                    .job_name = "train",
                                    .compression = compression::none}})
                 .iterate();
@@ -167,7 +167,7 @@ TEST_F(SlowParts, TheMemory) {
   train(work(endless().map([](expr x) { return fill({100'000}, x); }).batch(1), 8)
           .with_options(little));
   const auto x = blamed(slow_part::memory);
-  EXPECT_THAT(x.text, HasSubstr("map('work')")) << x.text;
+  EXPECT_THAT(x.text, HasSubstr("memory: map('work', 8 calls)")) << x.text;
 }
 
 } // namespace

@@ -253,17 +253,23 @@ bool parallel_blocks::as_many_as_may_be() const {
 budget_share::taken parallel_blocks::allowed(size_t rows) {
   if (as_many_as_may_be())
     return {};
-  if (const auto out = shared_->held.take(rows); out.rows != 0) {
-    if (std::exchange(held_back_, false) && options_.counters != nullptr)
-      options_.counters->memory_ns +=
-        static_cast<uint64_t>((clock::system().now() - held_back_since_).count());
+  const auto out = shared_->held.take(rows);
+  note_memory(out.rows == 0);
+  if (out.rows != 0)
     return out;
-  }
-  if (!std::exchange(held_back_, true)) {
-    held_back_since_ = clock::system().now();
-    shared_->changed.notify_all();
-  }
   return {asked_ ? rows : 0, 0};
+}
+
+void parallel_blocks::note_memory(bool held_back) {
+  const auto before = std::exchange(held_back_, held_back);
+  if (options_.counters != nullptr && (before || held_back)) {
+    const auto now = clock::system().now();
+    if (before)
+      options_.counters->memory_ns += static_cast<uint64_t>((now - held_back_since_).count());
+    held_back_since_ = now;
+  }
+  if (held_back && !before)
+    shared_->changed.notify_all();
 }
 
 void parallel_blocks::pull(const std::stop_token& stop) {

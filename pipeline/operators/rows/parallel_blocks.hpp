@@ -64,6 +64,8 @@ private:
   bool as_many_as_may_be() const;
   void drop_finished();
   budget_share::taken allowed(size_t rows);
+  /// Counts the time in which the budget allows nothing.
+  void note_memory(bool held_back);
   result<block> read_exactly(uint64_t rows);
 
   std::unique_ptr<iterator> input_; ///< used by the puller only

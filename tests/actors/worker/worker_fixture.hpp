@@ -136,6 +136,7 @@ public:
     return fresh;
   }
   uint64_t ignored() const override { return what_->made.ignored; }
+  std::vector<operator_activity> operators(time_point) const override { return {}; }
   bool torn() const override { return what_->torn; }
   task_numbers made() const override { return what_->made; }
   void leave() override { what_->leaving = true; }

@@ -1,0 +1,55 @@
+#include "headrace/client/command/verdict_log.hpp"
+
+#include "headrace/runtime/base/ids.hpp"
+
+#include <algorithm>
+
+namespace headrace::command {
+
+namespace {
+
+/// Longer than the time that a verdict looks back.
+constexpr auto interval = std::chrono::seconds{5};
+
+} // namespace
+
+std::vector<verdict> verdict_changes::look(const service_status& now) {
+  std::vector<verdict> out;
+  std::map<uint64_t, known> jobs;
+  for (const auto& job : now.jobs) {
+    if (job.state != "running")
+      continue;
+    auto is = verdict_of(job, now);
+    auto& of = jobs[job.job] = jobs_[job.job];
+    const std::pair cause{is.cause, is.what};
+    if (is.cause != slow_part::unknown && cause == of.last && cause != of.named) {
+      of.named = cause;
+      out.push_back(std::move(is));
+    }
+    of.last = cause;
+  }
+  jobs_ = std::move(jobs); // those that are over are forgotten
+  return out;
+}
+
+verdict_log::verdict_log(std::function<result<service_status>()> status, logger to)
+  : status_(std::move(status)),
+    log_(std::move(to)),
+    thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void verdict_log::run(const std::stop_token& stop) {
+  verdict_changes changes;
+  std::unique_lock lock{mutex_};
+  while (!changed_.wait_for(lock, stop, interval, [] { return false; }) && !stop.stop_requested()) {
+    const auto now = status_();
+    if (!now)
+      continue;
+    for (const auto& x : changes.look(*now)) {
+      const auto job = std::ranges::find(now->jobs, x.job, &job_status::job);
+      log_.info("what bounds a job",
+                {{"job", job->name.empty() ? to_hex(x.job) : job->name}, {"verdict", x.text}});
+    }
+  }
+}
+
+} // namespace headrace::command

@@ -1,0 +1,59 @@
+#include "headrace/client/command/top_text.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+namespace headrace::command {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+service_status busy_service() {
+  service_status out;
+  out.workers = {{.worker = 1, .address = "10.0.0.1:7000", .alive = true}};
+  auto& job =
+    out.jobs.emplace_back(job_status{.job = 1, .name = "train\x1b[2J", .state = "running"});
+  trainer_status trainer{.consumer = 1, .name = "a", .host = "gpu-7:4711"};
+  trainer.waited = 0.5;
+  job.trainers.push_back(trainer);
+  task_status task{.task = 1, .worker = 1, .state = "running", .elements = 9};
+  operator_status root{.name = "batch(32)"}, map{.name = "map(f)", .depth = 1};
+  root.input = 1;
+  map.busy = 0.5;
+  map.queued = 0.4;
+  map.output = 0.1;
+  map.rows_per_second = 1'234;
+  task.operators = {root, map};
+  job.tasks.push_back(task);
+  out.jobs.push_back({.job = 2, .name = "over", .state = "finished"});
+  return out;
+}
+
+TEST(TopText, ShowsTheCauseAndWhereTheTimeGoes) {
+  const auto text = top_text(busy_service(), 100, false);
+  EXPECT_THAT(text, HasSubstr("cause: map(f) on 1 worker"));
+  EXPECT_THAT(text, HasSubstr(">   map(f)"));
+  EXPECT_THAT(text, HasSubstr("[###############qqqqqqqqqqqq   ]    1.23k/s"));
+  EXPECT_THAT(text, HasSubstr("[..............................]"));
+  EXPECT_THAT(text, HasSubstr("gpu-7:4711"));
+  EXPECT_THAT(text, Not(HasSubstr("over")));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << "names do not move the cursor";
+}
+
+TEST(TopText, FitsIntoTheTerminal) {
+  for (const size_t width : {40u, 80u, 120u}) {
+    std::istringstream lines{top_text(busy_service(), width, false)};
+    for (std::string line; std::getline(lines, line);)
+      if (!line.starts_with("  #")) // what the letters are
+        EXPECT_LE(line.size(), std::max<size_t>(width, 60)) << line;
+  }
+}
+
+TEST(TopText, HasColorsOnATerminal) {
+  EXPECT_THAT(top_text(busy_service(), 100, true), HasSubstr("\x1b[31m###"));
+}
+
+} // namespace
+} // namespace headrace::command
