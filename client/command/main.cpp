@@ -82,6 +82,7 @@ int run(int argc, char** argv) {
   add_dispatcher(app, chosen);
   add_worker(app, chosen);
   add_up(app, chosen);
+  add_run(app, chosen);
   add_status(app, chosen);
   add_top(app, chosen);
   add_report(app, chosen);

@@ -21,6 +21,7 @@ void add_config(CLI::App& app, action& chosen);
 void add_drain(CLI::App& app, action& chosen);
 void add_explain(CLI::App& app, action& chosen);
 void add_report(CLI::App& app, action& chosen);
+void add_run(CLI::App& app, action& chosen);
 void add_status(CLI::App& app, action& chosen);
 void add_top(CLI::App& app, action& chosen);
 void add_version(CLI::App& app, action& chosen);

@@ -26,6 +26,8 @@ def main() -> int:
     if program is None:
         print("headrace: the command's program is not in this installation", file=sys.stderr)
         return 1
+    # Of the workers of `headrace run --python`.
+    os.environ.setdefault("HEADRACE_PYTHON", sys.executable)
     os.execv(program, ["headrace", *arguments])
 
 

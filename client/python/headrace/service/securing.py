@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -10,6 +11,11 @@ from .. import _core
 
 def _paths(tls_cert: Any, tls_key: Any, tls_ca: Any) -> list[str]:
     files = {"tls_cert": tls_cert, "tls_key": tls_key, "tls_ca": tls_ca}
+    if all(value is None for value in files.values()):
+        files = {name: os.environ.get(f"HEADRACE_{name.upper()}", "") for name in files}
+        for name, value in files.items():
+            if not value:
+                raise ValueError(f"{name} must be given: the environment variable HEADRACE_{name.upper()} is not set")
     for name, value in files.items():
         if not hasattr(value, "__fspath__") and not isinstance(value, str):
             raise TypeError(f"{name} must be a path, not {type(value).__name__}: {value!r}")
@@ -23,7 +29,8 @@ class Session:
     what uses the service (``session=``), so that one program can read several services, each with a certificate of its own.
     What was made with it holds it; a dataset that is pickled does not take it along.
 
-    tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts.
+    tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. Without
+    any of them: those that HEADRACE_TLS_CERT, HEADRACE_TLS_KEY and HEADRACE_TLS_CA name, as ``headrace run`` sets them.
 
     Raises ``TypeError`` and ``ValueError`` naming the argument, and ``InvalidArgumentError`` or ``NotFoundError`` for files
     that cannot be used.
@@ -36,7 +43,7 @@ class Session:
     tls_ca must not be empty
     """
 
-    def __init__(self, tls_cert: Any, tls_key: Any, tls_ca: Any) -> None:
+    def __init__(self, tls_cert: Any = None, tls_key: Any = None, tls_ca: Any = None) -> None:
         self._session = _core.Session(*_paths(tls_cert, tls_key, tls_ca))
 
     def __reduce__(self) -> Any:
@@ -61,7 +68,7 @@ class secure:
     anybody keeps the object does not matter. What reads by then goes on with it. A session that is closed before anything
     was asked of a service warns.
 
-    tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. They
+    tls_cert, tls_key, tls_ca: PEM files, or without them those of the environment, as of a ``Session``. They
     serve all that the program asks of services without a ``Session``: ``distribute``, ``register_dataset``, ``status``;
     the servers in this program get theirs by their configs, and answer about themselves with these. It comes before all else that uses a service,
     and goes after it. Processes that read for this one (DataLoader workers) do the same for themselves.
@@ -77,7 +84,7 @@ class secure:
     tls_ca must not be empty
     """
 
-    def __init__(self, tls_cert: Any, tls_key: Any, tls_ca: Any) -> None:
+    def __init__(self, tls_cert: Any = None, tls_key: Any = None, tls_ca: Any = None) -> None:
         self._session = _core.SecureSession(*_paths(tls_cert, tls_key, tls_ca))
         _open.add(self)
 

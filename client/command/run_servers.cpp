@@ -1,0 +1,249 @@
+#include "headrace/client/command/run_servers.hpp"
+
+#include "headrace/runtime/process/exit_code.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace headrace::command {
+namespace {
+
+constexpr size_t last_lines = 5;
+/// How long one turn of a wait is.
+constexpr auto moment = std::chrono::milliseconds{50};
+/// From SIGTERM to SIGKILL, for a server.
+constexpr auto server_limit = std::chrono::seconds{5};
+
+std::string this_program() {
+  std::string out(4096, '\0');
+  const auto n = ::readlink("/proc/self/exe", out.data(), out.size());
+  out.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  return ::access(out.c_str(), X_OK) == 0 ? out : "/proc/self/exe";
+}
+
+void add_common(std::vector<std::string>& argv, const run_options& options) {
+  argv.push_back("--host=" + options.host);
+  if (!options.advertise.empty())
+    argv.push_back("--advertise=" + options.advertise);
+  if (!options.config.empty())
+    argv.push_back("--config=" + options.config);
+  if (options.tls.enabled()) {
+    argv.push_back("--tls-cert=" + options.tls.certificate);
+    argv.push_back("--tls-key=" + options.tls.key);
+    argv.push_back("--tls-ca=" + options.tls.ca_file);
+  }
+  if (options.insecure)
+    argv.push_back("--insecure");
+}
+
+} // namespace
+
+run_servers::run_servers() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, signal);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+run_servers::~run_servers() {
+  servers_.clear(); // kills those that still run
+  ::close(signals_);
+}
+
+// -- starting --------------------------------------------------------------------------------
+
+status run_servers::start(const std::string& name, std::vector<std::string> argv) {
+  auto process = child_process::start({.argv = std::move(argv),
+                                       .environment = {"HEADRACE_PORT_FILE="},
+                                       .merge_stderr = true,
+                                       .own_group = true});
+  if (!process)
+    return process.status();
+  servers_.push_back({.name = name, .process = *std::move(process)});
+  return {};
+}
+
+result<std::string> run_servers::start_dispatcher(const run_options& options, time_point until) {
+  std::vector<std::string> argv{this_program(), "dispatcher",
+                                fmt::format("--port={}", options.port),
+                                "--log-level=" + options.log_level};
+  add_common(argv, options);
+  if (!options.work_dir.empty())
+    argv.push_back("--work-dir=" + options.work_dir);
+  HEADRACE_TRY(start("dispatcher", std::move(argv)));
+  const auto& it = servers_.back();
+  HEADRACE_ASSIGN(const auto listens, wait(until, [&]() -> result<bool> {
+                    if (!failed_.empty())
+                      return failed_precondition(failed_);
+                    return !it.listens.empty();
+                  }));
+  if (!listens)
+    return deadline_exceeded("the dispatcher did not listen within --start-timeout");
+  return it.listens;
+}
+
+status run_servers::start_worker(const run_options& options, const std::string& dispatcher,
+                                 const std::string& tag) {
+  std::vector<std::string> argv{this_program(), "worker", "--log-level=" + options.log_level};
+  if (!options.python.empty())
+    argv = {options.python, "-m", "headrace", "worker", "--python"};
+  argv.insert(argv.end(), {"--dispatcher=" + dispatcher, "--tag=" + tag});
+  add_common(argv, options);
+  return start(fmt::format("worker {}", servers_.size()), std::move(argv));
+}
+
+size_t run_servers::running_workers() const {
+  return static_cast<size_t>(std::ranges::count_if(
+    servers_, [](const server& x) { return x.process && x.name != "dispatcher"; }));
+}
+
+// -- what happens ------------------------------------------------------------------------------
+
+void run_servers::read_lines(server& of) {
+  constexpr std::string_view words = " listening on ";
+  while (of.process && of.reads) {
+    const auto line = of.process->read_line(duration::zero());
+    if (!line) {
+      of.reads = line.status().code() != status_code::out_of_range;
+      return;
+    }
+    const auto at = line->find(words);
+    if (of.listens.empty() && at != std::string::npos && of.name.starts_with(line->substr(0, at))) {
+      of.listens = line->substr(at + words.size());
+      continue;
+    }
+    of.lines.push_back(*line);
+    if (of.lines.size() > last_lines)
+      of.lines.pop_front();
+    std::fprintf(stderr, "%s\n", line->c_str());
+  }
+}
+
+void run_servers::reap() {
+  for (auto& x : servers_) {
+    if (!x.process)
+      continue;
+    const auto how = x.process->wait(duration::zero());
+    if (!how)
+      continue;
+    read_lines(x);
+    x.process.reset();
+    // A worker that was made to leave ends well; so does one that somebody stops.
+    if (stopping_ || signal_ != 0 || (*how == process_end{} && x.name != "dispatcher"))
+      continue;
+    auto text = fmt::format("the {} ended: {}", x.name, to_string(*how));
+    for (const auto& line : x.lines) text += "\n  " + line;
+    if (failed_.empty())
+      failed_ = text;
+    without_dispatcher_ = without_dispatcher_ || x.name == "dispatcher";
+    std::fprintf(stderr, "headrace run: %s\n", text.c_str());
+  }
+  // Orphans of the command fall to this process.
+  siginfo_t info{};
+  while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+    const auto pid = info.si_pid;
+    if ((command_ != nullptr && command_->pid() == pid)
+        || std::ranges::any_of(
+          servers_, [&](const server& x) { return x.process && x.process->pid() == pid; }))
+      break;
+    ::waitpid(pid, nullptr, WNOHANG);
+    info.si_pid = 0;
+  }
+}
+
+void run_servers::handle_signal(int signal, bool of_terminal) {
+  const bool first = signal_ == 0;
+  if (first)
+    signal_ = signal;
+  if (command_ == nullptr)
+    return;
+  if (!first) {
+    command_->kill(SIGKILL);
+    return;
+  }
+  // A signal of the terminal was sent to the whole group, so the command has it already.
+  if (!of_terminal)
+    command_->kill(signal);
+  kill_at_ = clock::system().now() + command_limit_;
+}
+
+void run_servers::turn() {
+  std::vector<pollfd> events{{signals_, POLLIN, 0}};
+  for (const auto& x : servers_)
+    if (x.process && x.reads)
+      events.push_back({x.process->output(), POLLIN, 0});
+  ::poll(events.data(), events.size(), static_cast<int>(moment / std::chrono::milliseconds{1}));
+  for (auto& x : servers_) read_lines(x);
+  signalfd_siginfo info{};
+  while (::read(signals_, &info, sizeof(info)) == sizeof(info))
+    if (static_cast<int>(info.ssi_signo) != SIGCHLD)
+      handle_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+  reap();
+}
+
+result<bool> run_servers::wait(time_point until, const std::function<result<bool>()>& what) {
+  for (;;) {
+    turn();
+    if (signal_ != 0)
+      return cancelled("stopped by a signal");
+    auto now = what();
+    if (!now || *now || clock::system().now() >= until)
+      return now;
+  }
+}
+
+// -- the command -------------------------------------------------------------------------------
+
+process_end run_servers::run(child_process& command, duration limit, bool needed) {
+  command_ = &command;
+  command_limit_ = limit;
+  bool told = false;
+  for (;;) {
+    if (const auto how = command.wait(duration::zero())) {
+      command_ = nullptr;
+      return *how;
+    }
+    turn();
+    if (needed && without_dispatcher_ && !std::exchange(told, true)) {
+      std::fprintf(stderr, "headrace run: the command is stopped: it has no dispatcher\n");
+      command.kill(SIGTERM);
+      kill_at_ = clock::system().now() + limit;
+    }
+    if (kill_at_ && clock::system().now() >= *kill_at_) {
+      command.kill(SIGKILL);
+      kill_at_.reset();
+    }
+  }
+}
+
+// -- the end -----------------------------------------------------------------------------------
+
+void run_servers::stop(const std::function<bool(const server&)>& which) {
+  const auto runs = [&](const server& x) { return x.process && which(x); };
+  for (auto& x : servers_)
+    if (runs(x))
+      x.process->kill(SIGTERM);
+  const auto until = clock::system().now() + server_limit;
+  while (clock::system().now() < until && std::ranges::any_of(servers_, runs)) turn();
+  for (auto& x : servers_)
+    if (runs(x))
+      x.process.reset(); // kills it
+}
+
+void run_servers::stop() {
+  stopping_ = true;
+  stop([](const server& x) { return x.name != "dispatcher"; });
+  stop([](const server&) { return true; });
+}
+
+} // namespace headrace::command

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "headrace/client/command/run_on_node.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/process/child_process.hpp"
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+
+namespace headrace::command {
+
+/// The server processes of one process of a run, the signals that it gets, and its waits. What the
+/// servers write goes to standard error.
+///
+/// It must be made before there are other threads, and only that thread may use it.
+class run_servers {
+public:
+  run_servers();
+  ~run_servers();
+  run_servers(const run_servers&) = delete;
+  run_servers& operator=(const run_servers&) = delete;
+
+  /// Starts the dispatcher; its advertised address, once it listens.
+  result<std::string> start_dispatcher(const run_options& options, time_point until);
+  status start_worker(const run_options& options, const std::string& dispatcher,
+                      const std::string& tag);
+  size_t running_workers() const;
+  /// How a server ended that should not have; empty: none did.
+  const std::string& failed() const noexcept { return failed_; }
+
+  /// Calls `what` again and again until it is true, or an error. False: `until` has come.
+  /// `cancelled`: a signal to stop has.
+  result<bool> wait(time_point until, const std::function<result<bool>()>& what);
+  /// Waits for a moment, handles signals and passes on what the servers write.
+  void turn();
+  /// Waits for the end of the command. A signal is passed on to it; it is killed `limit` later, or
+  /// with a second one. Without a dispatcher that `needed` says it needs, it is asked to end.
+  process_end run(child_process& command, duration limit, bool needed);
+  /// The first signal to stop; 0: none.
+  int stop_signal() const noexcept { return signal_; }
+
+  /// Ends the workers, and then the dispatcher.
+  void stop();
+
+private:
+  struct server {
+    std::string name;
+    std::optional<child_process> process;
+    std::deque<std::string> lines; ///< the last that it wrote
+    std::string listens;           ///< the address on its first line of output
+    bool reads = true;
+  };
+
+  status start(const std::string& name, std::vector<std::string> argv);
+  void handle_signal(int signal, bool of_terminal);
+  void read_lines(server& of);
+  void reap();
+  void stop(const std::function<bool(const server&)>& which);
+
+  std::list<server> servers_;
+  child_process* command_ = nullptr;
+  std::optional<time_point> kill_at_;
+  duration command_limit_{};
+  std::string failed_;
+  bool without_dispatcher_ = false;
+  bool stopping_ = false;
+  int signal_ = 0;
+  int signals_ = -1;
+};
+
+} // namespace headrace::command

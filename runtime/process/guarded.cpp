@@ -1,0 +1,146 @@
+#include "headrace/runtime/process/guarded.hpp"
+
+#include "headrace/runtime/process/exit_code.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <poll.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+sigset_t forwarded_signals() {
+  sigset_t out;
+  ::sigemptyset(&out);
+  for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&out, signal);
+  return out;
+}
+
+/// The parent of a process; 0: it has ended.
+pid_t parent_of(pid_t pid) {
+  std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  // The name, in parentheses, may hold anything.
+  const auto at = text.rfind(')');
+  int parent = 0;
+  char state = 0;
+  if (at == std::string::npos || std::sscanf(text.c_str() + at + 1, " %c %d", &state, &parent) != 2)
+    return 0;
+  return parent;
+}
+
+std::vector<pid_t> descendants() {
+  std::multimap<pid_t, pid_t> children;
+  std::error_code ignored;
+  for (const auto& one : std::filesystem::directory_iterator{"/proc", ignored}) {
+    const auto name = one.path().filename().string();
+    pid_t pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr
+        == name.data() + name.size())
+      children.emplace(parent_of(pid), pid);
+  }
+  std::vector<pid_t> out{::getpid()};
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto [begin, end] = children.equal_range(out[i]);
+    for (auto it = begin; it != end; ++it) out.push_back(it->second);
+  }
+  out.erase(out.begin());
+  return out;
+}
+
+/// Ends all, if the process that a descriptor stands for ends.
+void watch(int process, const std::function<void()>& on_killed) {
+  pollfd event{process, POLLIN, 0};
+  while (::poll(&event, 1, -1) < 0 && errno == EINTR) {
+  }
+  kill_descendants();
+  if (on_killed)
+    on_killed();
+  ::_exit(128 + SIGKILL);
+}
+
+[[noreturn]] void live(int parent, const std::function<int()>& body,
+                       const std::function<void()>& on_killed) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::thread{watch, parent, on_killed}.detach();
+  int code = static_cast<int>(exit_code::internal);
+  try {
+    code = body();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "headrace: %s\n", e.what());
+  }
+  kill_descendants();
+  std::fflush(nullptr);
+  // Static destructors are not needed, and could hang.
+  ::_exit(code);
+}
+
+} // namespace
+
+void kill_descendants() {
+  // Those that are killed may have begun others meanwhile.
+  for (int round = 0; round < 1000; ++round) {
+    const auto all = descendants();
+    for (const auto pid : all) ::kill(pid, SIGKILL);
+    for (;;) {
+      const auto reaped = ::waitpid(-1, nullptr, WNOHANG);
+      if (reaped > 0 || (reaped < 0 && errno == EINTR))
+        continue;
+      if (reaped < 0)
+        return;
+      break;
+    }
+    // One in the midst of a system call ends when that does.
+    ::poll(nullptr, 0, 5);
+  }
+}
+
+int run_guarded(const std::function<int()>& body, const std::function<void()>& on_killed) {
+  const auto set = forwarded_signals();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Made before the fork, so that the child cannot miss the end.
+  const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
+  const auto child = self < 0 ? -1 : ::fork();
+  if (child < 0) {
+    std::perror("headrace: cannot start the process");
+    return static_cast<int>(exit_code::failure);
+  }
+  if (child == 0)
+    live(self, body, on_killed);
+  ::close(self);
+  for (;;) {
+    int raw = 0;
+    const auto reaped = ::waitpid(-1, &raw, WNOHANG);
+    if (reaped == child) {
+      const bool killed = WIFSIGNALED(raw);
+      kill_descendants();
+      if (killed && on_killed)
+        on_killed();
+      return killed ? 128 + WTERMSIG(raw) : WEXITSTATUS(raw);
+    }
+    if (reaped > 0)
+      continue;
+    siginfo_t info{};
+    const auto signal = ::sigwaitinfo(&set, &info);
+    // A signal of the terminal was sent to the whole group, so the child has it already.
+    if ((signal == SIGTERM || signal == SIGINT || signal == SIGHUP) && info.si_code != SI_KERNEL)
+      ::kill(child, signal);
+  }
+}
+
+} // namespace headrace

@@ -1,0 +1,336 @@
+"""``headrace run``: a command beside a service for it, on several nodes, which are addresses of this host."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = os.environ.get("HEADRACE_COMMAND", "")
+pytestmark = pytest.mark.skipif(not COMMAND, reason="HEADRACE_COMMAND is not set")
+
+LAUNCHERS = ("SLURM", "OMPI", "PMI", "MPI_", "PSSH", "HEADRACE_SERVICE", "RANK", "WORLD_SIZE", "LOCAL_", "TORCHELASTIC")
+PATIENCE = 60
+
+#: Reads through all workers of the service, and prints how many there are.
+TRAIN = """
+import headrace as hr
+ds = hr.Dataset.range(100).apply(hr.service.distribute("distributed_epoch"))
+print(sorted(map(int, ds)) == list(range(100)), len(hr.service.status()["workers"]), flush=True)
+"""
+
+
+def environment(**more):
+    return {**{k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}, **more}
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts ``headrace run`` with these arguments, in an empty folder; kills what still runs."""
+    with contextlib.ExitStack() as stack:
+        def begin(*arguments, **variables):
+            process = stack.enter_context(subprocess.Popen([os.path.abspath(COMMAND), "run", *map(str, arguments)], cwd=tmp_path, text=True,
+                                                           env=environment(**variables), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                                           stderr=subprocess.PIPE))
+            stack.callback(process.kill)
+            return process
+        yield begin
+
+
+def ended(process):
+    out, errors = process.communicate(timeout=PATIENCE)
+    return process.returncode, out, errors
+
+
+def python(program):
+    return ("--", sys.executable, "-c", program)
+
+
+class Watched:
+    """A process that this one did not start."""
+
+    def __init__(self, pid):
+        self.descriptor = os.pidfd_open(pid)
+
+    def ends(self):
+        return bool(select.select([self.descriptor], [], [], PATIENCE)[0])
+
+
+# -- one node ----------------------------------------------------------------------------------------------------------
+
+
+def test_ACommandReadsThroughTheWorkersOfItsNode(start):
+    assert ended(start("--workers-per-node", 2, *python(TRAIN))) == (0, "True 2\n", "")
+
+
+@pytest.mark.parametrize("script, code", [("exit 7", 7), ("kill -KILL $$", 137), ("exit 0", 0)])
+def test_TheExitCodeIsTheCommands(start, script, code):
+    assert ended(start("--", "sh", "-c", script)) == (code, "", "")
+
+
+def test_ACommandThatCannotBeStartedIsNamed(start):
+    code, _, errors = ended(start("--", "nonesuch"))
+    assert code == 127 and "cannot start nonesuch" in errors
+
+
+def test_ASignalIsPassedOnToTheCommand(start):
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = start(*python("import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); print('here', flush=True); signal.pause()"))
+        assert process.stdout.readline() == "here\n"
+        process.send_signal(number)
+        assert ended(process)[0] == 128 + number
+
+
+def test_ACommandThatDoesNotEndAfterASignalIsKilled(start):
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True)\nwhile True: signal.pause()"
+    process = start("--stop-timeout", "100ms", *python(deaf))
+    assert process.stdout.readline() == "here\n"
+    process.terminate()
+    assert ended(process)[0] == 128 + signal.SIGKILL
+
+
+#: Prints the process ids of the service, of this program, of a child, and of one in a session of its own; then waits.
+WITH_CHILDREN = """
+import os, signal, subprocess, sys
+import headrace as hr
+children = [subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=x) for x in (False, True)]
+workers = [x["pid"] for x in hr.service.status()["workers"]]
+print(*workers, os.getpid(), *(x.pid for x in children), flush=True)
+signal.pause()
+"""
+
+
+def children_of(pid):
+    return [int(x) for x in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("which", ["it", "its child"])
+def test_NothingOutlivesOneThatIsKilled(start, which):
+    process = start("--workers-per-node", 2, *python(WITH_CHILDREN))
+    pids = [int(x) for x in process.stdout.readline().split()]
+    inner, = children_of(process.pid)
+    # The dispatcher is a child, too.
+    pids += children_of(inner)
+    watched = [Watched(pid) for pid in pids]
+    assert len(watched) >= 8
+    os.kill(process.pid if which == "it" else inner, signal.SIGKILL)
+    assert all(x.ends() for x in watched)
+    assert ended(process)[0] == (-signal.SIGKILL if which == "it" else 128 + signal.SIGKILL)
+
+
+def test_WhatACommandLeavesRunningEndsWithIt(start):
+    process = start(*python("import subprocess, sys; print(subprocess.Popen(['sleep', '1000'], start_new_session=True).pid, flush=True); sys.stdin.read(1)"))
+    left = Watched(int(process.stdout.readline()))
+    assert ended(process)[0] == 0
+    assert left.ends()
+
+
+# -- several nodes -----------------------------------------------------------------------------------------------------
+
+
+def node(rank, of, rendezvous):
+    return ("--nodes", of, "--node-rank", rank, "--host", f"127.0.0.{rank + 1}", "--rendezvous", rendezvous)
+
+
+@pytest.fixture
+def address():
+    """An address of this host at which nobody listens."""
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{one.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("nodes", [2, 3])
+@pytest.mark.parametrize("by", ["directory", "address"])
+def test_NodesReadThroughTheWorkersOfAll(start, tmp_path, address, nodes, by):
+    where = "meet" if by == "directory" else address
+    runs = [start("--workers-per-node", 2, *node(rank, nodes, where), *python(TRAIN)) for rank in reversed(range(nodes))]
+    assert [ended(x) for x in runs] == [(0, f"True {2 * nodes}\n", "")] * nodes
+    assert by == "address" or list((tmp_path / "meet").iterdir()) == []
+
+
+def test_WhatAKilledRunLeftInADirectoryIsNotTakenForThisOne(start, tmp_path, address):
+    (tmp_path / "meet").mkdir()
+    (tmp_path / "meet" / "headrace-run").write_text(json.dumps({"service": address, "host": "x", "token": "1"}))
+    (tmp_path / "meet" / "headrace-run.0").write_text(json.dumps({"token": "1", "state": "ended", "workers": 0}))
+    runs = [start(*node(rank, 2, "meet"), *python(TRAIN)) for rank in (1, 0)]
+    assert [ended(x) for x in runs] == [(0, "True 2\n", "")] * 2
+
+
+#: Ends when the workers of the other node have left.
+SEES_THEM_LEAVE = """
+import headrace as hr
+while True:
+    of_other = [x for x in hr.service.status()["workers"] if "node-1" in x["tags"]]
+    if all(x["state"] == "left" for x in of_other):
+        break
+print(len(of_other))
+"""
+
+
+@pytest.mark.parametrize("by", ["directory", "address"])
+def test_TheWorkersOfANodeLeaveInOrderWhenItsCommandEnds(start, address, by):
+    where = "meet" if by == "directory" else address
+    first = start("--workers-per-node", 2, *node(0, 2, where), *python(SEES_THEM_LEAVE))
+    second = start("--workers-per-node", 2, *node(1, 2, where), "--", "true")
+    assert [ended(first), ended(second)] == [(0, "2\n", ""), (0, "", "")]
+
+
+#: Reads after the first node's command has ended, which a file shows.
+READS_LATE = """
+import pathlib
+while not pathlib.Path("over").exists():
+    pass
+""" + TRAIN
+
+
+@pytest.mark.parametrize("by", ["directory", "address"])
+def test_TheServiceStaysUntilTheLastCommandHasEnded(start, address, by):
+    where = "meet" if by == "directory" else address
+    first = start(*node(0, 2, where), *python("open('over', 'w')"))
+    second = start(*node(1, 2, where), *python(READS_LATE))
+    assert [ended(first), ended(second)] == [(0, "", ""), (0, "True 2\n", "")]
+
+
+@pytest.mark.parametrize("by", ["directory", "address"])
+def test_ANodeThatNeverComesIsNamed(start, address, by):
+    where = "meet" if by == "directory" else address
+    runs = [start("--start-timeout", "1500ms", *node(rank, 3, where), "--", "true") for rank in (0, 2)]
+    first, third = map(ended, runs)
+    assert first[0] == 4 and "rank 1 of 3 did not come within --start-timeout (1500ms)" in first[2]
+    # The service may have ended with the first one.
+    assert third[0] == 4 and ("rank 1 of 3 did not come" in third[2] or "the service did not answer" in third[2]), third[2]
+
+
+def test_AFirstNodeThatNeverComesIsNamed(start):
+    code, _, errors = ended(start("--start-timeout", "200ms", *node(1, 2, "meet"), "--", "true"))
+    assert code == 4 and "the dispatcher of rank 0 did not come within --start-timeout (200ms): there is no meet/headrace-run" in errors
+
+
+def test_ACommandThatFailsOnOneNodeEndsThereAndTheOthersGoOn(start):
+    first = start(*node(0, 2, "meet"), *python(TRAIN))
+    second = start(*node(1, 2, "meet"), "--", "sh", "-c", "exit 3")
+    assert ended(second)[0] == 3
+    assert ended(first)[0] == 0
+
+
+def test_OneThatIsKilledIsNotWaitedFor(start, tmp_path):
+    (tmp_path / "headrace.toml").write_text('heartbeat = "100ms"\nlease = "1s"\n')
+    first = start("--config", "headrace.toml", *node(0, 2, "meet"), *python("import sys; print('here', flush=True); sys.stdin.readline()"))
+    second = start(*node(1, 2, "meet"), *python("import signal; print('here', flush=True); signal.pause()"))
+    assert second.stdout.readline() == "here\n"
+    second.kill()
+    assert ended(first)[0] == 0
+
+
+def test_ACommandThatDoesNotEndIsNamedAfterTheEndTimeout(start):
+    first = start("--end-timeout", "200ms", *node(0, 2, "meet"), "--", "true")
+    second = start(*node(1, 2, "meet"), *python("import signal; signal.pause()"))
+    code, _, errors = ended(first)
+    assert code == 1 and "the command of rank 1 of 2 had not ended within --end-timeout (200ms)" in errors
+    second.terminate()
+    assert ended(second)[0] == 128 + signal.SIGTERM
+
+
+def test_NodesWithoutACommandBringWorkersUntilTheRunEnds(start):
+    helper = start("--workers-per-node", 2, "--rendezvous", "meet")
+    waits = "import headrace as hr\nwhile len(hr.service.status()['workers']) < 2: pass\n" + TRAIN
+    first = start("--workers-per-node", 0, "--nodes", 1, "--rendezvous", "meet", *python(waits))
+    assert [ended(first), ended(helper)] == [(0, "True 2\n", ""), (0, "", "")]
+
+
+def certificates(folder):
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
+
+    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1")
+    openssl("req", "-x509", *new, "-subj", "/CN=ours", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl("req", *new, "-subj", "/CN=host", "-keyout", "host.key", "-out", "host.csr")
+    openssl("x509", "-req", "-in", "host.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "1",
+            "-out", "host.pem")
+    return ("--tls-cert", "host.pem", "--tls-key", "host.key", "--tls-ca", "ca.pem")
+
+
+def test_WithTlsTheCommandFindsTheFilesInItsEnvironment(start, tmp_path):
+    files = certificates(tmp_path)
+    train = TRAIN.replace("as hr\n", "as hr\nhr.service.secure()\n")
+    runs = [start(*files, *node(rank, 2, "meet"), *python(train)) for rank in (0, 1)]
+    assert [ended(x) for x in runs] == [(0, "True 2\n", "")] * 2
+
+
+def test_WorkersRunPythonFunctionsIfTheyAreAskedTo(start):
+    train = TRAIN.replace(".apply(", ".map(hr.py_function(lambda x: x, hr.TensorSpec([], hr.int64))).apply(")
+    assert ended(start("--python", *python(train), HEADRACE_PYTHON=sys.executable))[:2] == (0, "True 1\n")
+
+
+# -- launchers ---------------------------------------------------------------------------------------------------------
+
+
+def torchrun(rank):
+    return {"RANK": rank, "WORLD_SIZE": 4, "LOCAL_RANK": rank % 2, "LOCAL_WORLD_SIZE": 2, "TORCHELASTIC_RUN_ID": "a/b",
+            "TORCHELASTIC_RESTART_COUNT": 0}
+
+
+def open_mpi(rank):
+    return {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": 4, "OMPI_COMM_WORLD_LOCAL_RANK": rank % 2,
+            "OMPI_COMM_WORLD_LOCAL_SIZE": 2, "SLURM_PROCID": 0, "SLURM_STEP_NUM_TASKS": 2}
+
+
+def mpich(rank):
+    return {"PMI_RANK": rank, "PMI_SIZE": 4, "MPI_LOCALRANKID": rank % 2, "MPI_LOCALNRANKS": 2}
+
+
+def slurm(rank):
+    return {"SLURM_PROCID": rank, "SLURM_STEP_NUM_TASKS": 4, "SLURM_LOCALID": rank % 2, "SLURM_NODEID": rank // 2,
+            "SLURM_STEP_TASKS_PER_NODE": "2(x2)", "SLURM_JOB_ID": 17}
+
+
+@pytest.mark.parametrize("launcher", [torchrun, open_mpi, mpich, slurm])
+def test_OneProcessOfEachNodeStartsItsWorkers(start, launcher):
+    runs = [start("--workers-per-node", 3, "--rendezvous", "meet", *python(TRAIN),
+                  **{k: str(v) for k, v in launcher(rank).items()}) for rank in range(4)]
+    assert [ended(x) for x in runs] == [(0, "True 6\n", "")] * 4
+
+
+def test_ProcessesOfOneNodeNeedNoRendezvous(start, tmp_path):
+    runs = [start(*python(TRAIN), RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE="2",
+                  XDG_RUNTIME_DIR=str(tmp_path)) for rank in range(2)]
+    assert [ended(x) for x in runs] == [(0, "True 1\n", "")] * 2
+
+
+def test_ParallelSshSaysWhichNodeItIs(start, address):
+    runs = [start("--rendezvous", address, *python(TRAIN), PSSH_NODENUM=str(n), PSSH_NUMNODES="2") for n in range(2)]
+    assert [ended(x) for x in runs] == [(0, "True 2\n", "")] * 2
+
+
+@pytest.mark.parametrize("arguments, variables, text", [
+    (("--nodes", 2), {}, "--nodes 2 needs --node-rank"),
+    (("--node-rank", 0), {}, "--node-rank needs --nodes"),
+    (("--nodes", 2, "--node-rank", 2), {}, "--node-rank is 2, which is not a number from 0 to 1"),
+    (("--nodes", 2, "--node-rank", 0), {}, "need a --rendezvous: a directory that all of them see"),
+    (("--host", "0.0.0.0"), {}, "--insecure if the network itself is trusted"),
+    (("--tls-cert", "a.pem"), {}, "given together or not at all"),
+    (("--rendezvous", "host:0"), {}, "is not a port (1 to 65535)"),
+    (("--rendezvous", "data-0:5050"), {}, "but the servers are to listen on 127.0.0.1"),
+    (("--rendezvous", "host:port"), {}, "neither a directory"),
+    ((), {"SLURM_PROCID": "9", "SLURM_STEP_NUM_TASKS": "2"}, "SLURM_PROCID is '9', which is not a number from 0 to 1"),
+    (("--rendezvous", "a:1"), torchrun(0), "meet in a directory that all of them see"),
+    (("--rendezvous", "localhost:1", "--workers-per-node", 0, "--nodes", 2, "--node-rank", 0), {}, "--workers-per-node 0 needs a directory"),
+])
+def test_WhatIsWrongIsNamed(start, arguments, variables, text):
+    code, _, errors = ended(start(*arguments, "--", "true", **{k: str(v) for k, v in variables.items()}))
+    assert code == 2 and text in errors, errors
+
+
+def test_WithoutACommandARendezvousIsNeeded(start):
+    code, _, errors = ended(start("--workers-per-node", 2))
+    assert code == 2 and "needs their --rendezvous" in errors
