@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   add_report(app, chosen);
   add_drain(app, chosen);
   add_config(app, chosen);
+  add_certificates(app, chosen);
   add_explain(app, chosen);
   add_version(app, chosen);
 

@@ -77,8 +77,11 @@ status settle(flags& given) {
     return rank.status();
   out.rank = *std::move(rank);
   // One process of each node starts its workers.
-  if (out.rank.local_rank != 0 && !out.command.empty())
+  if (out.rank.local_rank != 0)
     out.workers = 0;
+  // Those that only bring workers have no rank in the run.
+  if (out.command.empty())
+    out.rank = {.job = out.rank.job};
   if (auto how = settle_rendezvous(given); !how)
     return how;
   const bool all = !out.tls.certificate.empty() && !out.tls.key.empty() && !out.tls.ca_file.empty();

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
@@ -118,8 +119,7 @@ private:
     const auto until = clock::system().now() + options_.start_timeout;
     if (leads())
       HEADRACE_TRY(start_dispatcher(until));
-    auto here = node::process({.role = node_role::tool, .tls = options_.tls});
-    HEADRACE_TRY(here.status());
+    HEADRACE_ASSIGN(here_, node::process({.role = node_role::tool, .tls = options_.tls}));
     if (!leads())
       HEADRACE_TRY(find_service(until));
     note("running");
@@ -325,7 +325,7 @@ private:
   void drain(const std::function<bool(const worker_status&)>& which) {
     const auto now = get_service_status(local_, std::chrono::seconds{5});
     if (!now)
-      return;
+      return say("the workers are not drained: " + now.status().message());
     std::vector<std::jthread> calls;
     for (const auto& x : now->workers)
       if (x.alive && which(x))
@@ -363,8 +363,9 @@ private:
   run_directory directory_;
   std::string host_;
   run_servers servers_;
-  std::string service_; ///< as others reach it
-  std::string local_;   ///< as this process does
+  std::shared_ptr<node> here_; ///< what asks the service, with its certificate
+  std::string service_;        ///< as others reach it
+  std::string local_;          ///< as this process does
   std::string token_;
   std::stop_source stop_;
   std::atomic<bool> drained_ = false;

@@ -17,6 +17,7 @@ using action = std::function<int()>;
 void add_dispatcher(CLI::App& app, action& chosen);
 void add_worker(CLI::App& app, action& chosen);
 void add_up(CLI::App& app, action& chosen);
+void add_certificates(CLI::App& app, action& chosen);
 void add_config(CLI::App& app, action& chosen);
 void add_drain(CLI::App& app, action& chosen);
 void add_explain(CLI::App& app, action& chosen);

@@ -149,6 +149,13 @@ def address():
         return f"127.0.0.1:{one.getsockname()[1]}"
 
 
+@pytest.fixture
+def tls(tmp_path):
+    """Options for TLS."""
+    subprocess.run([os.path.abspath(COMMAND), "certificates", "tls"], cwd=tmp_path, check=True, timeout=PATIENCE)
+    return ("--tls-cert", "tls/host.pem", "--tls-key", "tls/host.key", "--tls-ca", "tls/ca.pem")
+
+
 @pytest.mark.parametrize("nodes", [2, 3])
 @pytest.mark.parametrize("by", ["directory", "address"])
 def test_NodesReadThroughTheWorkersOfAll(start, tmp_path, address, nodes, by):
@@ -241,29 +248,18 @@ def test_ACommandThatDoesNotEndIsNamedAfterTheEndTimeout(start):
     assert ended(second)[0] == 128 + signal.SIGTERM
 
 
-def test_NodesWithoutACommandBringWorkersUntilTheRunEnds(start):
-    helper = start("--workers-per-node", 2, "--rendezvous", "meet")
-    waits = "import headrace as hr\nwhile len(hr.service.status()['workers']) < 2: pass\n" + TRAIN
-    first = start("--workers-per-node", 0, "--nodes", 1, "--rendezvous", "meet", *python(waits))
+@pytest.mark.parametrize("secure", [False, True])
+def test_NodesWithoutACommandBringWorkersUntilTheRunEnds(start, tls, secure):
+    helper = start(*tls * secure, "--workers-per-node", 2, "--rendezvous", "meet")
+    waits = "import headrace as hr\nhr.service.secure()\nwhile len(hr.service.status()['workers']) < 2: pass\n" + TRAIN
+    waits = waits if secure else waits.replace("hr.service.secure()\n", "")
+    first = start(*tls * secure, "--workers-per-node", 0, "--nodes", 1, "--rendezvous", "meet", *python(waits))
     assert [ended(first), ended(helper)] == [(0, "True 2\n", ""), (0, "", "")]
 
 
-def certificates(folder):
-    def openssl(*arguments):
-        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
-
-    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1")
-    openssl("req", "-x509", *new, "-subj", "/CN=ours", "-keyout", "ca.key", "-out", "ca.pem")
-    openssl("req", *new, "-subj", "/CN=host", "-keyout", "host.key", "-out", "host.csr")
-    openssl("x509", "-req", "-in", "host.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "1",
-            "-out", "host.pem")
-    return ("--tls-cert", "host.pem", "--tls-key", "host.key", "--tls-ca", "ca.pem")
-
-
-def test_WithTlsTheCommandFindsTheFilesInItsEnvironment(start, tmp_path):
-    files = certificates(tmp_path)
+def test_WithTlsTheCommandFindsTheFilesInItsEnvironment(start, tls):
     train = TRAIN.replace("as hr\n", "as hr\nhr.service.secure()\n")
-    runs = [start(*files, *node(rank, 2, "meet"), *python(train)) for rank in (0, 1)]
+    runs = [start(*tls, *node(rank, 2, "meet"), *python(train)) for rank in (0, 1)]
     assert [ended(x) for x in runs] == [(0, "True 2\n", "")] * 2
 
 
