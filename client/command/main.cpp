@@ -5,9 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 namespace headrace::command {
 namespace {
@@ -127,10 +131,24 @@ int run(int argc, char** argv) {
   return chosen();
 }
 
+/// A program that starts servers names itself in HEADRACE_PARENT, where its child shall not outlive
+/// it (strictly: the thread that started it).
+void end_with_parent() {
+  const auto* text = std::getenv("HEADRACE_PARENT");
+  if (text == nullptr || *text == '\0')
+    return;
+  const auto parent = std::strtol(text, nullptr, 10);
+  ::unsetenv("HEADRACE_PARENT"); // it is not that of our children
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) // it has ended before the call
+    ::_exit(static_cast<int>(exit_code::failure));
+}
+
 } // namespace
 } // namespace headrace::command
 
 int main(int argc, char** argv) {
+  headrace::command::end_with_parent();
   try {
     return headrace::command::run(argc, argv);
   } catch (const std::exception& e) {

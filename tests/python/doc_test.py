@@ -15,7 +15,7 @@ import examples
 import headrace
 
 MODULES = [m.name for m in pkgutil.walk_packages(headrace.__path__, "headrace.")
-           if not m.name.endswith(("__main__", ".torch", ".jax", ".keras"))] + ["headrace"]
+           if not m.name.endswith(("__main__", ".torch", ".jax", ".keras", "headrace.ray", "headrace.dask"))] + ["headrace"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -77,7 +77,9 @@ __all__ = [
     "zeros", "zeros_like",
 ]
 
-if not _TYPE_CHECKING:
+if _TYPE_CHECKING:
+    from . import dask, ray
+else:
     __getattr__ = _names_of("")
 
 _register()

@@ -15,8 +15,23 @@ def binary() -> str | None:
     return None
 
 
+def _end_with_parent() -> None:
+    """The process ends when that one does whose id is in HEADRACE_PARENT, as the program's ``main`` has it."""
+    parent = os.environ.pop("HEADRACE_PARENT", "")
+    if not parent:
+        return
+    import ctypes
+    import signal
+
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    if str(os.getppid()) != parent:
+        os._exit(1)
+
+
 def main() -> int:
     """Runs the command with this process's arguments."""
+    _end_with_parent()
     arguments = sys.argv[1:]
     if arguments[:1] == ["worker"] and "--python" in arguments:
         from ._worker_command import run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -89,6 +90,8 @@ MISSING: dict[str, dict[str, str]] = {
 }
 
 
+#: Modules that are imported when they are first named.
+_ENGINES = ("dask", "ray")
 #: Modules of functions.
 _FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "ragged", "random", "strings")
 
@@ -112,4 +115,9 @@ def missing(place: str, name: str) -> NoReturn:
 
 def names_of(place: str) -> Callable[[str], Any]:
     """A module's ``__getattr__``."""
-    return lambda name: missing(place, name)
+    def get(name: str) -> Any:
+        if not place and name in _ENGINES:
+            return importlib.import_module(f"headrace.{name}")
+        missing(place, name)
+
+    return get

@@ -1,0 +1,144 @@
+"""Services on a Dask cluster: each server is an actor on one of its workers, which owns a child process that ends with it. It
+needs Dask (``pip install distributed``).
+
+::
+
+    import headrace as hr
+    from dask.distributed import Client
+
+    client = Client("scheduler:8786")
+    with hr.dask.start(client, workers=4) as service:
+        ds = hr.Dataset.range(1000).apply(service.distribute("dynamic"))
+        for x in ds:
+            ...
+
+Connections are encrypted, with certificates that the program makes which starts the service.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from ._launching.certificates import make_certificates
+from ._launching.launched import LaunchedService, start_service
+from ._launching.launcher import Launcher
+from ._launching.server import Server, ServerPlan
+from ._launching.wanted import bounds_of
+from .errors import DeadlineExceededError, NotFoundError, OpError, UnavailableError
+
+__all__ = ["DaskService", "start"]
+
+
+class _ServerActor:
+    """An actor that owns the process of one server."""
+
+    def __init__(self, plan: ServerPlan) -> None:
+        from distributed import get_worker
+
+        host = get_worker().address.rpartition("://")[2].rpartition(":")[0].strip("[]")
+        self._server = Server(plan, host or "127.0.0.1")
+
+    def address(self, timeout: float) -> tuple[str, str]:
+        """Its address, or why it has none."""
+        try:
+            return self._server.address(timeout), ""
+        except OpError as error:
+            return "", str(error)
+
+    def pid(self) -> int:
+        """Of the server's process."""
+        return self._server.pid
+
+    def stop(self) -> None:
+        self._server.stop()
+
+
+class _Actors(Launcher):
+    """Actors on the cluster's workers in turn."""
+
+    def __init__(self, client: Any, resources: dict[str, float] | None) -> None:
+        self._client = client
+        self._resources = resources
+        self._futures: dict[str, Any] = {}
+        self._turn = itertools.count()
+
+    def start(self, place: str, plan: ServerPlan) -> None:
+        hosts = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+        if not hosts:
+            raise UnavailableError("the Dask cluster has no worker")
+        more: dict[str, Any] = {"workers": [hosts[next(self._turn) % len(hosts)]]}
+        if self._resources and plan.role == "worker":
+            more = {"resources": self._resources}
+        self._futures[place] = self._client.submit(_ServerActor, plan, actor=True, pure=False, **more)
+
+    def _actor(self, place: str, timeout: float) -> Any:
+        if place not in self._futures:
+            raise NotFoundError(f"there is no {place}")
+        try:
+            return self._futures[place].result(timeout)
+        except TimeoutError:
+            raise DeadlineExceededError(f"Dask did not begin the {place} within {timeout:.1f} s") from None
+        except Exception as error:
+            text = str(error)
+            if "headrace" in text and isinstance(error, ModuleNotFoundError):
+                text = "headrace is not installed where Dask's workers run"
+            raise UnavailableError(f"the {place}: {text}") from None
+
+    def address(self, place: str, timeout: float) -> str:
+        address, why = self._actor(place, timeout).address(timeout).result(timeout + 1)
+        if not address:
+            raise UnavailableError(why)
+        return str(address)
+
+    def stop(self, place: str) -> None:
+        future = self._futures.pop(place, None)
+        if future is None:
+            return
+        if future.status == "finished":
+            try:
+                future.result(1).stop().result(10)
+            except Exception:  # the worker is gone, and the process with it
+                pass
+        future.cancel()
+
+    def places(self) -> list[str]:
+        return list(self._futures)
+
+    def why_missing(self) -> str:
+        count = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        wants = f", and each server is for one with {self._resources}" if self._resources else ""
+        return f"The Dask cluster has {count} worker{'' if count == 1 else 's'}{wants}"
+
+
+class DaskService(LaunchedService):
+    """A service on a Dask cluster: what ``start`` gives. It ends with the program that started it."""
+
+
+def start(client: Any, workers: int | tuple[int, int] = 1, *, resources: dict[str, float] | None = None, python: bool = True,
+          options: dict[str, str] | None = None, timeout: float = 120.0) -> DaskService:
+    """Starts a service on the Dask cluster of that client, and waits until its workers are there.
+
+    workers: as of ``headrace.ray.start``. resources: they run on those of Dask's workers that have these resources (``{"data":
+    1}``), which Dask does not account for while an actor lives; without them servers are placed on Dask's workers in turn. python: workers run Python functions, too. options: further options of
+    ``headrace worker``. timeout: seconds that all of it may take to come, and the default of ``scale``.
+
+    Raises ``ModuleNotFoundError`` without Dask, ``TypeError`` for another client, and ``DeadlineExceededError`` or
+    ``UnavailableError`` if a server did not come.
+    """
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("headrace.dask needs Dask: pip install distributed") from None
+    if not isinstance(client, Client):
+        raise TypeError(f"client must be a dask.distributed.Client, not {type(client).__name__}")
+    least_and_most = bounds_of(workers)
+    certificates = make_certificates()
+    launcher = _Actors(client, resources)
+    arguments = tuple(f"--{key.replace('_', '-')}={value}" for key, value in (options or {}).items())
+    out: DaskService = start_service(
+        launcher, workers=least_and_most, timeout=timeout,
+        make=lambda address, worker: DaskService(launcher, address, certificates, worker, timeout),
+        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn"), certificates),
+        worker=ServerPlan("worker", (*(() if python else ("--log-level=warn",)), *arguments), certificates, python))
+    return out

@@ -1,0 +1,285 @@
+"""Services on a Ray cluster: Ray gives the places, starts lost workers again and accounts for what they use; elements travel
+from the workers to the trainers directly. It needs Ray (``pip install ray``).
+
+::
+
+    import headrace as hr
+    import ray
+
+    ray.init()
+    with hr.ray.start(workers=(2, 16), cpus_per_worker=4, memory_per_worker="8GiB", strategy="SPREAD") as service:
+        ds = hr.Dataset.range(1000).apply(service.distribute("dynamic"))
+        for x in ds:
+            ...
+
+Each server is an actor that owns a child process, which ends with it. Connections are encrypted, with certificates that the
+program makes which starts the service; programs get them from the service's actors (``connect``), so who may use the Ray
+cluster may use the service.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import uuid
+from typing import Any
+
+from ._launching.certificates import Certificates, make_certificates
+from ._launching.launched import DISPATCHER, LaunchedService, start_service
+from ._launching.launcher import Launcher
+from ._launching.server import Server, ServerPlan
+from ._launching.sizes import bytes_of
+from ._launching.wanted import bounds_of
+from .errors import AlreadyExistsError, DeadlineExceededError, NotFoundError, OpError, UnavailableError
+
+__all__ = ["RayService", "connect", "start"]
+
+_NAMESPACE = "headrace"
+#: Seconds in which an actor ends its server.
+_STOP = 10
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("headrace.ray needs Ray: pip install ray") from None
+    return ray
+
+
+class _ServerActor:
+    """An actor that owns the process of one server. When that ends by itself, so does the actor, and Ray starts it again."""
+
+    def __init__(self, plan: ServerPlan, about: dict[str, Any] | None) -> None:
+        ray = _ray()
+        self._about = about
+        self._server = Server(plan, ray.util.get_node_ip_address(), self._ended)
+
+    def _ended(self, code: int) -> None:
+        if code == 0:  # it was made to leave: for good
+            ray = _ray()
+            ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+        else:
+            print(f"headrace: the server ended with exit code {code}", flush=True)
+            os._exit(1)
+
+    def address(self, timeout: float) -> tuple[str, str]:
+        """Its address, or why it has none. Own errors of headrace need not be known to who asks."""
+        try:
+            return self._server.address(timeout), ""
+        except OpError as error:
+            return "", str(error)
+
+    def about(self) -> dict[str, Any] | None:
+        """What a program needs to use the service; of the dispatcher."""
+        return self._about
+
+    def set_about(self, about: dict[str, Any]) -> None:
+        self._about = about
+
+    def pid(self) -> int:
+        """Of the server's process."""
+        return self._server.pid
+
+    def stop(self) -> None:
+        self._server.stop()
+
+
+class _Actors(Launcher):
+    """Named actors of the namespace ``headrace``: ``NAME/dispatcher``, ``NAME/worker-1`` ..."""
+
+    def __init__(self, name: str, dispatcher: dict[str, Any], worker: dict[str, Any]) -> None:
+        self._name = name
+        self._options = {True: dispatcher, False: worker}
+        self._handles: dict[str, Any] = {}
+        #: Those that were started here and have not answered yet.
+        self._silent: set[str] = set()
+
+    def start(self, place: str, plan: ServerPlan) -> None:
+        ray = _ray()
+        is_dispatcher = place == DISPATCHER
+        options = dict(self._options[is_dispatcher])
+        if options.get("lifetime") is None:
+            options.pop("lifetime", None)
+        # A dispatcher's process is started again by its parent, at its address; on another host it would have another one.
+        actor = ray.remote(_ServerActor).options(name=f"{self._name}/{place}", namespace=_NAMESPACE, max_concurrency=4,
+                                                 max_restarts=0 if is_dispatcher else -1, max_task_retries=0, **options)
+        try:
+            self._handles[place] = actor.remote(plan, None)
+            self._silent.add(place)
+        except ValueError as error:
+            raise AlreadyExistsError(f"there is a service '{self._name}' already; connect to it, or give another name: "
+                                     f"{error}") from None
+
+    def handle(self, place: str) -> Any:
+        """The actor; None: there is none."""
+        ray = _ray()
+        if place not in self._handles:
+            try:
+                self._handles[place] = ray.get_actor(f"{self._name}/{place}", namespace=_NAMESPACE)
+            except ValueError:
+                return None
+        return self._handles[place]
+
+    def call(self, place: str, method: str, *arguments: Any, timeout: float) -> Any:
+        """What a method of the actor gives."""
+        ray = _ray()
+        handle = self.handle(place)
+        if handle is None:
+            raise NotFoundError(f"there is no actor {self._name}/{place} in the namespace {_NAMESPACE}")
+        try:
+            return ray.get(getattr(handle, method).remote(*arguments), timeout=max(timeout, 0.01))
+        except ray.exceptions.GetTimeoutError:
+            raise DeadlineExceededError(f"the actor {self._name}/{place} did not answer within {timeout:.1f} s") from None
+        except ray.exceptions.RayError as error:
+            text = str(error)
+            if "No module named 'headrace'" in text:
+                text = ("headrace is not installed on the nodes: install it there, or ray.init(runtime_env={'pip': "
+                        "['headrace']})")
+            raise UnavailableError(f"the actor {self._name}/{place}: {text}") from None
+
+    def address(self, place: str, timeout: float) -> str:
+        address, why = self.call(place, "address", timeout, timeout=timeout)
+        if not address:
+            raise UnavailableError(why)
+        self._silent.discard(place)
+        return str(address)
+
+    def stop(self, place: str) -> None:
+        ray = _ray()
+        handle = self.handle(place)
+        self._handles.pop(place, None)
+        if handle is None:
+            return
+        if place not in self._silent:  # it may never have begun
+            with contextlib.suppress(ray.exceptions.RayError, TimeoutError):  # it has ended
+                ray.get(handle.stop.remote(), timeout=_STOP)
+        self._silent.discard(place)
+        ray.kill(handle, no_restart=True)
+
+    def places(self) -> list[str]:
+        ray = _ray()
+        begin = f"{self._name}/"
+        return [x["name"][len(begin):] for x in ray.util.list_named_actors(all_namespaces=True)
+                if x["namespace"] == _NAMESPACE and x["name"].startswith(begin)]
+
+    def why_missing(self) -> str:
+        ray = _ray()
+        wants = {k: v for k, v in self._options[False].items() if k in ("num_cpus", "memory")}
+        available = ray.available_resources()  # without those of which nothing is left
+        free = {k: available.get(k, 0) for k in ("CPU", "memory")}
+        return f"Each worker takes {wants}, the cluster has free: {free}"
+
+
+class RayService(LaunchedService):
+    """A service on a Ray cluster: what ``start`` and ``connect`` give. It can be passed to tasks, actors and Ray Train workers,
+    which then connect to it by its name.
+    """
+
+    def __init__(self, launcher: _Actors, name: str, address: str, certificates: Certificates, worker: ServerPlan,
+                 timeout: float) -> None:
+        super().__init__(launcher, address, certificates, worker, timeout)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """By which ``connect`` finds it."""
+        return self._name
+
+    def __reduce__(self) -> Any:
+        return connect, (self._name,)
+
+
+def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, memory_per_worker: int | str | None = None,
+          strategy: Any = "DEFAULT", placement_group: Any = None, name: str | None = None, lifetime: str | None = None,
+          python: bool = True, dispatcher_cpus: float = 0, options: dict[str, str] | None = None,
+          timeout: float = 120.0) -> RayService:
+    """Starts a service on the Ray cluster that this program is connected to, and waits until its workers are there.
+
+    workers: how many, or the least and the most: it begins with the least, and as many run as the dispatcher wants while this
+    program runs; dispatchers that give no number keep the least (``scale`` changes it). cpus_per_worker, memory_per_worker: what
+    Ray sets aside for each (memory in bytes, or ``"8GiB"``). strategy: where Ray places them: ``"DEFAULT"``, ``"SPREAD"``, or a
+    scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: they, and the dispatcher, run in its bundles.
+    name: by which ``connect`` finds the service; without one it gets a random one. lifetime: ``"detached"``: it outlives this
+    program, until somebody connects and calls ``stop``. python: workers run Python functions, too. dispatcher_cpus: what Ray
+    sets aside for the dispatcher. options: further options of ``headrace worker``: ``{"tag": "gpu"}``. timeout: seconds that all of it
+    may take to come, and the default of ``scale``.
+
+    Raises ``ModuleNotFoundError`` without Ray, ``AlreadyExistsError`` if there is a service of that name, and
+    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not come, which says what is free in the cluster.
+    """
+    ray = _ray()
+    least_and_most = bounds_of(workers)
+    if lifetime not in (None, "detached"):
+        raise ValueError(f"lifetime must be None or 'detached', not {lifetime!r}")
+    if placement_group is not None and strategy != "DEFAULT":
+        raise ValueError("strategy and placement_group do not go together: the group has a strategy")
+    if name is not None and (not isinstance(name, str) or not name or "/" in name):
+        raise ValueError(f"name must be a str without '/', not {name!r}")
+    memory = None if memory_per_worker is None else bytes_of(memory_per_worker, "memory_per_worker")
+    if not ray.is_initialized():
+        ray.init()
+    if placement_group is not None:
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        strategy = PlacementGroupSchedulingStrategy(placement_group)
+    of_worker: dict[str, Any] = {"num_cpus": cpus_per_worker, "scheduling_strategy": strategy, "lifetime": lifetime}
+    if memory is not None:
+        of_worker["memory"] = memory
+    of_dispatcher: dict[str, Any] = {"num_cpus": dispatcher_cpus, "lifetime": lifetime}
+    if placement_group is not None:
+        of_dispatcher["scheduling_strategy"] = strategy
+    service = name or f"headrace-{uuid.uuid4().hex[:8]}"
+    launcher = _Actors(service, of_dispatcher, of_worker)
+    if launcher.handle(DISPATCHER) is not None:
+        raise AlreadyExistsError(f"there is a service '{service}' already; hr.ray.connect({service!r}) finds it")
+    certificates = make_certificates()
+    arguments = [f"--{key.replace('_', '-')}={value}" for key, value in (options or {}).items()]
+    if memory is not None and not python:
+        arguments.append(f"--memory-limit={memory}")
+
+    def make(address: str, worker: ServerPlan) -> RayService:
+        about = {"address": address, "certificates": tuple(certificates), "worker": tuple(worker),
+                 "dispatcher_options": of_dispatcher, "worker_options": of_worker, "timeout": timeout}
+        launcher.call(DISPATCHER, "set_about", about, timeout=timeout)
+        return RayService(launcher, service, address, certificates, worker, timeout)
+
+    out: RayService = start_service(
+        launcher, workers=least_and_most, timeout=timeout, make=make,
+        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn"), certificates),
+        worker=ServerPlan("worker", (*(() if python else ("--log-level=warn",)), *arguments), certificates, python))
+    return out
+
+
+#: The services that this process has connected to: a dataset that is made in each step of a program finds the same session.
+_connected: dict[str, RayService] = {}
+_connecting = threading.Lock()
+
+
+def connect(name: str, *, timeout: float = 60.0) -> RayService:
+    """The service of that name on the Ray cluster that this program is connected to; from anywhere: another program, a task,
+    an actor, a Ray Train worker.
+
+    Raises ``NotFoundError`` if there is none, which names those that there are.
+    """
+    ray = _ray()
+    if not ray.is_initialized():
+        ray.init()
+    launcher = _Actors(name, {}, {})
+    if launcher.handle(DISPATCHER) is None:
+        known = sorted({x["name"].partition("/")[0] for x in ray.util.list_named_actors(all_namespaces=True)
+                        if x["namespace"] == _NAMESPACE})
+        raise NotFoundError(f"there is no service '{name}' on this Ray cluster; there is: {', '.join(known) or 'none'}")
+    about = launcher.call(DISPATCHER, "about", timeout=timeout)
+    if about is None:
+        raise UnavailableError(f"the service '{name}' is not ready yet")
+    certificates = Certificates(*about["certificates"])
+    worker = ServerPlan(*about["worker"])
+    launcher = _Actors(name, about["dispatcher_options"], about["worker_options"])
+    with _connecting:
+        known_one = _connected.get(name)
+        if known_one is None or known_one.address != about["address"]:
+            known_one = _connected[name] = RayService(launcher, name, about["address"], certificates,
+                                                      worker._replace(certificates=certificates), about["timeout"])
+        return known_one

@@ -1,0 +1,90 @@
+"""``headrace.dask`` on a real Dask cluster of several processes on this host."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+
+import pytest
+from distributed import Client, LocalCluster
+
+import headrace as hr
+
+PATIENCE = 60
+
+
+@pytest.fixture(scope="module")
+def client():
+    with LocalCluster(n_workers=3, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, resources={"data": 1}) as cluster:
+        with Client(cluster) as client:
+            yield client
+
+
+def reads(service, total=1000):
+    ds = hr.Dataset.range(total).map(lambda x: x * 2).apply(service.distribute("dynamic"))
+    return sorted(map(int, ds)) == [2 * x for x in range(total)]
+
+
+def alive(service):
+    return [x for x in service.status()["workers"] if x["alive"]]
+
+
+class Watched:
+    """A process that this one did not start."""
+
+    def __init__(self, pid):
+        self.descriptor = os.pidfd_open(pid)
+
+    def ends(self):
+        return bool(select.select([self.descriptor], [], [], PATIENCE)[0])
+
+
+def pids(service):
+    launcher = service._launcher
+    return {place: launcher._actor(place, PATIENCE).pid().result(PATIENCE) for place in launcher.places()}
+
+
+def test_AServiceRunsOnTheClustersWorkersAndLeavesNothing(client):
+    with hr.dask.start(client, workers=2) as service:
+        assert len(alive(service)) == 2 and reads(service)
+        same = hr.py_function(lambda x: x + 1, hr.TensorSpec([], hr.int64))
+        ds = hr.Dataset.range(10).map(same).apply(service.distribute("dynamic"))
+        assert sorted(map(int, ds)) == list(range(1, 11))
+        with pytest.raises(hr.errors.OpError):
+            hr.service.status(service.address, timeout=1)
+        parents = {int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]) for pid in pids(service).values()}
+        assert len(parents) == 3  # one on each of Dask's workers
+        watched = [Watched(pid) for pid in pids(service).values()]
+    assert all(x.ends() for x in watched)
+
+
+def test_ItGrowsAndShrinks(client):
+    with hr.dask.start(client, workers=1, python=False) as service:
+        service.scale(3)
+        assert service.num_workers == 3 == len(alive(service)) and reads(service)
+        service.scale(1)
+        assert service.num_workers == 1 == len(alive(service)) and reads(service)
+
+
+def test_AWorkerThatHasNoPlaceIsNamed(client):
+    with hr.dask.start(client, workers=2, resources={"data": 1}, python=False) as service:
+        assert reads(service)
+    with pytest.raises(hr.errors.DeadlineExceededError,
+                       match="1 of 1 workers did not come: .* has 3 workers, and each server is for one with {'gpu': 1}"):
+        hr.dask.start(client, resources={"gpu": 1}, timeout=3)
+
+
+def test_AServersProcessDoesNotOutliveTheOneThatStartedIt(client):
+    with hr.dask.start(client, workers=2, python=False) as service:
+        server = pids(service)["worker-2"]
+        watched = Watched(server)
+        owner = int(open(f"/proc/{server}/stat").read().rpartition(")")[2].split()[1])
+        os.kill(owner, signal.SIGKILL)
+        assert watched.ends()
+        assert reads(service)
+
+
+def test_OtherClientsAreRefused():
+    with pytest.raises(TypeError, match="client must be a dask.distributed.Client, not str"):
+        hr.dask.start("scheduler:8786")
