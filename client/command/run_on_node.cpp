@@ -139,8 +139,10 @@ private:
     HEADRACE_ASSIGN(service_, servers_.start_dispatcher(options_, until));
     // What it advertises may not lead back to this host.
     const auto port = parse_address(service_).value().port;
-    local_ = is_wildcard(options_.host) ? host_and_port("127.0.0.1", port)
-                                        : host_and_port(options_.host, port);
+    local_ = host_and_port(options_.host == "::"        ? "::1"
+                           : is_wildcard(options_.host) ? "127.0.0.1"
+                                                        : options_.host,
+                           port);
     token_ = to_hex(random_id());
     if (by_directory())
       return directory_.publish({service_, host_, token_});

@@ -1,0 +1,172 @@
+"""What deploy/ holds: against the schemas of the API, the options of the command, and each other. HELM is the helm program."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import kubernetes_validate
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+HELM = os.environ.get("HELM") or shutil.which("helm") or ""
+COMMAND = os.environ["HEADRACE_COMMAND"]
+FILES = ["dispatcher.yaml", "workers.yaml", "network.yaml"]
+#: The oldest release that has all fields, and the newest one that is known.
+RELEASES = ["1.25", kubernetes_validate.latest_version()]
+
+
+def objects(text):
+    return [x for x in yaml.safe_load_all(text) if x]
+
+
+def plain():
+    return [x for name in FILES for x in objects((DEPLOY / "kubernetes" / name).read_text())]
+
+
+def charted(*arguments):
+    done = subprocess.run([HELM, "template", "headrace", str(DEPLOY / "helm" / "headrace"), *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return objects(done.stdout)
+
+
+def validate(thing, release):
+    kubernetes_validate.validate(thing, release, strict=True)
+
+
+def by_name(things):
+    return {(x["kind"], x["metadata"]["name"]): x for x in things}
+
+
+needs_helm = pytest.mark.skipif(not HELM, reason="there is no helm")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_TheObjectsAreThoseOfTheApi(release):
+    assert len(plain()) == 5
+    for thing in plain():
+        validate(thing, release)
+
+
+def test_AFieldThatTheApiDoesNotHaveIsFound():
+    wrong = plain()[1]
+    wrong["spec"]["replica"] = 1
+    with pytest.raises(kubernetes_validate.ValidationError):
+        validate(wrong, RELEASES[0])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_TheJobsOfTheJobSetAreThoseOfTheApi(release):
+    jobset, = objects((DEPLOY / "kubernetes" / "trainers.yaml").read_text())
+    assert set(jobset) == {"apiVersion", "kind", "metadata", "spec"} and jobset["kind"] == "JobSet"
+    assert set(jobset["spec"]) <= {"replicatedJobs", "network", "successPolicy", "failurePolicy", "startupPolicy", "suspend",
+                                   "coordinator", "managedBy", "ttlSecondsAfterFinished"}
+    for job in jobset["spec"]["replicatedJobs"]:
+        assert set(job) <= {"name", "template", "replicas", "groupName", "dependsOn"}
+        validate({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x"}, **job["template"]}, release)
+
+
+def containers():
+    jobset, = objects((DEPLOY / "kubernetes" / "trainers.yaml").read_text())
+    pods = [x["spec"]["template"] for x in plain() if x["kind"] in ("StatefulSet", "Deployment")]
+    pods += [x["template"]["spec"]["template"] for x in jobset["spec"]["replicatedJobs"]]
+    return [(pod, one) for pod in pods for one in pod["spec"]["containers"]]
+
+
+def test_TheyFindEachOther():
+    services = by_name(plain())
+    stateful = services["StatefulSet", "headrace-dispatcher"]
+    address = f"{stateful['metadata']['name']}-0.{stateful['spec']['serviceName']}"
+    assert ("Service", stateful["spec"]["serviceName"]) in services
+    for pod, one in containers():
+        variables = {x["name"]: x.get("value") for x in one["env"]}
+        if "HEADRACE_SERVICE" in variables:
+            assert variables["HEADRACE_SERVICE"] == f"{address}:5050"
+        else:
+            assert f"--advertise={address}" in one["args"]
+        mounts = {x["mountPath"] for x in one["volumeMounts"]}
+        for name in ("CERT", "KEY", "CA"):
+            assert str(pathlib.Path(variables[f"HEADRACE_TLS_{name}"]).parent) in mounts
+        assert {x["name"] for x in one["volumeMounts"]} <= {x["name"] for x in pod["spec"]["volumes"]} | {"work"}
+    for policy in (x for x in plain() if x["kind"] == "NetworkPolicy"):
+        wanted = policy["spec"]["podSelector"]["matchLabels"]
+        labels = [pod["metadata"]["labels"] for pod, _ in containers()]
+        assert any(wanted.items() <= x.items() for x in labels)
+        for source in policy["spec"]["ingress"][0]["from"]:
+            assert any(source["podSelector"]["matchLabels"].items() <= x.items() for x in labels)
+
+
+def takes(role, arguments, **variables):
+    """The command takes these options."""
+    arguments = [x for x in arguments if x != "--python"]
+    arguments = [x.replace("$(POD_IP)", "10.0.0.1") for x in arguments]
+    done = subprocess.run([COMMAND, "config", role, *arguments], capture_output=True, text=True, env={**os.environ, **variables})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_TheCommandTakesTheOptions():
+    for _, one in containers():
+        if one["name"] != "trainer":
+            variables = {x["name"]: x["value"] for x in one["env"] if "value" in x}
+            takes(one["args"][0], one["args"][1:], **variables)
+
+
+@needs_helm
+def test_TheChartIsSoundAndMakesTheSameObjects():
+    lint = subprocess.run([HELM, "lint", "--strict", str(DEPLOY / "helm" / "headrace")], capture_output=True, text=True)
+    assert lint.returncode == 0, lint.stdout
+    assert by_name(charted()) == by_name(plain())
+
+
+@needs_helm
+@pytest.mark.parametrize("release", RELEASES)
+def test_TheChartsObjectsAreThoseOfTheApiWithOtherValues(release):
+    more = ["--set", "workers.python=false,workers.replicas=7,workers.options={--tag=gpu,--lease=9s},workers.drainSeconds=60",
+            "--set", "dispatcher.storageClass=fast,dispatcher.options={--lease=9s},image.pullPolicy=Always,tlsSecret=mine",
+            "--set-json", 'workers.volumes=[{"name":"data","hostPath":{"path":"/data"}}]',
+            "--set-json", 'workers.volumeMounts=[{"name":"data","mountPath":"/data","readOnly":true}]',
+            "--set-json", 'workers.tolerations=[{"key":"gpu","operator":"Exists"}]', "--set", "workers.nodeSelector.pool=data"]
+    made = by_name(charted(*more))
+    for thing in made.values():
+        validate(thing, release)
+    workers = made["Deployment", "headrace-workers"]["spec"]
+    pod = workers["template"]["spec"]
+    assert workers["replicas"] == 7 and pod["terminationGracePeriodSeconds"] == 75 and pod["volumes"][-1]["name"] == "data"
+    assert 'tag = ["gpu"]' in takes("worker", pod["containers"][0]["args"][1:])
+    assert ("NetworkPolicy", "headrace-workers") not in by_name(charted("--set", "networkPolicy.enabled=false"))
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
+def test_TheUnitsAreSound(tmp_path):
+    for file in (DEPLOY / "systemd").glob("*.service"):
+        text = file.read_text()
+        assert text.count("/opt/headrace/bin/headrace") == 1
+        # It looks for the program.
+        (tmp_path / file.name).write_text(text.replace("/opt/headrace/bin/headrace", COMMAND))
+    units = [tmp_path / "headrace-dispatcher.service", tmp_path / "headrace-worker@1.service"]
+    for unit in units:
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)], capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0 and "headrace" not in done.stderr, done.stderr
+
+
+def test_TheCommandTakesTheOptionsOfTheUnits():
+    for file in (DEPLOY / "systemd").glob("*.service"):
+        line, = re.findall(r"^ExecStart=((?:.*\\\n)*.*)", file.read_text(), re.MULTILINE)
+        _, role, *arguments = line.replace("\\\n", " ").split()
+        values = {"${STATE_DIRECTORY}": "/s", "${CREDENTIALS_DIRECTORY}": "/c"}
+        arguments = [re.sub(r"\$\{\w+\}", lambda x: values[x[0]], one) for one in arguments]
+        takes(role, arguments, HEADRACE_SERVICE="data-0:5050")
+
+
+def test_TheImageIsMadeOfTheWheelAlone():
+    text = (DEPLOY / "docker" / "Dockerfile").read_text()
+    assert re.findall(r"^COPY (?!--from)(.*)", text, re.MULTILINE) == ["headrace-*.whl /tmp/"]
+    uid, = re.findall(r"^USER (\d+)", text, re.MULTILINE)
+    assert {pod["spec"]["securityContext"]["runAsUser"] for pod, _ in containers()} == {int(uid)}
