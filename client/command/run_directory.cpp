@@ -1,5 +1,7 @@
 #include "headrace/client/command/run_directory.hpp"
 
+#include "headrace/runtime/base/ids.hpp"
+
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -18,7 +20,8 @@ namespace {
 using nlohmann::json;
 
 status write_whole(const std::string& file, const std::string& text) {
-  const auto part = fmt::format("{}.{}.part", file, ::getpid());
+  // Processes of other hosts may have the same number.
+  const auto part = fmt::format("{}.{}.part", file, to_hex(random_id()));
   const auto failed = [&](const std::string& name) {
     const auto why = std::string{std::strerror(errno)};
     ::unlink(part.c_str());

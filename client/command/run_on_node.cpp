@@ -150,6 +150,8 @@ private:
   }
 
   status find_service(time_point until) {
+    constexpr auto long_enough_to_replace = std::chrono::seconds{15};
+    const auto begin = clock::system().now();
     std::string seen = "there is no " + directory_.file();
     const auto found = servers_.wait(until, [&]() -> result<bool> {
       if (by_directory()) {
@@ -158,12 +160,17 @@ private:
           return false;
         service_ = now->address;
         token_ = now->token;
-        const auto where = parse_address(service_);
-        if (where && is_loopback(where->host) && now->host != host_)
-          return failed_precondition(fmt::format(
+        if (const auto where = parse_address(service_);
+            where && is_loopback(where->host) && now->host != host_) {
+          seen = fmt::format(
             "the dispatcher listens on {} of the host {}, which {} cannot reach. Start all with "
             "--host 0.0.0.0 (or an address of the host) and the TLS files, or --insecure",
-            service_, now->host, host_));
+            service_, now->host, host_);
+          // It may also be what a killed run has left, which rank 0 is about to replace.
+          if (clock::system().now() < begin + long_enough_to_replace)
+            return false;
+          return failed_precondition(seen);
+        }
       } else {
         service_ = options_.service;
       }
@@ -205,6 +212,15 @@ private:
         return failed_precondition(dead);
       missing.clear();
       about.clear();
+      if (by_directory()) {
+        HEADRACE_ASSIGN(const auto there, directory_.service());
+        if (!there)
+          return aborted("rank 0 has ended meanwhile");
+        if (there->token != token_)
+          return aborted(fmt::format("{} is that of another run by now; give each run a directory "
+                                     "of its own (--rendezvous)",
+                                     directory_.file()));
+      }
       const auto now = get_service_status(local_, std::chrono::seconds{1});
       if (!now) {
         about = now.status().message();

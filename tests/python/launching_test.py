@@ -54,7 +54,7 @@ def start(launcher, workers, **more):
     certificates = make_certificates(1)
     return launched.start_service(
         launcher, workers=bounds_of(workers), timeout=PATIENCE,
-        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn"), certificates),
+        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn", "--heartbeat=100ms"), certificates),
         worker=ServerPlan("worker", ("--log-level=warn",), certificates, **more),
         make=lambda address, worker: launched.LaunchedService(launcher, address, certificates, worker, PATIENCE))
 

@@ -28,7 +28,8 @@ print(sorted(map(int, ds)) == list(range(100)), len(hr.service.status()["workers
 
 
 def environment(**more):
-    return {**{k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}, **more}
+    # Workers learn with a heartbeat that they are to leave.
+    return {"HEADRACE_HEARTBEAT": "100ms", **{k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}, **more}
 
 
 @pytest.fixture
@@ -221,6 +222,13 @@ def test_ANodeThatNeverComesIsNamed(start, address, by):
 def test_AFirstNodeThatNeverComesIsNamed(start):
     code, _, errors = ended(start("--start-timeout", "200ms", *node(1, 2, "meet"), "--", "true"))
     assert code == 4 and "the dispatcher of rank 0 did not come within --start-timeout (200ms): there is no meet/headrace-run" in errors
+
+
+def test_ADispatcherThatListensOnLoopbackOfAnotherHostIsNamed(start, tmp_path):
+    (tmp_path / "meet").mkdir()
+    (tmp_path / "meet" / "headrace-run").write_text(json.dumps({"service": "127.0.0.1:1", "host": "other", "token": "1"}))
+    code, _, errors = ended(start("--start-timeout", "200ms", *node(1, 2, "meet"), "--", "true"))
+    assert code == 4 and "the dispatcher listens on 127.0.0.1:1 of the host other, which" in errors and "--host 0.0.0.0" in errors
 
 
 def test_ACommandThatFailsOnOneNodeEndsThereAndTheOthersGoOn(start):
