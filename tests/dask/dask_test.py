@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import select
 import signal
+import subprocess
+import sys
 
 import pytest
 from distributed import Client, LocalCluster
@@ -83,6 +86,13 @@ def test_AServersProcessDoesNotOutliveTheOneThatStartedIt(client):
         os.kill(owner, signal.SIGKILL)
         assert watched.ends()
         assert reads(service)
+
+
+def test_TheDocumentedCommandWorksAsItStands():
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
+    command = text.split("\n## Dask\n", 1)[1].split("```\n", 2)[1].splitlines()[1].replace("python3", sys.executable, 1)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and done.stdout.startswith("127.0.0.1:"), (done.stdout, done.stderr)
 
 
 def test_OtherClientsAreRefused():

@@ -118,6 +118,40 @@ def test_TheCommandTakesTheOptions():
             takes(one["args"][0], one["args"][1:], **variables)
 
 
+def started(one, folder, **variables):
+    """A container's process, on loopback and in a folder of ours."""
+    here = {"--host=0.0.0.0": "--host=127.0.0.1", "--port=5050": "--port=0", "--data-port=6000": "--data-port=0"}
+    arguments = [here.get(x, x) for x in one["args"] if not x.startswith(("--advertise", "--python"))]
+    arguments = [x.replace("/var/lib/headrace", str(folder / "work")) for x in arguments]
+    process = subprocess.Popen([COMMAND, *arguments, "--log-level=warn"], stdout=subprocess.PIPE, text=True,
+                               env={**os.environ, **variables})
+    return process, process.stdout.readline().split()[-1]
+
+
+def test_ThePodsStartAreReadyAndEndInOrder(tmp_path):
+    """With the certificates that the script makes, of which kubectl is asked to make a secret."""
+    (tmp_path / "kubectl").write_text(f"#!/bin/sh\nfor x; do case $x in --from-file=*) cp ${{x#--from-file=}} {tmp_path};; esac; done\n")
+    (tmp_path / "kubectl").chmod(0o755)
+    (tmp_path / "headrace").symlink_to(COMMAND)
+    subprocess.run([DEPLOY / "kubernetes" / "certificates"], check=True, env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    tls = {f"HEADRACE_TLS_{name}": str(tmp_path / file) for name, file in (("CERT", "host.pem"), ("KEY", "host.key"), ("CA", "ca.pem"))}
+    by = {one["name"]: one for _, one in containers()}
+    dispatcher, address = started(by["dispatcher"], tmp_path, **tls)
+    with dispatcher:
+        worker, _ = started(by["worker"], tmp_path, HEADRACE_SERVICE=address, **tls)
+        with worker:
+            for probe in [by["worker"]["readinessProbe"]] + [by["dispatcher"][x] for x in ("startupProbe", "readinessProbe", "livenessProbe")]:
+                command = [x.replace("127.0.0.1:5050", address) for x in probe["exec"]["command"]]
+                ready = subprocess.run([COMMAND, *command[1:]], env={**os.environ, "HEADRACE_SERVICE": address, **tls},
+                                       capture_output=True, text=True, timeout=60)
+                assert command[0] == "headrace" and ready.returncode == 0, ready.stderr
+            worker.terminate()
+            assert worker.wait(45) == 0
+        dispatcher.terminate()
+        assert dispatcher.wait(10) == 0
+    assert any((tmp_path / "work").iterdir())
+
+
 @needs_helm
 def test_TheChartIsSoundAndMakesTheSameObjects():
     lint = subprocess.run([HELM, "lint", "--strict", "--kube-version", "1.25.0", str(DEPLOY / "helm" / "headrace")], capture_output=True, text=True)

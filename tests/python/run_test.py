@@ -133,6 +133,29 @@ def test_WhatACommandLeavesRunningEndsWithIt(start):
     assert left.ends()
 
 
+def commands_of(section):
+    """The first commands of a section of docs/clusters.md."""
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
+    return text.split(f"\n## {section}\n", 1)[1].split("```\n", 2)[1].splitlines()
+
+
+@pytest.mark.parametrize("section, is_server", [("The same command on every node", False), ("Certificates", True)])
+def test_TheDocumentedCommandsWorkAsTheyStand(tmp_path, section, is_server):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "headrace").symlink_to(os.path.abspath(COMMAND))
+    first, second = commands_of(section)
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    subprocess.run(["sh", "-c", first], cwd=tmp_path, env=environment(PATH=path), check=True, timeout=PATIENCE)
+    # A server runs until it is stopped. Its port may be in use here.
+    with subprocess.Popen(["sh", "-c", "exec " + second], cwd=tmp_path, text=True, stdout=subprocess.PIPE, start_new_session=True,
+                          env=environment(PATH=path, HEADRACE_PORT="0")) as process:
+        assert process.stdout.readline()
+        if is_server:
+            process.terminate()
+        process.stdout.read()
+        assert process.wait(PATIENCE) == 0
+
+
 # -- several nodes -----------------------------------------------------------------------------------------------------
 
 

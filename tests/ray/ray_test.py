@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import select
 import signal
 import subprocess
@@ -238,6 +239,14 @@ def test_RayTrainWorkersReadFromAServiceThatTheyConnectTo(tmp_path):
         trainer.fit()
     parts = [[int(x) for x in (tmp_path / str(rank)).read_text().split()] for rank in range(2)]
     assert sorted(parts[0] + parts[1]) == list(range(1000))
+
+
+def test_TheDocumentedCommandWorksAsItStands(cluster):
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
+    command = text.split("\n## Ray\n", 1)[1].split("```\n", 2)[1].splitlines()[1].replace("python3", sys.executable, 1)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=PATIENCE,
+                          env={**os.environ, "RAY_ADDRESS": cluster.address, "RAY_LOG_TO_DRIVER": "0"})
+    assert done.returncode == 0 and done.stdout.splitlines()[-1].endswith(" 2"), (done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("arguments, error", [
