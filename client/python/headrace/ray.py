@@ -279,7 +279,7 @@ def connect(name: str, *, timeout: float = 60.0) -> RayService:
     launcher = _Actors(name, about["dispatcher_options"], about["worker_options"])
     with _connecting:
         known_one = _connected.get(name)
-        if known_one is None or known_one.address != about["address"]:
+        if known_one is None or known_one.address != about["address"] or known_one._over.is_set():
             known_one = _connected[name] = RayService(launcher, name, about["address"], certificates,
                                                       worker._replace(certificates=certificates), about["timeout"])
         return known_one
