@@ -52,7 +52,9 @@ struct wrong_line {
 
 TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
   const wrong_line lines[]{
-    {{}, "There is: dispatcher, worker, up, run, status, drain, config, certificates, explain, version"},
+    {{},
+     "There is: dispatcher, worker, up, run, status, top, report, drain, config, certificates, "
+     "explain, version"},
     {{"wroker"}, "Did you mean worker?"},
     {{"nonsense"}, "There is: dispatcher"},
     {{"--port", "1"}, "a command comes before '--port'"},

@@ -29,7 +29,7 @@ print(sorted(map(int, ds)) == list(range(100)), len(hr.service.status()["workers
 
 def environment(**more):
     # Workers learn with a heartbeat that they are to leave.
-    return {"HEADRACE_HEARTBEAT": "100ms", **{k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}, **more}
+    return {"HEADRACE_HEARTBEAT": "100ms", "HEADRACE_HTTP_PORT": "off", **{k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}, **more}
 
 
 @pytest.fixture
@@ -69,6 +69,11 @@ class Watched:
 
 def test_ACommandReadsThroughTheWorkersOfItsNode(start):
     assert ended(start("--workers-per-node", 2, *python(TRAIN))) == (0, "True 2\n", "")
+
+
+def test_ItPrintsWhereThePageOfTheServiceIs(start):
+    code, _, errors = ended(start("--", "true", HEADRACE_HTTP_PORT="0"))
+    assert code == 0 and errors.startswith("status page at http://127.0.0.1:"), errors
 
 
 @pytest.mark.parametrize("script, code", [("exit 7", 7), ("kill -KILL $$", 137), ("exit 0", 0)])

@@ -14,12 +14,12 @@ from ..errors import DeadlineExceededError, NotFoundError, OpError
 from .certificates import CertificateFiles, Certificates
 from .launcher import Launcher
 from .server import ServerPlan
-from .wanted import wanted_workers
+from .wanted import Demand, wanted_workers
 
 DISPATCHER = "dispatcher"
 #: Seconds between two looks at a number that changes.
 _LOOK = 0.2
-_FOLLOW = 5.0
+_FOLLOW = 1.0
 
 
 def _at_once(what: Callable[[str], None], places: list[str]) -> None:
@@ -83,7 +83,9 @@ class LaunchedService:
         return len(self._workers())
 
     def wanted_workers(self) -> int | None:
-        """How many workers the dispatcher wants, as its trainers wait or do not; None: it gives no number."""
+        """How many workers the running jobs need, from what their trainers wait; 0 if none runs. None: nothing is known yet, or
+        another number would change nothing.
+        """
         return wanted_workers(self.status())
 
     def scale(self, workers: int, *, timeout: float | None = None) -> None:
@@ -152,14 +154,17 @@ class LaunchedService:
             raise DeadlineExceededError("workers ended before they had left in order: " + "; ".join(late))
 
     def follow(self, least: int, most: int) -> None:
-        """From now on keeps as many workers as the dispatcher wants, within these bounds, for as long as this program runs.
-        Where the dispatcher gives no number, their number stays.
+        """From now on keeps as many workers as the trainers need, within these bounds, for as long as this program runs: more
+        at once, fewer after half a minute, as ``headrace up --workers N..M`` does.
         """
+        demand = Demand(least, most)
+
         def loop() -> None:
             while not self._over.wait(_FOLLOW):
                 with contextlib.suppress(OpError):
-                    wanted = self.wanted_workers()
-                    if wanted is not None and (wanted := min(max(wanted, least), most)) != self.num_workers:
+                    present = self.num_workers
+                    wanted = demand.look(self.wanted_workers(), present, time.monotonic())
+                    if wanted != present:
                         self.scale(wanted)
 
         if self._follower is None:
