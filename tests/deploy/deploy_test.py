@@ -17,6 +17,7 @@ DEPLOY = ROOT / "deploy"
 HELM = os.environ.get("HELM") or shutil.which("helm") or ""
 COMMAND = os.environ["HEADRACE_COMMAND"]
 FILES = ["dispatcher.yaml", "workers.yaml", "network.yaml"]
+SCALING = "autoscaling.yaml"
 #: The oldest release that has all fields, and the newest one that is known.
 RELEASES = ["1.25", kubernetes_validate.latest_version()]
 
@@ -50,7 +51,7 @@ needs_helm = pytest.mark.skipif(not HELM, reason="there is no helm")
 @pytest.mark.parametrize("release", RELEASES)
 def test_TheObjectsAreThoseOfTheApi(release):
     assert len(plain()) == 5
-    for thing in plain():
+    for thing in plain() + objects((DEPLOY / "kubernetes" / SCALING).read_text()):
         validate(thing, release)
 
 
@@ -98,8 +99,9 @@ def test_TheyFindEachOther():
         wanted = policy["spec"]["podSelector"]["matchLabels"]
         labels = [pod["metadata"]["labels"] for pod, _ in containers()]
         assert any(wanted.items() <= x.items() for x in labels)
-        for source in policy["spec"]["ingress"][0]["from"]:
-            assert any(source["podSelector"]["matchLabels"].items() <= x.items() for x in labels)
+        # Those who read the page are not of this folder.
+        for source in (x for rule in policy["spec"]["ingress"] for x in rule["from"]):
+            assert source["podSelector"]["matchLabels"] == {"headrace/monitor": "true"} or any(source["podSelector"]["matchLabels"].items() <= x.items() for x in labels)
 
 
 def takes(role, arguments, **variables):
@@ -120,7 +122,8 @@ def test_TheCommandTakesTheOptions():
 
 def started(one, folder, **variables):
     """A container's process, on loopback and in a folder of ours."""
-    here = {"--host=0.0.0.0": "--host=127.0.0.1", "--port=5050": "--port=0", "--data-port=6000": "--data-port=0"}
+    here = {"--host=0.0.0.0": "--host=127.0.0.1", "--port=5050": "--port=0", "--data-port=6000": "--data-port=0",
+            "--http-port=5051": "--http-port=off"}
     arguments = [here.get(x, x) for x in one["args"] if not x.startswith(("--advertise", "--python"))]
     arguments = [x.replace("/var/lib/headrace", str(folder / "work")) for x in arguments]
     process = subprocess.Popen([COMMAND, *arguments, "--log-level=warn"], stdout=subprocess.PIPE, text=True,
@@ -157,6 +160,22 @@ def test_TheChartIsSoundAndMakesTheSameObjects():
     lint = subprocess.run([HELM, "lint", "--strict", "--kube-version", "1.25.0", str(DEPLOY / "helm" / "headrace")], capture_output=True, text=True)
     assert lint.returncode == 0, lint.stdout
     assert by_name(charted()) == by_name(plain())
+    scaled = by_name(charted("--set", "workers.autoscaling.enabled=true"))
+    scaler, = objects((DEPLOY / "kubernetes" / SCALING).read_text())
+    assert scaled["HorizontalPodAutoscaler", "headrace-workers"] == scaler
+    assert "replicas" not in scaled["Deployment", "headrace-workers"]["spec"]
+
+
+def test_TheScalerFollowsAMetricThatThereIs():
+    scaler, = objects((DEPLOY / "kubernetes" / SCALING).read_text())
+    target = scaler["spec"]["scaleTargetRef"]
+    assert (target["kind"], target["name"]) in by_name(plain())
+    metric = scaler["spec"]["metrics"][0]["external"]["metric"]["name"]
+    text = (ROOT / "docs" / "clusters.md").read_text()
+    rule = yaml.safe_load(re.search(r"```yaml\n(externalRules:.*?)```", text, re.DOTALL)[1])["externalRules"][0]
+    assert rule["name"]["as"] == metric
+    assert rule["seriesQuery"].split("{")[0] in (ROOT / "docs" / "metrics.md").read_text()
+    assert rule["seriesQuery"].split("{")[0] in rule["metricsQuery"]
 
 
 @needs_helm

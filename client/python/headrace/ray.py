@@ -197,8 +197,8 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
           timeout: float = 120.0) -> RayService:
     """Starts a service on the Ray cluster that this program is connected to, and waits until its workers are there.
 
-    workers: how many, or the least and the most: it begins with the least, and as many run as the dispatcher wants while this
-    program runs; dispatchers that give no number keep the least (``scale`` changes it). cpus_per_worker, memory_per_worker: what
+    workers: how many, or the least and the most: it begins with the least, and as many run as the trainers need while this
+    program runs (``follow``). cpus_per_worker, memory_per_worker: what
     Ray sets aside for each (memory in bytes, or ``"8GiB"``). strategy: where Ray places them: ``"DEFAULT"``, ``"SPREAD"``, or a
     scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: they, and the dispatcher, run in its bundles.
     name: by which ``connect`` finds the service; without one it gets a random one. lifetime: ``"detached"``: it outlives this
