@@ -15,7 +15,7 @@ import headrace as hr
 from headrace._launching import launched
 from headrace._launching.certificates import make_certificates
 from headrace._launching.launcher import Launcher
-from headrace._launching.server import Server, ServerPlan
+from headrace._launching.server import Server, ServerPlan, options_of
 from headrace._launching.sizes import bytes_of
 from headrace._launching.wanted import Demand, bounds_of, wanted_workers
 
@@ -198,6 +198,14 @@ def test_WithoutTheEngineTheErrorSaysWhatToInstall(name, call):
         pytest.skip(f"{name} is installed")
     with pytest.raises(ModuleNotFoundError, match=f"pip install {name}"):
         call()
+
+
+def test_SettingsBecomeOptions():
+    settings = {"work_dir": "/x", "tag": ["a", "b"], "insecure": True, "no_restart": False, "lease": None}
+    assert options_of(settings, "options") == ["--work-dir=/x", "--tag=a", "--tag=b", "--insecure"]
+    assert options_of(None, "options") == []
+    with pytest.raises(ValueError, match="options must have names of settings, such as 'work_dir', not '--lease'"):
+        options_of({"--lease": "9s"}, "options")
 
 
 def test_NumbersAndSizesAreRead():

@@ -99,8 +99,10 @@ def test_PythonFunctionsRunOnItsWorkers():
         assert sorted(map(int, ds)) == list(range(1, 11))
 
 
-def test_WorkersCanBeThoseOfThePlainCommand():
-    with hr.ray.start(workers=2, python=False, memory_per_worker="900MiB", options={"tag": "plain"}) as service:
+def test_WorkersCanBeThoseOfThePlainCommandAndServersHaveSettings(tmp_path):
+    with hr.ray.start(workers=2, python=False, memory_per_worker="900MiB", worker_options={"tag": "plain"},
+                      dispatcher_options={"work_dir": tmp_path / "work"}) as service:
+        assert service.status()["work_dir"] == str(tmp_path / "work")
         assert [x["tags"] for x in alive(service)] == [["plain"]] * 2 and reads(service)
 
 

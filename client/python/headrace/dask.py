@@ -23,7 +23,7 @@ from typing import Any
 from ._launching.certificates import make_certificates
 from ._launching.launched import LaunchedService, start_service
 from ._launching.launcher import Launcher
-from ._launching.server import Server, ServerPlan
+from ._launching.server import Server, ServerPlan, options_of
 from ._launching.wanted import bounds_of
 from .errors import DeadlineExceededError, NotFoundError, OpError, UnavailableError
 
@@ -116,12 +116,14 @@ class DaskService(LaunchedService):
 
 
 def start(client: Any, workers: int | tuple[int, int] = 1, *, resources: dict[str, float] | None = None, python: bool = True,
-          options: dict[str, str] | None = None, timeout: float = 120.0) -> DaskService:
+          worker_options: dict[str, Any] | None = None, dispatcher_options: dict[str, Any] | None = None,
+          timeout: float = 120.0) -> DaskService:
     """Starts a service on the Dask cluster of that client, and waits until its workers are there.
 
     workers: as of ``headrace.ray.start``. resources: they run on those of Dask's workers that have these resources (``{"data":
-    1}``), which Dask does not account for while an actor lives; without them servers are placed on Dask's workers in turn. python: workers run Python functions, too. options: further options of
-    ``headrace worker``. timeout: seconds that all of it may take to come, and the default of ``scale``.
+    1}``), which Dask does not account for while an actor lives; without them servers are placed on Dask's workers in turn.
+    python: workers run Python functions, too. worker_options, dispatcher_options: as of ``headrace.ray.start``. timeout: seconds
+    that all of it may take to come, and the default of ``scale``.
 
     Raises ``ModuleNotFoundError`` without Dask, ``TypeError`` for another client, and ``DeadlineExceededError`` or
     ``UnavailableError`` if a server did not come.
@@ -135,10 +137,11 @@ def start(client: Any, workers: int | tuple[int, int] = 1, *, resources: dict[st
     least_and_most = bounds_of(workers)
     certificates = make_certificates()
     launcher = _Actors(client, resources)
-    arguments = tuple(f"--{key.replace('_', '-')}={value}" for key, value in (options or {}).items())
+    arguments = options_of(worker_options, "worker_options")
     out: DaskService = start_service(
         launcher, workers=least_and_most, timeout=timeout,
         make=lambda address, worker: DaskService(launcher, address, certificates, worker, timeout),
-        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn"), certificates),
+        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn", *options_of(dispatcher_options, "dispatcher_options")),
+                              certificates),
         worker=ServerPlan("worker", (*(() if python else ("--log-level=warn",)), *arguments), certificates, python))
     return out

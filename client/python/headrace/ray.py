@@ -28,7 +28,7 @@ from typing import Any
 from ._launching.certificates import Certificates, make_certificates
 from ._launching.launched import DISPATCHER, LaunchedService, start_service
 from ._launching.launcher import Launcher
-from ._launching.server import Server, ServerPlan
+from ._launching.server import Server, ServerPlan, options_of
 from ._launching.sizes import bytes_of
 from ._launching.wanted import bounds_of
 from .errors import AlreadyExistsError, DeadlineExceededError, NotFoundError, OpError, UnavailableError
@@ -193,7 +193,8 @@ class RayService(LaunchedService):
 
 def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, memory_per_worker: int | str | None = None,
           strategy: Any = "DEFAULT", placement_group: Any = None, name: str | None = None, lifetime: str | None = None,
-          python: bool = True, dispatcher_cpus: float = 0, options: dict[str, str] | None = None,
+          python: bool = True, dispatcher_cpus: float = 0, worker_options: dict[str, Any] | None = None,
+          dispatcher_options: dict[str, Any] | None = None,
           timeout: float = 120.0) -> RayService:
     """Starts a service on the Ray cluster that this program is connected to, and waits until its workers are there.
 
@@ -203,8 +204,9 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
     scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: they, and the dispatcher, run in its bundles.
     name: by which ``connect`` finds the service; without one it gets a random one. lifetime: ``"detached"``: it outlives this
     program, until somebody connects and calls ``stop``. python: workers run Python functions, too. dispatcher_cpus: what Ray
-    sets aside for the dispatcher. options: further options of ``headrace worker``: ``{"tag": "gpu"}``. timeout: seconds that all of it
-    may take to come, and the default of ``scale``.
+    sets aside for the dispatcher. worker_options, dispatcher_options: further settings of both, by their names
+    in docs/configuration.md: ``{"tag": "gpu"}``, ``{"work_dir": "/shared/headrace"}``. timeout: seconds that all of it may take to come,
+    and the default of ``scale``.
 
     Raises ``ModuleNotFoundError`` without Ray, ``AlreadyExistsError`` if there is a service of that name, and
     ``DeadlineExceededError`` or ``UnavailableError`` if a server did not come, which says what is free in the cluster.
@@ -235,7 +237,7 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
     if launcher.handle(DISPATCHER) is not None:
         raise AlreadyExistsError(f"there is a service '{service}' already; hr.ray.connect({service!r}) finds it")
     certificates = make_certificates()
-    arguments = [f"--{key.replace('_', '-')}={value}" for key, value in (options or {}).items()]
+    arguments = options_of(worker_options, "worker_options")
     if memory is not None and not python:
         arguments.append(f"--memory-limit={memory}")
 
@@ -247,7 +249,8 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
 
     out: RayService = start_service(
         launcher, workers=least_and_most, timeout=timeout, make=make,
-        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn"), certificates),
+        dispatcher=ServerPlan("dispatcher", ("--port=0", "--log-level=warn", *options_of(dispatcher_options, "dispatcher_options")),
+                              certificates),
         worker=ServerPlan("worker", (*(() if python else ("--log-level=warn",)), *arguments), certificates, python))
     return out
 

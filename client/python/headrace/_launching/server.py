@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import DeadlineExceededError, FailedPreconditionError
 from .certificates import CertificateFiles, Certificates
@@ -29,6 +29,20 @@ class ServerPlan(NamedTuple):
     certificates: Certificates | None
     #: The worker runs Python functions, too.
     python: bool = False
+
+
+def options_of(settings: dict[str, Any] | None, argument: str) -> list[str]:
+    """Options of the command for settings by their names: ``{"work_dir": "/tmp/x"}``; lists are given more than once, True is a flag."""
+    out = []
+    for name, value in (settings or {}).items():
+        if not isinstance(name, str) or not name.replace("_", "").isalnum():
+            raise ValueError(f"{argument} must have names of settings, such as 'work_dir', not {name!r}")
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            out.append(flag)
+        elif value is not False and value is not None:
+            out += [f"{flag}={one}" for one in (value if isinstance(value, (list, tuple)) else [value])]
+    return out
 
 
 class Server:
