@@ -184,7 +184,7 @@ setting_value workers_value(place<worker_range> at, int most) {
 
 setting_value web_port_value(place<web_port> at) {
   return one(
-    "PORT", shape::text, std::move(at),
+    "PORT", shape::number, std::move(at),
     [](const std::string& text) -> result<web_port> {
       if (text == "off")
         return web_port{web_port::choice::off, 0};
