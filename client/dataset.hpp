@@ -282,6 +282,10 @@ public:
   void save(const std::string& folder, F&& shard, save_options options = {}) const {
     save_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
+  /// A dataset of one element, the number of records: where it is read, these string scalars are
+  /// written into a TFRecord file. For functions, where `path` may depend on the element; see
+  /// `write_tfrecord` for a file that is written at once.
+  dataset written_to_tfrecord(const expr& path, file_options options = {}) const;
   /// The only element. Throws `error` if it failed, if there is none, or if there are more.
   element get_single_element() const;
   /// For range-for. Throws `error` at the first failed element.

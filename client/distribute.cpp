@@ -104,6 +104,8 @@ std::string register_dataset(const std::string& service, const dataset& what,
                              const register_options& options) {
   // An id that was chosen here may be registered twice, if an answer is lost.
   auto graph = what.node();
+  if (auto how = check_writes_nothing(graph); !how.ok())
+    throw error{how.with_context("register_dataset")};
   if (options.compression != compression::automatic)
     graph = make_options(graph, {.compression = options.compression}).value();
   auto out = service::register_graph({service, options.session.state()}, graph,

@@ -5,6 +5,7 @@
 #include "headrace/actors/protocol/save_codec.hpp"
 #include "headrace/client/internal/service_call.hpp"
 #include "headrace/client/save_reading.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
@@ -57,6 +58,7 @@ result<save_status> begin(const dataset& what, const std::string& folder,
     return invalid_argument("path is empty; it must name a folder that all workers see");
   if (what.cardinality() == infinite_cardinality)
     return invalid_argument("the dataset never ends; take(n) of it first");
+  HEADRACE_TRY(check_writes_nothing(what.node()));
   std::error_code failed;
   const auto path = std::filesystem::absolute(folder, failed);
   if (failed)

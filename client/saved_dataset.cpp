@@ -120,6 +120,9 @@ int64_t dataset::saved_shards(const std::string& folder) {
 dataset dataset::cache(cache_options options) const {
   return checked(make_cache(node_, std::move(options.folder), options.most_bytes));
 }
+dataset dataset::written_to_tfrecord(const expr& path, file_options options) const {
+  return checked(make_write_tfrecord(node_, path.node(), options.compression));
+}
 dataset dataset::snapshot(const std::string& folder, save_options options) const {
   return checked(make_snapshot(node_, folder, options.compression));
 }

@@ -391,5 +391,10 @@ struct Dataset {
       shard @139 :UInt32;
       # Function plus one; 0: one shard.
     }
+    writeTfrecord :group {
+      # One element, the number of records, once all are in the file.
+      input @153 :UInt32;
+      file @154 :Files;
+    }
   }
 }

@@ -55,7 +55,8 @@
   X(single_element, 128) \
   X(last_element, 129) \
   X(cache, 130) \
-  X(snapshot, 131)
+  X(snapshot, 131) \
+  X(write_tfrecord, 132)
 // clang-format on
 
 namespace headrace {

@@ -31,7 +31,8 @@ using optional_seed = std::optional<uint64_t>;
 
 // -- sources; what they read besides are the expressions in `dataset_node::tensors` ------------
 
-/// text_lines and tfrecord; tensors: file names (a string vector).
+/// text_lines and tfrecord; tensors: file names (a string vector). Also write_tfrecord; tensors:
+/// the name of the file (a string scalar).
 struct file_parameters {
   file_compression compression = file_compression::none;
 };

@@ -238,6 +238,15 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                   saved_compression compression = saved_compression::snappy,
                                   function_ptr shard = nullptr);
 
+/// One element, the number of records (int64): all string scalars of `input` are written into one
+/// TFRecord file, which has its name once it is whole, and the place of an earlier one. `path`: a
+/// string scalar. A failed record fails the element, and leaves no file.
+result<dataset_ptr> make_write_tfrecord(dataset_ptr input, expr_ptr path,
+                                        file_compression how = file_compression::none);
+/// `invalid_argument` if the graph writes files that are not its own, for a service: its workers
+/// would write over each other's.
+status check_writes_nothing(const dataset_ptr& graph);
+
 /// `invalid_argument` if the elements hold datasets, which cannot leave a graph.
 status check_gives_tensors(const dataset_node& graph);
 

@@ -49,6 +49,8 @@ result<dataset_ptr> make_distribute(dataset_ptr input, service_options service) 
                    fmt::format("there is an input and the id '{}' of a registered dataset; give "
                                "one of them",
                                service.dataset_id));
+  if (auto how = check_writes_nothing(input); !how.ok())
+    return how.with_context("distribute");
   for (const auto& parameter : free_parameters(input))
     if (parameter->spec.is_dataset())
       return refused(dataset_op::distribute,

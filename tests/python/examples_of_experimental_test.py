@@ -67,7 +67,6 @@ def test_TFRecordWriter(tmp_path):
     assert elements(read) == [0, 1, 2]
 
 
-@awaited("a writer in a function of a dataset")
 def test_TFRecordWriter_OfSeveralFiles(tmp_path):
     prefix = str(tmp_path / "part-")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import headrace as hr
@@ -56,16 +58,55 @@ def test_APathMayBeATensorThatIsTheSameForAllElements(tmp_path):
     with hr.io.TFRecordWriter(hr.constant(str(tmp_path / "b"))) as to:
         to.write(b"c")
     assert list(hr.TFRecordDataset(str(tmp_path / "b"))) == [b"c"]
+    with pytest.raises(TypeError, match="must be the same for all elements.*experimental.TFRecordWriter"):
+        hr.Dataset.range(2).map(lambda x: hr.io.TFRecordWriter(hr.strings.as_string(x)))
     for writer in (hr.experimental.TFRecordWriter, hr.io.TFRecordWriter):
-        with pytest.raises(TypeError, match="must be the same for all elements.*shard_func"):
-            hr.Dataset.range(2).map(lambda x: writer(hr.strings.as_string(x)))
         with pytest.raises(TypeError, match="must be a path, not int"):
             writer(3)
 
 
-def test_AFunctionWritesNoFiles(tmp_path):
-    def write(key, ds):
-        hr.experimental.TFRecordWriter(str(tmp_path / "a")).write(ds)
-        return ds
-    with pytest.raises(hr.errors.UnimplementedError, match="writes no files.*shard_func"):
-        hr.Dataset.from_tensor_slices(["a"]).group_by_window(lambda x: 0, write, 2)
+def test_AFunctionWritesAFileForEachElement(tmp_path):
+    def write(i, words):
+        name = hr.strings.join([str(tmp_path), hr.strings.as_string(i)], "/")
+        hr.experimental.TFRecordWriter(name, "GZIP").write(words)
+        return name
+    windows = hr.Dataset.from_tensor_slices(["a", "b", "c"]).window(2).enumerate()
+    names = [os.fsdecode(x) for x in windows.map(write, num_parallel_calls=2)]
+    assert names == [str(tmp_path / "0"), str(tmp_path / "1")]
+    assert [list(hr.TFRecordDataset(x, "GZIP")) for x in names] == [[b"a", b"b"], [b"c"]]
+
+
+def test_WhatAFunctionGivesComesOnceItsFilesAreWritten(tmp_path):
+    def copied(key, words):
+        for name in ("a", "b"):
+            hr.experimental.TFRecordWriter(str(tmp_path / name)).write(words)
+        return hr.TFRecordDataset(str(tmp_path / "a")).concatenate(hr.TFRecordDataset(str(tmp_path / "b")))
+    ds = hr.Dataset.from_tensor_slices(["x", "y"]).group_by_window(lambda x: 0, copied, 1)
+    assert list(ds) == [b"x", b"x", b"y", b"y"]
+
+
+def test_AFunctionThatWritesFailsWithItsRecords(tmp_path):
+    def write(key, numbers):
+        words = numbers.map(lambda x: hr.strings.as_string(6 // x))
+        hr.experimental.TFRecordWriter(str(tmp_path / "a")).write(words)
+        return numbers
+    ds = hr.Dataset.from_tensor_slices([1, 0]).group_by_window(lambda x: 0, write, 2)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="write_tfrecord.*a': map: .*division by zero"):
+        list(ds)
+    assert not list(tmp_path.iterdir())
+
+
+def test_WritingInABranchIsRefused(tmp_path):
+    to = hr.experimental.TFRecordWriter(str(tmp_path / "a"))
+    words = hr.Dataset.from_tensor_slices(["x"])
+    with pytest.raises(hr.errors.UnimplementedError, match="cannot stand in a branch.*filter the elements"):
+        hr.Dataset.range(2).map(lambda x: hr.cond(x > 0, lambda: (to.write(words), x)[1], lambda: x))
+
+
+def test_WorkersWriteNoRecords(tmp_path):
+    def write(key, words):
+        hr.experimental.TFRecordWriter(str(tmp_path / "a")).write(words)
+        return words
+    ds = hr.Dataset.from_tensor_slices(["x"]).group_by_window(lambda x: 0, write, 2)
+    with pytest.raises(ValueError, match="distribute: the dataset writes TFRecord files.*in the program that reads"):
+        ds.apply(hr.experimental.service.distribute("distributed_epoch", "grpc://localhost:1"))

@@ -378,8 +378,8 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
 def _path_of(value: Any, argument: str) -> str:
     """A path, also of a tensor with one. Raises ``TypeError``, naming the argument."""
     if isinstance(value, Tensor) and not _core.is_static(value):
-        raise TypeError(f"{argument} must be the same for all elements: a function of a dataset is called once and writes no "
-                        "files. Write in a loop over the elements, or use Dataset.save with shard_func")
+        raise TypeError(f"{argument} must be the same for all elements: a function of a dataset is called once. "
+                        "experimental.TFRecordWriter(path).write(dataset) writes a file for each element")
     path = known(value, argument, "a path")
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"{argument} must be a path, not {type(path).__name__}")

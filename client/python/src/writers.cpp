@@ -1,4 +1,6 @@
+#include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/files/tfrecord_writer.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include "python.hpp"
 
@@ -22,6 +24,13 @@ void bind_writers(nb::module_& m) {
     .def(
       "finish", [](tfrecord_writer& to) { checked(to.finish()); },
       nb::call_guard<nb::gil_scoped_release>());
+  // One element: the number of records that were written when it is read.
+  m.def("write_tfrecord",
+        [](const dataset& from, const expr& path, const std::string& compression) {
+          return from.counted_together(
+            make_write_tfrecord(from.node(), path.node(), file_compression_of(compression).value())
+              .value());
+        });
   m.def("open_tfrecord_writer", [](std::string path, const std::string& compression, int level) {
     return tfrecord_writer::open(std::move(path), {file_compression_of(compression).value(), level})
       .value();

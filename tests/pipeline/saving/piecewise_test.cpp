@@ -105,7 +105,10 @@ TEST(Piecewise, WhatLooksAtSeveralIsWhole) {
         make_take_while(in, below).value(), make_shard(in, 2, 0).value(),
         make_unique_elements(in).value(), make_scan(in, {scalar_constant(0)}, sum).value(),
         make_assert_cardinality(in, 9).value(), make_single_element(in).value(),
-        make_choose_from(range(0, 1), {in}).value()})
+        make_choose_from(range(0, 1), {in}).value(),
+        make_write_tfrecord(make_text_lines(string_constant(std::vector{std::string{"a"}})).value(),
+                            expr{std::string{"b"}}.node())
+          .value()})
     EXPECT_EQ(reason_of(graph), std::string{to_string(graph->op)}
                                   + " looks at more than one element; save what stands before it, "
                                     "and put it after load");

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core, dtypes
+from .. import _assertions, _core, _tracing, dtypes
 from .._dataset import AUTOTUNE, Dataset
-from .._values import integer
+from .._values import constant, integer
 from ..errors import UnimplementedError
 
 Transformation = Callable[[Dataset], Dataset]
@@ -284,6 +285,9 @@ def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
 class TFRecordWriter:
     """Writes a dataset of string scalars into one TFRecord file.
 
+    In a function of a dataset it writes where the function runs, for each element (or group) another file if
+    ``filename`` depends on it.
+
     >>> import os, tempfile
     >>> import headrace as hr
     >>> path = os.path.join(tempfile.mkdtemp(), "some.tfrecord")
@@ -293,26 +297,43 @@ class TFRecordWriter:
     """
 
     def __init__(self, filename: Any, compression_type: str | None = None) -> None:
-        from ..io import _path_of
+        from .. import io
 
-        self._filename, self._compression = _path_of(filename, "TFRecordWriter: filename"), compression_type
+        name = filename
+        if not (isinstance(filename, _core.Tensor) and _tracing.is_tracing()):
+            name = constant(os.fsencode(io._path_of(filename, "TFRecordWriter: filename")))
+        self._filename: _core.Tensor = name
+        self._compression = io.TFRecordOptions.get_compression_type_string(compression_type)
 
     def write(self, dataset: Dataset) -> None:
-        """Writes all elements. Raises ``TypeError`` for a dataset of something else than string scalars.
+        """Writes all elements; a file that is there is written over once the new one is whole.
 
-        >>> TFRecordWriter(f"{folder}/some.tfrecord").write(Dataset.from_tensor_slices(["a", "b"]))
+        In a function, what the function gives comes once the file is written. Raises ``TypeError`` for a dataset of
+        something else than string scalars, and ``UnimplementedError`` in a branch or a loop over tensors.
+
+        >>> def write(key, words):
+        ...     name = hr.strings.join([folder, "/of-", hr.strings.as_string(key)])
+        ...     TFRecordWriter(name).write(words)
+        ...     return Dataset.from_tensors(name)
+        >>> words = Dataset.from_tensor_slices(["a", "bc", "d"])
+        >>> files = list(words.group_by_window(lambda w: hr.cast(hr.strings.length(w), hr.int64), write, 100))
+        >>> [name[-4:] for name in files], list(hr.TFRecordDataset(files[0]))
+        ([b'of-1', b'of-2'], [b'a', b'd'])
         """
-        from .. import dtypes, io
+        from .. import dtypes
         from .._specs import TensorSpec
 
-        if isinstance(dataset, Dataset) and dataset._graph.is_inside_function():
-            raise UnimplementedError("TFRecordWriter.write: a function of a dataset is called once, with datasets that stand for "
-                                     "all groups, and writes no files. Write in a loop over the elements, or use "
-                                     "Dataset.save with shard_func")
         if not isinstance(dataset, Dataset):
             raise TypeError(f"TFRecordWriter: dataset must be a Dataset, not {type(dataset).__name__}")
         if dataset.element_spec != TensorSpec([], dtypes.string):
             raise TypeError(f"TFRecordWriter: dataset must give string scalars, not {dataset.element_spec}")
-        with io.TFRecordWriter(self._filename, self._compression) as to:
-            for record in dataset:
-                to.write(record)
+        written = _core.write_tfrecord(dataset._graph, self._filename, self._compression)
+        if not _tracing.is_tracing():
+            one = dataset._with(written)
+            one._iterations = dataset._iterations
+            next(iter(one))
+            return
+        if _assertions.is_conditional():
+            raise UnimplementedError("TFRecordWriter.write runs for every element, and so cannot stand in a branch or a loop "
+                                     "over tensors; filter the elements before")
+        _tracing.element_of(written)
