@@ -20,28 +20,83 @@ int end_without_descriptors(const char*, int number) {
   return number == EMFILE || number == ENFILE ? 1 : 0;
 }
 
-result<std::vector<std::string>> match(const std::string& pattern, const std::stop_token& stop) {
+/// Are there characters that match more than themselves?
+bool has_wildcards(std::string_view part) {
+  for (size_t i = 0; i < part.size(); ++i)
+    if (part[i] == '\\')
+      ++i;
+    else if (part[i] == '*' || part[i] == '?' || part[i] == '[')
+      return true;
+  return false;
+}
+
+/// A path as a pattern that matches only itself.
+std::string as_pattern(std::string_view path) {
+  std::string out;
+  for (const char x : path) {
+    if (x == '*' || x == '?' || x == '[' || x == '\\')
+      out += '\\';
+    out += x;
+  }
+  return out;
+}
+
+/// Where the first part with wildcards ends; npos: there is none.
+size_t end_of_wildcards(std::string_view pattern) {
+  for (size_t begin = 0; begin < pattern.size();) {
+    const auto end = std::min(pattern.find('/', begin), pattern.size());
+    if (has_wildcards(pattern.substr(begin, end - begin)))
+      return end;
+    begin = end + 1;
+  }
+  return std::string_view::npos;
+}
+
+/// Appends the paths that match, names that begin with a point among them: the library's function
+/// gives these in the last part of a pattern only.
+status append_matches(const std::string& pattern, const std::stop_token& stop,
+                      std::vector<std::string>& out) {
+  const auto end = end_of_wildcards(pattern);
+  const bool wild = end != std::string_view::npos;
+  const auto head = pattern.substr(0, end);
   glob_t found{};
   int failed = 0;
   const auto looked = with_descriptors(
     [&] {
       ::globfree(&found);
-      failed = ::glob(pattern.c_str(), GLOB_NOSORT, end_without_descriptors, &found);
+      failed = ::glob(head.c_str(), GLOB_NOSORT | (wild ? GLOB_PERIOD : 0), end_without_descriptors,
+                      &found);
       errno = EMFILE;
       return failed == GLOB_ABORTED ? -1 : 0;
     },
     stop);
-  std::vector<std::string> out;
+  std::vector<std::string> paths;
   if (failed == 0)
-    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
   if (looked < 0)
     return resource_exhausted(
       fmt::format("list_files: cannot look for '{}': too many open files", pattern));
-  if (failed == GLOB_NOMATCH || (failed == 0 && out.empty()))
-    return not_found(fmt::format("list_files: no file matches '{}'", pattern));
-  if (failed != 0)
+  if (failed != 0 && failed != GLOB_NOMATCH)
     return status{status_code::unknown, fmt::format("list_files: cannot look for '{}'", pattern)};
+  for (auto& path : paths) {
+    // Neither a folder itself nor the one above it.
+    const auto name = std::string_view{path}.substr(path.rfind('/') + 1);
+    if (wild && (name == "." || name == ".."))
+      continue;
+    if (wild && end < pattern.size())
+      HEADRACE_TRY(append_matches(as_pattern(path) + pattern.substr(end), stop, out));
+    else
+      out.push_back(std::move(path));
+  }
+  return {};
+}
+
+result<std::vector<std::string>> match(const std::string& pattern, const std::stop_token& stop) {
+  std::vector<std::string> out;
+  HEADRACE_TRY(append_matches(pattern, stop, out));
+  if (out.empty())
+    return not_found(fmt::format("list_files: no file matches '{}'", pattern));
   return out;
 }
 

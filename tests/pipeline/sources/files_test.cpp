@@ -151,6 +151,21 @@ TEST(ListFiles, AreSortedAndEachThereOnce) {
   EXPECT_THAT(read_all(files, always(2)), ElementsAre("'" + a + "'", "'" + b + "'", "'" + c + "'"));
 }
 
+TEST(ListFiles, AlsoThoseWhoseNamesBeginWithAPoint) {
+  scratch_folder folder;
+  std::filesystem::create_directory(folder.path() + "/.in");
+  const auto a = folder.write(".a", ""), b = folder.write("b", ""), c = folder.write(".in/.c", "");
+  const auto list = [&](const std::string& pattern) {
+    return read_all(make_list_files(test::files({folder.path() + pattern})).value());
+  };
+  EXPECT_THAT(list("/*"), ElementsAre("'" + a + "'", "'" + folder.path() + "/.in'", "'" + b + "'"));
+  EXPECT_THAT(list("/?a"), ElementsAre("'" + a + "'"));
+  // Neither a folder itself nor the one above it.
+  EXPECT_THAT(list("/*/*"), ElementsAre("'" + c + "'"));
+  EXPECT_THAT(list("/./.*"),
+              ElementsAre("'" + folder.path() + "/./.a'", "'" + folder.path() + "/./.in'"));
+}
+
 TEST(ListFiles, WithoutAMatchIsAnErrorThatNamesThePattern) {
   scratch_folder folder;
   auto files = make_list_files(test::files({folder.path() + "/*.txt"})).value();
