@@ -95,7 +95,7 @@ expr assert_near(const expr& x, const expr& y, std::optional<double> relative,
   const expr a{both[0]}, b{both[1]};
   const auto usual = 10 * step_at_one(a.type());
   return check("assert_near", a,
-               abs(a - b) <= abs(b) * relative.value_or(usual) + absolute.value_or(usual),
+               abs(a - b) < abs(b) * relative.value_or(usual) + absolute.value_or(usual),
                message.empty() ? "x is near y" : message, {{"x", a}, {"y", b}});
 }
 expr assert_positive(const expr& x, const std::string& message) {

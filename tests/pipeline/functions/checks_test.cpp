@@ -52,10 +52,11 @@ TEST(Debugging, NearIsRelativeAndAbsolute) {
                            [&](expr x) { return debugging::assert_near(x, constant(one)); }))
       .empty();
   };
-  EXPECT_TRUE(near(20 * 0x1p-23, 1.0f));
-  EXPECT_FALSE(near(22 * 0x1p-23, 1.0f));
-  EXPECT_TRUE(near(20 * 0x1p-52, 1.0));
-  EXPECT_FALSE(near(22 * 0x1p-52, 1.0));
+  // A distance that equals the tolerance is too far.
+  EXPECT_TRUE(near(19 * 0x1p-23, 1.0f));
+  EXPECT_FALSE(near(20 * 0x1p-23, 1.0f));
+  EXPECT_TRUE(near(19 * 0x1p-52, 1.0));
+  EXPECT_FALSE(near(20 * 0x1p-52, 1.0));
 }
 
 TEST(Debugging, CheckNumericsTellsWhatIsThere) {
