@@ -15,6 +15,11 @@ expr binary(expr_op op, const expr& a, const expr& b) {
   return apply(op, detail::same_type(to_string(op), {a, b}));
 }
 expr unary(expr_op op, const expr& x) { return apply(op, {x.node()}); }
+expr complex_part(const expr& x, int64_t which) {
+  expr_attrs attrs;
+  attrs.index = which;
+  return apply(expr_op::complex_part, {x.node()}, std::move(attrs));
+}
 
 expr reduce(expr_op op, const expr& x, std::vector<int64_t> axes, bool keepdims) {
   expr_attrs attrs;
@@ -142,7 +147,9 @@ expr operator%(const expr& a, const expr& b) { return binary(expr_op::modulo, a,
 expr operator-(const expr& x) { return unary(expr_op::negate, x); }
 expr floor_div(const expr& a, const expr& b) { return binary(expr_op::floor_divide, a, b); }
 expr floor_mod(const expr& a, const expr& b) { return binary(expr_op::floor_modulo, a, b); }
-expr abs(const expr& x) { return unary(expr_op::absolute, x); }
+expr abs(const expr& x) {
+  return is_complex(x.type()) ? complex_part(x, 2) : unary(expr_op::absolute, x);
+}
 expr square(const expr& x) { return unary(expr_op::square, x); }
 expr sign(const expr& x) { return unary(expr_op::sign, x); }
 expr minimum(const expr& a, const expr& b) { return binary(expr_op::minimum, a, b); }

@@ -216,6 +216,8 @@ public:
   extents(std::initializer_list<extent> parts) : parts_(parts) {}
   extents(std::vector<extent> parts) : parts_(std::move(parts)) {}
   extents(const std::vector<int64_t>& known) : parts_(known.begin(), known.end()) {}
+  /// One extent that is unknown for a shape without a rank.
+  extents(const shape& known);
   /// Of an integer vector, as `shape_of` gives it. Throws `error` if its length is not known.
   extents(const expr& vector);
 

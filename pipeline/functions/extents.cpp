@@ -33,6 +33,13 @@ extent::extent(const expr& computed) {
     computed_ = computed;
 }
 
+extents::extents(const shape& known) {
+  if (known.has_rank())
+    parts_.assign(known.dims().begin(), known.dims().end());
+  else
+    parts_ = {extent{shape::unknown}};
+}
+
 extents::extents(const expr& vector) {
   const auto& spec = vector.spec();
   if (!is_integer(spec.type) || !spec.dims.has_rank() || spec.dims.rank() > 1)

@@ -20,6 +20,12 @@ expr ordered(expr_op op, const expr& x, int64_t axis, bool descending, int64_t k
   return apply(op, {x.node()}, std::move(attrs));
 }
 
+expr part_of(const expr& x, int64_t which) {
+  expr_attrs attrs;
+  attrs.index = which;
+  return apply(expr_op::complex_part, {x.node()}, std::move(attrs));
+}
+
 expr padded(const expr& x, const std::vector<std::pair<int64_t, int64_t>>& paddings, expr_ptr fill,
             pad_mode mode) {
   expr_attrs attrs;
@@ -144,6 +150,8 @@ expr cumsum(const expr& x, int64_t axis, bool exclusive, bool reverse) {
 expr cumprod(const expr& x, int64_t axis, bool exclusive, bool reverse) {
   return running(expr_op::cumprod, x, axis, exclusive, reverse);
 }
+expr real(const expr& x) { return is_complex(x.type()) ? part_of(x, 0) : x; }
+expr imag(const expr& x) { return part_of(x, 1); }
 top_k_result top_k(const expr& x, int64_t k) {
   if (k < 0)
     throw error{invalid_argument(fmt::format("math.top_k: k is {}; it must not be negative", k))};

@@ -70,6 +70,11 @@ struct top_k_result {
 /// NaN counts as greater than every number. Fewer than `k` values are an error of the row.
 top_k_result top_k(const expr& x, int64_t k = 1);
 
+/// The parts of complex numbers: float32 of complex64, float64 of complex128. Other numbers are
+/// their own real part. `abs` gives how large complex numbers are.
+expr real(const expr& x);
+expr imag(const expr& x);
+
 } // namespace math
 
 using math::cumsum;

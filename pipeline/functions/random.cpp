@@ -1,6 +1,8 @@
 #include "headrace/pipeline/functions/random.hpp"
 
 #include "headrace/pipeline/functions/literal.hpp"
+#include "headrace/pipeline/functions/of_extents.hpp"
+#include "headrace/pipeline/functions/sequences.hpp"
 
 #include <fmt/format.h>
 
@@ -10,14 +12,23 @@ using detail::apply;
 
 namespace {
 
-expr_attrs of_shape(const shape& dims, bool flag = false) {
+/// Applies a function that draws values of this shape. Where extents differ from element to
+/// element, a vector of as many values is drawn, and arranged: the values are the same.
+expr drawn(expr_op op, std::vector<expr_ptr> inputs, const extents& dims, dtype type,
+           bool flag = false) {
   expr_attrs attrs;
   attrs.flag = flag;
-  if (dims.has_rank())
-    attrs.dims.assign(dims.dims().begin(), dims.dims().end());
-  else
-    attrs.dims = {shape::unknown};
-  return attrs;
+  if (auto known = dims.known()) {
+    attrs.dims = *std::move(known);
+    return apply(op, std::move(inputs), std::move(attrs), type);
+  }
+  expr values{int64_t{1}};
+  for (const auto& part : dims.parts())
+    values = values * (part.known() ? expr{*part.known()} : cast<int64_t>(part.computed()));
+  inputs.push_back(range(int64_t{0}, values).node());
+  attrs.dims = {0};
+  return detail::of_extents(expr_op::reshape, expr_op::reshape_computed,
+                            apply(op, std::move(inputs), std::move(attrs), type), dims);
 }
 
 bool is_small(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
@@ -27,39 +38,38 @@ expr converted(const expr& parameter, dtype type) {
   return parameter.type() == type ? parameter : cast(parameter, type);
 }
 
-expr floats(expr_op op, const shape& dims, const expr& seed, dtype type, bool flag = false) {
-  return apply(op, {seed.node()}, of_shape(dims, flag), is_small(type) ? dtype::float32 : type);
+expr floats(expr_op op, const extents& dims, const expr& seed, dtype type, bool flag = false) {
+  return drawn(op, {seed.node()}, dims, is_small(type) ? dtype::float32 : type, flag);
 }
 
-expr normal(const shape& dims, const expr& seed, const expr& mean, const expr& deviation,
+expr normal(const extents& dims, const expr& seed, const expr& mean, const expr& deviation,
             dtype type, bool truncated) {
-  const auto drawn = floats(expr_op::random_normal, dims, seed, type, truncated);
-  return converted(drawn * converted(deviation, drawn.type()) + converted(mean, drawn.type()),
-                   type);
+  const auto x = floats(expr_op::random_normal, dims, seed, type, truncated);
+  return converted(x * converted(deviation, x.type()) + converted(mean, x.type()), type);
 }
 
 } // namespace
 
-expr stateless_uniform(const shape& dims, const expr& seed, const expr& low, const expr& high,
+expr stateless_uniform(const extents& dims, const expr& seed, const expr& low, const expr& high,
                        std::optional<dtype> wanted) {
   const auto bounds = detail::same_type("random.stateless_uniform", {low, high});
   const auto type = wanted.value_or(bounds[0]->spec.type);
   const expr from{bounds[0]}, to{bounds[1]};
   if (is_integer(type))
-    return apply(expr_op::random_integers,
-                 {seed.node(), converted(from, type).node(), converted(to, type).node()},
-                 of_shape(dims), type);
-  const auto drawn = floats(expr_op::random_uniform, dims, seed, type);
-  const auto first = converted(from, drawn.type());
-  return converted(drawn * (converted(to, drawn.type()) - first) + first, type);
+    return drawn(expr_op::random_integers,
+                 {seed.node(), converted(from, type).node(), converted(to, type).node()}, dims,
+                 type);
+  const auto x = floats(expr_op::random_uniform, dims, seed, type);
+  const auto first = converted(from, x.type());
+  return converted(x * (converted(to, x.type()) - first) + first, type);
 }
 
-expr stateless_normal(const shape& dims, const expr& seed, const expr& mean, const expr& deviation,
-                      dtype type) {
+expr stateless_normal(const extents& dims, const expr& seed, const expr& mean,
+                      const expr& deviation, dtype type) {
   return normal(dims, seed, mean, deviation, type, false);
 }
 
-expr stateless_truncated_normal(const shape& dims, const expr& seed, const expr& mean,
+expr stateless_truncated_normal(const extents& dims, const expr& seed, const expr& mean,
                                 const expr& deviation, dtype type) {
   return normal(dims, seed, mean, deviation, type, true);
 }
@@ -82,7 +92,7 @@ expr fold_in(const expr& seed, int64_t data) {
                   to_string(seed.spec())))};
   const auto salted = cast<int64_t>(seed) ^ constant(std::vector<int64_t>{data, 0});
   // As many bits as a seed has; the top one is left out so that an int64 holds them.
-  return cast<int64_t>(apply(expr_op::random_bits, {salted.node()}, of_shape({2})) >> expr{1});
+  return cast<int64_t>(drawn(expr_op::random_bits, {salted.node()}, {2}, dtype::uint64) >> expr{1});
 }
 
 } // namespace headrace::random

@@ -8,18 +8,18 @@
 /// Random numbers that depend on a seed alone: an integer vector of two, which may be computed for
 /// each element (`stack({name, index})`). Philox4x32-10, the same on every machine. Uniform numbers
 /// are bit for bit those of TensorFlow's functions of the same names with its default algorithm on
-/// CPUs; normal ones differ in the last places. Shapes are known when the function is traced.
+/// CPUs; normal ones differ in the last places.
 namespace headrace::random {
 
 /// In `[low, high)`. Floats: `u * (high - low) + low` in that dtype, with `u` in [0, 1) (16-bit
 /// floats round a float32). Integers: int32 or int64 bounds with `low < high`, else the row is an
 /// error.
-expr stateless_uniform(const shape& dims, const expr& seed, const expr& low = 0.0f,
+expr stateless_uniform(const extents& dims, const expr& seed, const expr& low = 0.0f,
                        const expr& high = 1.0f, std::optional<dtype> type = std::nullopt);
-expr stateless_normal(const shape& dims, const expr& seed, const expr& mean = 0.0f,
+expr stateless_normal(const extents& dims, const expr& seed, const expr& mean = 0.0f,
                       const expr& deviation = 1.0f, dtype type = dtype::float32);
 /// None is further than two deviations from the mean: those that were are drawn again.
-expr stateless_truncated_normal(const shape& dims, const expr& seed, const expr& mean = 0.0f,
+expr stateless_truncated_normal(const extents& dims, const expr& seed, const expr& mean = 0.0f,
                                 const expr& deviation = 1.0f, dtype type = dtype::float32);
 /// `samples` int64 draws for each line of `logits` (unnormalised log-probabilities along the last
 /// axis), which gives way to a new last axis. A line without any finite value is an error of the

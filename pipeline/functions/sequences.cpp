@@ -75,6 +75,8 @@ expr sequence_mask(const expr& lengths, const std::optional<expr>& longest) {
   return range(int64_t{0}, maximum(most, int64_t{0}), int64_t{1}) < expand_dims(n, -1);
 }
 
+expr true_places(const expr& mask) { return apply(expr_op::true_places, {mask.node()}); }
+
 expr slice_along(const expr& x, int64_t axis, const std::optional<expr>& start,
                  const std::optional<expr>& stop, int64_t step) {
   expr_attrs attrs;

@@ -19,6 +19,8 @@ expr eye(const extent& rows, const extent& columns, dtype type = dtype::float32)
 /// [..., longest]: true in the first `lengths` places (integers of any shape). Without `longest`,
 /// which is an integer scalar, as many places as the largest length says.
 expr sequence_mask(const expr& lengths, const std::optional<expr>& longest = std::nullopt);
+/// The place of each true value of `mask`, which has one axis or more: int64 [values, axes].
+expr true_places(const expr& mask);
 /// `x[..., start:stop:step]` along `axis`, as in Python: bounds below 0 count from the end, and
 /// what is not there is left out. Bounds are integer scalars that may differ from element to
 /// element.

@@ -166,6 +166,9 @@ enum class expr_op : uint16_t {
   reshape_computed,   ///< as `reshape`
   repeat_parts,       ///< input 0's parts along `attrs.index`, each as often as input 1 says
   slice_along, ///< input 0 along `attrs.index`, as `attrs.slices[0]` with bounds in later inputs
+  true_places, ///< of each true value of input 0 its place: int64 [values, axes]
+  // complex numbers
+  complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: how large
 };
 
 /// One part of numpy's basic indexing.

@@ -221,3 +221,75 @@ def test_paddings_may_depend_on_the_element() -> None:
         hr.Dataset.range(3).map(lambda n: hr.pad(x, [[0, 0], [0, n]], "REFLECT"))
     with pytest.raises(ValueError, match="paddings for 1 axes; the tensor has 2"):
         hr.Dataset.range(3).map(lambda n: hr.pad(x, [[0, n]]))
+
+
+@pytest.mark.parametrize("draw", [
+    lambda shape: hr.random.stateless_uniform(shape, [1, 2]), lambda shape: hr.random.stateless_normal(shape, [1, 2]),
+    lambda shape: hr.random.stateless_truncated_normal(shape, [1, 2], dtype=hr.float64),
+    lambda shape: hr.random.stateless_uniform(shape, [1, 2], 3, 99, hr.int32)])
+def test_WhatIsDrawnOfAComputedShapeIsThatOfTheSameKnownOne(draw):
+    for shape in (lambda x: [x, 2], lambda x: hr.stack([x, 2]), lambda x: hr.shape(hr.zeros([x, 2]))):
+        ds = hr.Dataset.range(1, 4).map(lambda x: draw(shape(x)))
+        assert ds.element_spec.shape.as_list()[0] is None
+        known = [hr.Dataset.from_tensors(draw([n, 2])).get_single_element().tolist() for n in (1, 2, 3)]
+        assert lists(ds) == known
+
+
+def test_DrawsOfEachElementMayHaveComputedShapes():
+    drawn = list(hr.Dataset.range(3).map(lambda x: (hr.random.uniform([x]), hr.random.normal([2, x]))))
+    assert [(a.shape, b.shape) for a, b in drawn] == [((0,), (2, 0)), ((1,), (2, 1)), ((2,), (2, 2))]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="never comes to -1"):
+        of(lambda x: hr.random.uniform([x]), -1)
+    with pytest.raises(ValueError, match="shape must be known when the function is traced"):
+        hr.random.stateless_uniform(hr.TensorShape([None]), [1, 2])
+
+
+@pytest.mark.parametrize("f, expected, shape", [
+    (lambda x: hr.where(hr.range(4, dtype=hr.int64) > x), [[[2], [3]], [[3]], []], (None, 1)),
+    (lambda x: hr.where(hr.reshape(hr.range(4, dtype=hr.int64), [2, 2]) > x), [[[1, 0], [1, 1]], [[1, 1]], []], (None, 2)),
+    (lambda x: hr.where([x - 2, 0, x]), [[[0], [2]], [[2]], [[0], [2]]], (None, 1)),
+    (lambda x: hr.where(hr.cast([x - 1, x], hr.float32)), [[[1]], [[0], [1]], [[0], [1]]], (None, 1)),
+    (lambda x: hr.where(hr.range(x) > 0), [[], [[1]], [[1], [2]]], (None, 1)),
+])
+def test_WhereAloneGivesThePlacesThatAreTrue(f, expected, shape):
+    ds = hr.Dataset.range(1, 4).map(f)
+    assert ds.element_spec == hr.TensorSpec(shape, hr.int64)
+    assert lists(ds) == expected
+
+
+def test_WhereTakesBothSidesOrNone():
+    with pytest.raises(ValueError, match="x and y must be given both, or none"):
+        hr.where([True], 1)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="a scalar has no places"):
+        hr.where(True)
+
+
+CUBE = np.arange(8).reshape(2, 2, 2)
+
+
+@pytest.mark.parametrize("mask, axis, expected, shape", [
+    ([[True, False], [False, True]], None, [[0, 1], [6, 7]], (None, 2)),
+    ([[True, False], [False, True]], 1, [[0, 3], [4, 7]], (2, None)),
+    ([[True, False], [False, True]], -2, [[0, 3], [4, 7]], (2, None)),
+    (CUBE > 3, None, [4, 5, 6, 7], (None,)),
+    ([False, True], 1, [[[2, 3]], [[6, 7]]], (2, None, 2)),
+    ([[False] * 2] * 2, 0, [], (None, 2)),
+])
+def test_AMaskMayHaveSeveralAxes(mask, axis, expected, shape):
+    ds = hr.Dataset.from_tensors(CUBE).map(lambda x: hr.boolean_mask(x, mask, axis))
+    assert ds.element_spec.shape.as_list() == list(shape)
+    assert lists(ds) == [expected]
+
+
+def test_AMaskFitsTheTensorInEachElement():
+    def masked(rows, columns):
+        x = hr.reshape(hr.range(rows * 2), [rows, 2])
+        return hr.boolean_mask(x, hr.reshape(hr.range(columns * 2) % 3, [columns, 2]) == 0)
+    pairs = hr.Dataset.from_tensor_slices(([1, 2, 3], [1, 2, 3]))
+    assert lists(pairs.map(masked)) == [[0], [0, 3], [0, 3]]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="boolean_mask: mask and tensor have the same extents"):
+        lists(hr.Dataset.from_tensors((2, 1)).map(masked))
+    for mask, axis, error, match in [([True], 0, ValueError, "does not fit"), (True, 0, ValueError, "must have an axis"),
+                                     ([True, False], 3, ValueError, "from axis 3 on"), ([1, 0], 0, TypeError, "of bools")]:
+        with pytest.raises(error, match=match):
+            hr.boolean_mask(CUBE, mask, axis)

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _core, _numerics, dtypes
 from ._assertions import holds
-from ._functions.complexes import absolute, real_dtype, step_at_one
+from ._functions.complexes import real_dtype, step_at_one
 from ._functions.spec_assertions import assert_integer as assert_integer
 from ._functions.spec_assertions import assert_rank as assert_rank
 from ._functions.spec_assertions import assert_rank_at_least as assert_rank_at_least
@@ -122,7 +122,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
                 name: str | None = None) -> Tensor:
     """``x`` where ``|x - y| < atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None.
 
-    Floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``; for complex ``x`` of one value.
+    Floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``.
 
     >>> list(Dataset.from_tensor_slices([1.0]).map(lambda x: hr.debugging.assert_near(x, 1.01, atol=0.1)))
     [np.float32(1.0)]
@@ -135,11 +135,11 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
         raise TypeError(str(does_not_hold("assert_near", f"x is {value.dtype.name}, and y {other.dtype.name}", message)))
     real = real_dtype(value.dtype)
     usual = 10 * step_at_one(real)
-    relative, absolute_ = (constant(usual if given is None else given, real) for given in (rtol, atol))
+    relative, absolute = (constant(usual if given is None else given, real) for given in (rtol, atol))
     difference = value - other
     # In the shape of both.
     beside = _core.where(difference == difference, other, other)
-    near = absolute(difference) < absolute_ + relative * absolute(beside)
+    near = abs(difference) < absolute + relative * abs(beside)
     return held(_core.check(value, near, "assert_near", message or "x is near y", [("x", value), ("y", other)], None),
                  summarize)
 

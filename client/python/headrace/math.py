@@ -8,6 +8,7 @@ from . import _core
 from ._functions.floats import (
     divide_no_nan, is_finite, is_inf, reciprocal, reduce_std, reduce_variance, rsqrt, sigmoid, squared_difference,
 )
+from ._functions.composed import zeros_like
 from ._missing import names_of as _names_of
 from ._functions.reductions import (
     argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
@@ -20,9 +21,9 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "abs", "add", "argmax", "argmin", "ceil", "cos", "cumprod", "cumsum", "divide", "divide_no_nan", "equal",
-    "exp", "floor", "floordiv", "floormod", "greater", "greater_equal", "is_finite", "is_inf", "is_nan", "less",
+    "exp", "floor", "floordiv", "floormod", "greater", "greater_equal", "is_finite", "imag", "is_inf", "is_nan", "less",
     "less_equal", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod",
-    "multiply", "negative", "not_equal", "pow", "reciprocal", "reduce_all", "reduce_any", "reduce_max",
+    "multiply", "negative", "not_equal", "pow", "real", "reciprocal", "reduce_all", "reduce_any", "reduce_max",
     "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "rint", "round",
     "rsqrt", "sigmoid", "sign", "sin", "sqrt", "square", "squared_difference", "subtract", "tanh", "top_k",
     "truediv",
@@ -124,12 +125,33 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
-    """The absolute value.
+    """The absolute value; of complex numbers how large they are, as floats.
 
     >>> Dataset.from_tensors([-2, 0, 3]).map(abs).get_single_element()
     array([2, 0, 3], dtype=int32)
+    >>> Dataset.from_tensors(np.array([3 + 4j])).map(abs).get_single_element()
+    array([5.])
     """
     return _x(x).__abs__()
+
+
+def real(input: Any, name: str | None = None) -> Tensor:
+    """The real part of complex numbers: float32 of complex64, float64 of complex128. Other numbers are their own.
+
+    >>> Dataset.from_tensors(np.array([3 + 4j])).map(real).get_single_element()
+    array([3.])
+    """
+    return _core.real(named(input, "input"))
+
+
+def imag(input: Any, name: str | None = None) -> Tensor:
+    """The imaginary part, as ``real``: of other numbers 0.
+
+    >>> Dataset.from_tensors(np.array([3 + 4j])).map(imag).get_single_element()
+    array([4.])
+    """
+    x = named(input, "input")
+    return _core.imag(x) if x.dtype.is_complex else zeros_like(x)
 
 
 def square(x: Any, name: str | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, _drawing, _seeds, dtypes
 from ._missing import names_of as _names_of
 from ._specs import TensorShape
-from ._values import constant, integer, tensor
+from ._values import constant, extents, integer, tensor
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("random")
@@ -19,11 +19,12 @@ if not TYPE_CHECKING:
 Tensor = _core.Tensor
 
 
-def _dims(shape: Any) -> list[int | None]:
-    dims = TensorShape(shape)
-    if not dims.is_fully_defined():
-        raise ValueError(f"shape must be known when the function is traced, not {dims}")
-    return dims.as_list()
+def _dims(shape: Any) -> Any:
+    if isinstance(shape, TensorShape):
+        if not shape.is_fully_defined():
+            raise ValueError(f"shape must be known when the function is traced, not {shape}")
+        return shape.as_list()
+    return extents(shape, "shape")
 
 
 def set_seed(seed: int) -> None:
@@ -53,11 +54,15 @@ def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None
                       name: str | None = None, alg: str = "auto_select") -> Tensor:
     """Numbers in ``[minval, maxval)``: of floats in [0, 1) by default; of integers both bounds are needed.
 
+    Here and below ``shape`` may be a tensor, or have tensors in it: each element has its own shape.
+
     Bit for bit those of TensorFlow's default algorithm on CPUs.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(1).map(lambda i: hr.random.stateless_uniform([], [1, 2]) < 1.0))
     [np.True_]
+    >>> [x.shape for x in hr.Dataset.range(3).map(lambda i: hr.random.stateless_uniform([i, 2], [1, 2]))]
+    [(0, 2), (1, 2), (2, 2)]
     """
     kind = dtypes.as_dtype(dtype)
     if maxval is None:

@@ -171,6 +171,9 @@ void bind_functions(nb::module_& m) {
   });
   m.def("matmul", &matmul);
   m.def("cumsum", &math::cumsum);
+  m.def("real", &math::real);
+  m.def("imag", &math::imag);
+  m.def("true_places", &true_places);
   m.def("cumprod", &math::cumprod);
 
   // assertions: each gives its first argument back
@@ -252,15 +255,15 @@ void bind_functions(nb::module_& m) {
 
   // random numbers by seed
   m.def("stateless_uniform", [](nb::handle dims, e seed, e low, e high, const std::string& type) {
-    return random::stateless_uniform(shape_from_python(dims), seed, low, high, type_of(type));
+    return random::stateless_uniform(extents_of(dims), seed, low, high, type_of(type));
   });
-  m.def("stateless_normal", [](nb::handle dims, e seed, e mean, e deviation,
-                               const std::string& type) {
-    return random::stateless_normal(shape_from_python(dims), seed, mean, deviation, type_of(type));
-  });
+  m.def("stateless_normal",
+        [](nb::handle dims, e seed, e mean, e deviation, const std::string& type) {
+          return random::stateless_normal(extents_of(dims), seed, mean, deviation, type_of(type));
+        });
   m.def("stateless_truncated_normal",
         [](nb::handle dims, e seed, e mean, e deviation, const std::string& type) {
-          return random::stateless_truncated_normal(shape_from_python(dims), seed, mean, deviation,
+          return random::stateless_truncated_normal(extents_of(dims), seed, mean, deviation,
                                                     type_of(type));
         });
   m.def("stateless_categorical", &random::stateless_categorical);

@@ -424,6 +424,42 @@ column run_slice_along(const op_call& call) {
     });
 }
 
+// -- places of true values -----------------------------------------------------------------------
+
+result<tensor_spec> infer_true_places(const library_operands& in) {
+  const auto& mask = in[0];
+  if (mask.type != dtype::boolean)
+    return invalid_argument(fmt::format("it is given {}; bools are needed", to_string(mask)));
+  if (mask.dims.has_rank() && mask.dims.is_scalar())
+    return invalid_argument("a scalar has no places");
+  return tensor_spec{dtype::int64,
+                     {shape::unknown, mask.dims.has_rank() ? static_cast<int64_t>(mask.dims.rank())
+                                                           : shape::unknown}};
+}
+
+column run_true_places(const op_call& call) {
+  const auto& in = call.inputs[0];
+  return run_shaped_rows(call, 2, [&](size_t r, column_builder& out) -> result<shape> {
+    const auto row = in.shape_of(r);
+    if (row.is_scalar())
+      return invalid_argument("a scalar has no places");
+    const auto mask = row_values<bool>(in, r);
+    const auto axes = row.rank();
+    std::vector<int64_t> found;
+    for (size_t i = 0; i < mask.size(); ++i) {
+      if (!mask[i])
+        continue;
+      found.resize(found.size() + axes);
+      auto rest = static_cast<int64_t>(i);
+      for (size_t axis = axes; axis-- > 0; rest /= row[axis])
+        found[found.size() - axes + axis] = rest % row[axis];
+    }
+    if (!found.empty())
+      std::memcpy(out.extend(found.size()), found.data(), found.size() * sizeof(int64_t));
+    return shape{static_cast<int64_t>(found.size() / axes), static_cast<int64_t>(axes)};
+  });
+}
+
 } // namespace
 
 std::span<const library_function> extent_functions() {
@@ -435,6 +471,7 @@ std::span<const library_function> extent_functions() {
     {expr_op::reshape_computed, "reshape", 1, any, infer_reshape, run_reshape},
     {expr_op::repeat_parts, "repeat", 2, 2, infer_repeat, run_repeat},
     {expr_op::slice_along, "slice", 1, 3, infer_slice_along, run_slice_along},
+    {expr_op::true_places, "where", 1, 1, infer_true_places, run_true_places},
   };
   return functions;
 }

@@ -31,35 +31,39 @@ result<shape> check_dims(const std::vector<int64_t>& dims) {
   return shape{dims};
 }
 
-/// A second operand gives the first extent: the number of its parts.
-result<tensor_spec> infer_floats(const library_operands& in) {
-  HEADRACE_TRY(check_seed(in[0]));
+/// The shape that is drawn. An operand `like` gives the first extent: the number of its parts.
+result<shape> drawn_dims(const library_operands& in, size_t like) {
   auto wanted = in.attrs.dims;
   bool known = true;
-  if (in.size() == 2) {
-    const auto& like = in[1].dims;
-    if (wanted.empty() || (like.has_rank() && like.is_scalar()))
+  if (in.size() > like) {
+    const auto& of = in[like].dims;
+    if (wanted.empty() || (of.has_rank() && of.is_scalar()))
       return invalid_argument(
-        fmt::format("{} has no axis that is to be followed", to_string(in[1])));
-    wanted[0] = like.has_rank() ? like[0] : shape::unknown;
+        fmt::format("{} has no axis that is to be followed", to_string(in[like])));
+    wanted[0] = of.has_rank() ? of[0] : shape::unknown;
     known = wanted[0] != shape::unknown;
     if (!known)
       wanted[0] = 0;
   }
   HEADRACE_ASSIGN(auto dims, check_dims(wanted));
+  if (known)
+    return dims;
+  wanted[0] = shape::unknown;
+  return shape{std::move(wanted)};
+}
+
+result<tensor_spec> infer_floats(const library_operands& in) {
+  HEADRACE_TRY(check_seed(in[0]));
+  HEADRACE_ASSIGN(auto dims, drawn_dims(in, 1));
   if (in.type != dtype::float32 && in.type != dtype::float64)
     return invalid_argument(
       fmt::format("{} was asked for; float32 and float64 can be drawn", to_string(in.type)));
-  if (!known) {
-    wanted[0] = shape::unknown;
-    dims = shape{std::move(wanted)};
-  }
   return tensor_spec{in.type, std::move(dims)};
 }
 
 result<tensor_spec> infer_integers(const library_operands& in) {
   HEADRACE_TRY(check_seed(in[0]));
-  HEADRACE_ASSIGN(auto dims, check_dims(in.attrs.dims));
+  HEADRACE_ASSIGN(auto dims, drawn_dims(in, 3));
   for (const auto i : {size_t{1}, size_t{2}})
     if ((in[i].type != dtype::int32 && in[i].type != dtype::int64) || in[i].type != in[1].type
         || (in[i].dims.has_rank() && !in[i].dims.is_scalar()))
@@ -305,8 +309,8 @@ std::span<const library_function> random_functions() {
     {expr_op::row_seed, "random.element_seed", 0, 0, infer_row_seed, run_row_seed},
     {expr_op::random_bits, "random.fold_in", 1, 1, infer_bits, run_bits},
     {expr_op::random_uniform, "random.stateless_uniform", 1, 2, infer_floats, run_uniform},
-    {expr_op::random_normal, "random.stateless_normal", 1, 1, infer_floats, run_normal},
-    {expr_op::random_integers, "random.stateless_uniform", 3, 3, infer_integers, run_integers},
+    {expr_op::random_normal, "random.stateless_normal", 1, 2, infer_floats, run_normal},
+    {expr_op::random_integers, "random.stateless_uniform", 3, 4, infer_integers, run_integers},
     {expr_op::random_categorical, "random.stateless_categorical", 2, 2, infer_categorical,
      run_categorical},
   };

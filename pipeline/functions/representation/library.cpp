@@ -16,7 +16,8 @@ std::vector<const library_function*> all_functions() {
                            ragged_functions(),      text_functions(),         lookup_functions(),
                            random_functions(),      image_codec_functions(),  image_functions(),
                            gather_functions(),      split_functions(),        csv_functions(),
-                           file_functions(),        tensor_proto_functions(), extent_functions()})
+                           file_functions(),        tensor_proto_functions(), extent_functions(),
+                           complex_functions()})
     for (const auto& f : group) {
       const auto number = static_cast<size_t>(f.op);
       out.resize(std::max(out.size(), number + 1));

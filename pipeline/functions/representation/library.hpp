@@ -68,6 +68,7 @@ std::span<const library_function> split_functions();        ///< split_values, s
 std::span<const library_function> csv_functions();          ///< decode_csv
 std::span<const library_function> file_functions();         ///< read_file
 std::span<const library_function> tensor_proto_functions(); ///< serialize_tensor, parse_tensor
+std::span<const library_function> complex_functions();      ///< parts of complex numbers
 std::span<const library_function> extent_functions(); ///< those whose extents depend on values
 
 // -- for their implementation --------------------------------------------------

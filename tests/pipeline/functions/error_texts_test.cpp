@@ -1,4 +1,5 @@
 #include "headrace/pipeline/functions/image.hpp"
+#include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/random.hpp"
 #include "headrace/pipeline/functions/sequences.hpp"
 #include "tests/pipeline/functions/error_cases.hpp"
@@ -87,6 +88,10 @@ std::vector<error_case> texts_and_files() {
      "repeat: a number of repeats is -1; it must be 0 or more"},
     {expr_op::slice_along, on_one([](expr x) { return slice_along(x, 0, x, std::nullopt); }),
      "slice: a scalar has no axis to slice along"},
+    {expr_op::true_places, on_one([](expr x) { return true_places(x > 0); }),
+     "where: a scalar has no places"},
+    {expr_op::complex_part, on_one([](expr x) { return math::imag(x); }),
+     "complex_part: it is given int64[]; complex numbers are needed"},
     {expr_op::decode_csv, on_one([](expr) { return io::decode_csv("1,2", {{dtype::int64}})[0]; }),
      "io.decode_csv: a line has 2 fields; 1 are asked for"},
     {expr_op::gather_batches, on_one([](expr) { return gather(matrix(), matrix(), 1, 1); }),

@@ -146,7 +146,7 @@ expr expression_maker::extended(const expr& x) {
   // Few of them are negative, which is an error.
   const auto n =
     cast<int64_t>(reduce_max(cast<int32_t>(size(pick())) % 4)) - (below(6) == 0 ? 2 : 0);
-  switch (below(9)) {
+  switch (below(10)) {
   case 0: return range(int64_t{0}, n, int64_t{1});
   case 1: return range(1.5f, 1.5f + cast<float>(n), 0.75f);
   case 2: return may_grow() ? fill({n, 2}, x) : x[0];
@@ -155,6 +155,7 @@ expr expression_maker::extended(const expr& x) {
   case 5: return reshape(x, {n, -1});
   case 6: return may_grow() ? repeat(x, n, axis()) : x[0];
   case 7: return slice_along(x, axis(), n - 1, std::nullopt);
+  case 8: return true_places(x == pick());
   default: return slice_along(x, axis(), std::nullopt, n, below(2) == 0 ? 2 : -1);
   }
 }

@@ -1,4 +1,5 @@
 #include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/random.hpp"
 #include "headrace/pipeline/functions/sequences.hpp"
 #include "tests/pipeline/functions/everywhere.hpp"
 
@@ -32,6 +33,35 @@ template <class F>
 std::string first_error(int64_t x, F&& f) {
   const auto out = apply_everywhere({scalars(std::vector<int64_t>{x})}, std::forward<F>(f));
   return out.errors.empty() ? std::string{} : out.errors[0].why.message();
+}
+
+TEST(Extents, OfPlacesThatAreTrue) {
+  const auto values = constant(std::vector<int64_t>{0, 3, 1, 2}).node();
+  EXPECT_EQ(numbers_of({1, 3, 0}, [&](expr n) { return true_places(expr{values} > n); }),
+            (std::vector<std::string>{"[2, 1]: 1 3", "[0, 1]:", "[3, 1]: 1 2 3"}));
+  EXPECT_EQ(numbers_of({1},
+                       [&](expr n) {
+                         return true_places(reshape(expr{values}, {2, 2}) > n);
+                       }),
+            (std::vector<std::string>{"[2, 2]: 0 1 1 1"}));
+  EXPECT_THROW(true_places(numbers({1})), error);
+}
+
+TEST(Extents, OfRandomNumbersGiveThoseOfTheSameKnownShape) {
+  const auto seed = numbers({5, 6});
+  const auto draws = [&](const auto& rows, const auto& columns) {
+    const extents dims{extent{rows}, extent{columns}};
+    return std::tuple{random::stateless_uniform(dims, seed),
+                      random::stateless_uniform(dims, seed, int64_t{3}, int64_t{99}),
+                      random::stateless_normal(dims, seed, 1.0, 2.0, dtype::float64),
+                      random::stateless_truncated_normal(dims, seed)};
+  };
+  const auto computed =
+    apply_everywhere({scalars(std::vector<int64_t>{3})}, [&](expr n) { return draws(n, n - 1); });
+  const auto known = apply_everywhere({scalars(std::vector<int64_t>{3})},
+                                      [&](expr) { return draws(int64_t{3}, int64_t{2}); });
+  EXPECT_EQ(print_rows(computed), print_rows(known));
+  EXPECT_NE(first_error(-1, [&](expr n) { return random::stateless_uniform({n}, seed); }), "");
 }
 
 TEST(Extents, DifferFromRowToRow) {

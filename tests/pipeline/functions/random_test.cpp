@@ -65,11 +65,11 @@ void note(const expr_ptr& x, std::set<const expr_node*>& known, std::set<expr_op
 TEST(RandomExpressions, AreOfEveryFunction) {
   // Seeds of rows are drawn by operators: RowSeeds. The others are applied in blocks of one and on
   // every variant by tests of their own: SplitEach, GatherBatches, DecodeCsv, ReadFile,
-  // TensorProto.
+  // TensorProto, ComplexParts.
   std::set<expr_op> wanted,
     seen{expr_op::row_seed,         expr_op::split_values, expr_op::split_lengths,
          expr_op::gather_batches,   expr_op::decode_csv,   expr_op::read_file,
-         expr_op::serialize_tensor, expr_op::parse_tensor};
+         expr_op::serialize_tensor, expr_op::parse_tensor, expr_op::complex_part};
   for (uint16_t i = 0; i < 1000; ++i)
     if (to_string(static_cast<expr_op>(i)) != "unknown function")
       wanted.insert(static_cast<expr_op>(i));

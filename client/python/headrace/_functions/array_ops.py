@@ -53,17 +53,25 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``condition``, else ``y``, element by element.
+    """``x`` where ``condition``, else ``y``, element by element; without both the places where it is true.
 
     An element that takes nothing of one side cannot fail because of that side.
 
-    The shapes of all three broadcast; ``x`` and ``y`` are of one dtype.
+    The shapes of all three broadcast; ``x`` and ``y`` are of one dtype. The places are int64 [values, axes of
+    ``condition``], as many as there are in each element; of numbers those that are not 0. Raises ``ValueError`` for one
+    of ``x`` and ``y`` alone, and ``InvalidArgumentError`` for places of a scalar.
 
     >>> list(Dataset.range(3).map(lambda x: hr.where(x > 0, 6 // x, -1)))
     [np.int64(-1), np.int64(6), np.int64(3)]
+    >>> Dataset.from_tensors([5, 0, 7]).map(lambda x: hr.where(x > 0)).get_single_element()
+    array([[0],
+           [2]])
     """
-    if x is None or y is None:
-        refuse("headrace.where needs x and y", "How many values are true differs from element to element")
+    if (x is None) != (y is None):
+        raise ValueError("where: x and y must be given both, or none of them")
+    if x is None:
+        mask = _values.constant(condition)
+        return _core.true_places(mask if mask.dtype == dtypes.bool else mask != _core.cast(_values.constant(0), mask.dtype.name))
     return _core.where(_values.constant(condition), *_values.pair(x, y))
 
 

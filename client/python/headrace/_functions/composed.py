@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _values, dtypes
-from .array_ops import argsort, cast, cond, constant
+from .array_ops import cast, cond, constant
 from .._refusals import refuse
-from .shaping import expand_dims, gather, reshape, slice_
+from .shaping import expand_dims, gather, reshape
 
 Tensor = _core.Tensor
 
@@ -182,19 +182,46 @@ def _repeated(x: Tensor, times: int, along: int) -> Tensor:
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: str = "boolean_mask") -> Tensor:
-    """The parts along ``axis`` (0) where the vector ``mask`` is true: as many as there are in each element.
+    """The parts where ``mask`` is true, as many as there are in each element: the axes of ``tensor`` from ``axis`` (0) on that
+    ``mask`` has become one.
 
-    Raises ``ValueError`` for a mask with more axes.
+    Raises ``ValueError`` for a mask without axes, and for extents that cannot be those of ``tensor``; where they are known
+    later only, other ones are an error of the element.
 
     >>> Dataset.from_tensors([5, 6, 7]).map(lambda x: hr.boolean_mask(x, x != 6)).get_single_element()
     array([5, 7], dtype=int32)
+    >>> Dataset.from_tensors([[5, 6], [7, 8]]).map(lambda x: hr.boolean_mask(x, x != 6)).get_single_element()
+    array([5, 7, 8], dtype=int32)
     """
-    chosen = _values.constant(mask)
-    if chosen.ndim not in (1, None):
-        raise ValueError(f"boolean_mask: mask must be a vector, not of shape {chosen.shape}")
-    order = argsort(cast(~chosen, dtypes.int32))
-    kept = slice_(order, [0], expand_dims(_core.reduce_sum(cast(chosen, dtypes.int64), [], False), 0))
-    return gather(tensor, kept, axis=0 if axis is None else _values.integer(axis, "axis"))
+    x, chosen = _values.constant(tensor), _values.constant(mask)
+    if chosen.dtype != dtypes.bool:
+        raise TypeError(f"boolean_mask: mask must be of bools, not {chosen.dtype.name}")
+    if chosen.ndim == 0:
+        raise ValueError("boolean_mask: mask must have an axis")
+    axes, masked = x.ndim, chosen.ndim
+    if axes is None or masked is None:
+        raise ValueError("boolean_mask: the number of axes of tensor and mask must be known; see ensure_shape")
+    first = 0 if axis is None else _values.integer(axis, "axis")
+    first += axes if first < 0 else 0
+    last = first + masked
+    if first < 0 or last > axes:
+        raise ValueError(f"boolean_mask: a mask of {masked} axes does not fit {axes} axes from axis {axis} on")
+    own, asked = x.shape.as_list()[first:last], chosen.shape.as_list()
+    if any(a is not None and b is not None and a != b for a, b in zip(own, asked)):
+        raise ValueError(f"boolean_mask: mask of shape {chosen.shape} does not fit {x.shape} from axis {first} on")
+    extents = [n if n is not None else _core.shape_of(x)[i] for i, n in enumerate(x.shape.as_list())]
+    if None in (*own, *asked):
+        same = _core.reduce_all(_core.shape_of(chosen) == _core.stack([_values.constant(n, dtypes.int64)
+                                                                       for n in extents[first:last]], 0), [], False)
+        chosen = _core.check(chosen, same, "boolean_mask", "mask and tensor have the same extents",
+                             [("mask", _core.shape_of(chosen)), ("tensor", _core.shape_of(x))], None)
+    kept = _core.reshape(_core.true_places(_core.reshape(chosen, [-1])), [-1])
+    if masked > 1:
+        together: Any = 1
+        for n in extents[first:last]:
+            together = together * n
+        x = _core.reshape(x, [*extents[:first], together, *extents[last:]])
+    return gather(x, kept, axis=first)
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
