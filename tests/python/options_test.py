@@ -90,3 +90,13 @@ def test_OptionsThatAreNotHereSayWhatToUse(name):
         getattr(hr.Options(), name)
     with pytest.raises(hr.errors.UnimplementedError, match="is not in this release: "):
         setattr(hr.Options(), name, 1)
+
+
+@pytest.mark.parametrize("combine", [hr.Dataset.flat_map, hr.Dataset.interleave])
+def test_OptionsOfDatasetsThatFunctionsGiveChangeNothing(combine):
+    given = hr.Options()
+    given.deterministic = False
+    ds = combine(hr.Dataset.range(3), lambda n: hr.Dataset.range(n).with_options(given))
+    assert ds.options().deterministic is None
+    assert ds.with_options(given).options().deterministic is False
+    assert sorted(int(x) for x in ds) == [0, 0, 1]

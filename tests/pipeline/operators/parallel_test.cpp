@@ -298,5 +298,15 @@ TEST(Options, NearestToTheResultWin) {
             "invalid_argument: options: threads is 0; it must be at least 1");
 }
 
+TEST(Options, OfDatasetsThatFunctionsGiveChangeNothing) {
+  const auto in = make_options(range(0, 3), {.threads = 5}).value();
+  const auto inner = traced(in, [](expr) {
+    return make_options(range(0, 2), {.deterministic = false, .threads = 2}).value();
+  });
+  for (const auto& graph :
+       {make_flat_map(in, inner).value(), make_interleave(in, inner, 2, 1, 2).value()})
+    EXPECT_EQ(options_of(*graph), (graph_options{.threads = 5}));
+}
+
 } // namespace
 } // namespace headrace
