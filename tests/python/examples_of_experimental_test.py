@@ -152,7 +152,18 @@ def test_check_numerics():
         next(iterator)
 
 
-@differs("debugging.enable_check_numerics is missing")
+@ours("functions compute in datasets")
+def test_enable_check_numerics_InADataset():
+    tf.debugging.enable_check_numerics()
+    try:
+        dataset = Dataset.from_tensors(np.array([[0.0, -1.0], [4.0, 3.0]])).map(tf.math.sqrt)
+    finally:
+        tf.debugging.disable_check_numerics()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        elements(dataset)
+
+
+@differs("functions compute in datasets")
 def test_enable_check_numerics():
     tf.debugging.enable_check_numerics()
     try:
