@@ -116,6 +116,12 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     // Small blocks are made larger ones.
     {"cache", [in] { return in.cache(); }, 1},
     {"load", [saved] { return dataset::load(saved->path()); }, 1},
+    {"write_tfrecord",
+     [texts, saved] {
+       return dataset::text_lines(texts).written_to_tfrecord(expr{saved->path() + "/records"});
+     },
+     0},
+    {"stats", [in] { return in.latency_stats("time"); }, 0},
     {"snapshot", [in, kept] { return in.snapshot(kept->path()); }, 1},
     {"global_shuffle", [in] { return in.global_shuffle({.seed = 1}); }, 1},
     // Values and row lengths.

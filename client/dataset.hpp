@@ -282,6 +282,10 @@ public:
   void save(const std::string& folder, F&& shard, save_options options = {}) const {
     save_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
+  /// The same elements, of which it is measured how long each took, or how many bytes it has, where
+  /// they are read with `iterate_options::counters`; see statistics.hpp.
+  dataset latency_stats(std::string tag) const;
+  dataset bytes_produced_stats(std::string tag) const;
   /// A dataset of one element, the number of records: where it is read, these string scalars are
   /// written into a TFRecord file. For functions, where `path` may depend on the element; see
   /// `write_tfrecord` for a file that is written at once.

@@ -26,6 +26,7 @@ public:
     context_.seed = options.seed ? *options.seed : random_id();
     context_.repetition = options.repetition.value_or(0);
     context_.find_function = options.find_function;
+    context_.counters = options.counters;
     context_.ignored = [this](uint64_t more) { ignored_ += more; };
     const auto warn = options.warn ? options.warn : write_warning;
     context_.distribute = [token = context_.stop, warn](

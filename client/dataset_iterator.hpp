@@ -27,6 +27,8 @@ struct iterate_options {
   /// because workers of a service were lost. Called once for each repetition, on a reading thread.
   /// Unset: the message goes to standard error.
   std::function<void(const std::string&)> warn;
+  /// Counters of the operators that run here; see `measured_by`. Empty: nothing is counted.
+  counters_of counters = {};
 };
 
 /// One iteration over a dataset. Not thread-safe. The destructor stops all that runs for it.

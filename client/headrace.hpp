@@ -12,6 +12,7 @@
 #include "headrace/client/service_status.hpp"
 #include "headrace/client/write_tfrecord.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
+#include "headrace/pipeline/explain/statistics.hpp"
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/image.hpp"

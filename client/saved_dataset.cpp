@@ -120,6 +120,12 @@ int64_t dataset::saved_shards(const std::string& folder) {
 dataset dataset::cache(cache_options options) const {
   return checked(make_cache(node_, std::move(options.folder), options.most_bytes));
 }
+dataset dataset::latency_stats(std::string tag) const {
+  return checked(make_stats(node_, std::move(tag), false));
+}
+dataset dataset::bytes_produced_stats(std::string tag) const {
+  return checked(make_stats(node_, std::move(tag), true));
+}
 dataset dataset::written_to_tfrecord(const expr& path, file_options options) const {
   return checked(make_write_tfrecord(node_, path.node(), options.compression));
 }

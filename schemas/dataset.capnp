@@ -396,5 +396,11 @@ struct Dataset {
       input @153 :UInt32;
       file @154 :Files;
     }
+    stats :group {
+      input @155 :UInt32;
+      tag @156 :Text;
+      bytes @157 :Bool;
+      # Of each element its bytes are measured, else how long it took.
+    }
   }
 }

@@ -240,6 +240,8 @@ std::optional<block> operator_iterator::counted(const limits& wanted) {
     counts.rows += out->rows;
     counts.bytes += out->bytes();
     ++counts.blocks;
+    if (counts.given)
+      counts.given(*out, took);
   }
   counts.kernel_calls += std::exchange(kernel_calls_, 0);
   return out;

@@ -56,7 +56,8 @@
   X(last_element, 129) \
   X(cache, 130) \
   X(snapshot, 131) \
-  X(write_tfrecord, 132)
+  X(write_tfrecord, 132) \
+  X(stats, 133)
 // clang-format on
 
 namespace headrace {

@@ -207,6 +207,11 @@ struct cache_parameters {
   /// What a cache in memory holds, for all iterations in this process. Not part of the graph.
   std::shared_ptr<memory_cache> memory;
 };
+/// The elements of its input, of which it is measured what they took, or their size.
+struct stats_parameters {
+  std::string tag;    ///< the name of what is measured
+  bool bytes = false; ///< of each element its bytes, else how long it took
+};
 /// With a function that gives the shard, or without one.
 struct snapshot_parameters {
   std::string folder;
@@ -223,6 +228,6 @@ using operator_parameters =
                skip_parameters, prefetch_parameters, enumerate_parameters, service_options,
                shard_parameters, assert_cardinality_parameters, window_parameters,
                sample_from_parameters, choose_from_parameters, graph_options, sleep_parameters,
-               group_parameters, cache_parameters, snapshot_parameters>;
+               group_parameters, cache_parameters, snapshot_parameters, stats_parameters>;
 
 } // namespace headrace

@@ -132,7 +132,13 @@ struct op_counters {
   /// Counters of the operator that uses this one; set by the counters' owner.
   op_counters* user = nullptr;
   std::atomic<std::thread::id> thread{}; ///< the thread that is in its `next`
+  /// Called with each block that it gives, and how long its `next` took, on the thread that reads
+  /// it. Set by the counters' owner; may be empty.
+  std::function<void(const block&, uint64_t ns)> given;
 };
+
+/// The counters of an operator; null: they are not asked for.
+using counters_of = std::function<op_counters*(const dataset_node&)>;
 
 /// A C++ function that graphs call by name: rows in, rows out. If the graph asks for parallel
 /// calls, several threads call it at a time. Running calls are not waited for when the iterator is
@@ -164,7 +170,7 @@ struct iterator_context {
   uint64_t seed =
     0; ///< drawn for this run; operators without a seed of their own derive theirs from it
   uint64_t repetition = 0; ///< for shuffles that reshuffle in each iteration
-  std::function<op_counters*(const dataset_node&)> counters; ///< may be empty
+  counters_of counters;    ///< may be empty
   /// Called from any thread with the number of further elements that an `ignore_errors` left out;
   /// may be empty.
   std::function<void(uint64_t)> ignored;

@@ -238,6 +238,9 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                   saved_compression compression = saved_compression::snappy,
                                   function_ptr shard = nullptr);
 
+/// The same elements, of which it is measured, under the name `tag`, how long each took, or with
+/// `bytes` how large it is: see explain/statistics.hpp.
+result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes);
 /// One element, the number of records (int64): all string scalars of `input` are written into one
 /// TFRecord file, which has its name once it is whole, and the place of an earlier one. `path`: a
 /// string scalar. A failed record fails the element, and leaves no file.

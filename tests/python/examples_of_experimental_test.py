@@ -41,7 +41,6 @@ def test_snapshot_WithAReader(tmp_path):
         assert sorted(elements(dataset)) == list(range(10))
 
 
-@awaited("StatsAggregator")
 @pytest.mark.skipif(LIBRARY == "tensorflow", reason="later versions have no statistics")
 def test_StatsAggregator():
     aggregator = experimental.StatsAggregator()
@@ -51,7 +50,6 @@ def test_StatsAggregator():
     assert elements(dataset) == [0, 1, 2]
 
 
-@awaited("StatsOptions")
 @pytest.mark.skipif(LIBRARY == "tensorflow", reason="later versions have no statistics")
 def test_StatsOptions():
     options = tf.data.Options()

@@ -182,8 +182,29 @@ def test_ARestoredIterationDrawsWhatWasToCome():
     hr.random.set_seed(6)
     again = numbers().map(draw)
     assert list(again.restore(record)) == rest and len(first) == 7
-    with pytest.warns(RuntimeWarning, match="after restore"):
-        assert len(list(again)) == 20
+
+
+@pytest.mark.parametrize("make", [lambda: numbers().map(draw), lambda: numbers().map(draw).shuffle(20).window(3)])
+def test_IterationsAfterARestoredOneDrawAsAfterTheOneThatItIs(make):
+    def passes(ds, *, from_the_second=None):
+        if from_the_second is None:
+            return [values(x) for x in (iter(ds), iter(ds), iter(ds))]
+        return [values(ds.restore(from_the_second)), values(iter(ds))]
+
+    def values(it):
+        return [list(x) if isinstance(x, hr.Dataset) else float(x) for x in it]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hr.random.set_seed(5)
+        ds = make()
+        all_passes = passes(ds)
+        hr.random.set_seed(5)
+        ds = make()
+        list(ds)
+        record = iter(ds).save()
+        hr.random.set_seed(5)
+        assert passes(make(), from_the_second=record) == all_passes[1:]
 
 
 def test_ASpawnedProcessDrawsTheSame():

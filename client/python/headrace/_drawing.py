@@ -23,15 +23,6 @@ class _OfThread(threading.local):
 _of_thread = _OfThread()
 
 
-class Iterations:
-    """How many iterations of a dataset have begun, and of those that are made of it in order to read it."""
-
-    __slots__ = ("begun",)
-
-    def __init__(self) -> None:
-        self.begun: int | None = 0  # None: it is not known
-
-
 def note() -> None:
     """The function that is being traced draws for each element."""
     _of_thread.count += 1

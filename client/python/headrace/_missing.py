@@ -63,21 +63,15 @@ MISSING: dict[str, dict[str, str]] = {
     "data.experimental": {
         "CheckpointInputPipelineHook": "iterators have save and restore",
         "ServiceOptions": "the service takes arguments: headrace.service.distribute",
-        "StatsAggregator": "headrace explain measures each operator",
-        "StatsOptions": "headrace explain measures each operator",
-        "bytes_produced_stats": "headrace explain measures each operator",
         "dense_to_sparse_batch": "Dataset.ragged_batch and padded_batch batch rows of different shapes",
         "enable_debug_mode": "print in a headrace.py_function",
         "from_variant": "datasets are values of Python",
         "get_model_proto": "headrace explain shows a running pipeline",
-        "latency_stats": "headrace explain measures each operator",
         "make_saveable_from_iterator": "iterators have save and restore",
-        "set_stats_aggregator": "headrace explain measures each operator",
         "to_variant": "datasets are values of Python",
     },
     "Options": {
         "experimental_service": "the service takes arguments: headrace.service.distribute",
-        "experimental_stats": "headrace explain measures each operator",
     },
     "Dataset": {
         "from_sparse_tensor_slices": "from_tensor_slices",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._missing import MISSING, missing
+from ._statistics import StatsAggregator
 from .errors import UnimplementedError
 
 
@@ -178,6 +179,31 @@ class DistributeOptions(_Group):
     _fields = {"auto_shard_policy": _ANYTHING, "num_devices": _NUMBER}
 
 
+class StatsOptions(_Group):
+    """``Options().experimental_stats``: where what is measured of a dataset goes.
+
+    aggregator: a ``StatsAggregator``. prefix: stands before all names, with ``::`` behind it. latency_all_edges: measures
+    how long each operator took for an element, too, with what is below it, as ``record_latency_NAME/_NUMBER``.
+    counter_prefix changes nothing: there are no counters.
+
+    >>> options = hr.Options()
+    >>> options.experimental_stats.aggregator = hr.experimental.StatsAggregator()
+    >>> options.experimental_stats.latency_all_edges = True
+    >>> list(Dataset.range(3).map(lambda x: x + 1).with_options(options))
+    [np.int64(1), np.int64(2), np.int64(3)]
+    >>> list(options.experimental_stats.aggregator.get_summary())
+    ['record_latency_map/_1', 'record_latency_range/_2']
+    """
+
+    aggregator: StatsAggregator | None
+    prefix: str | None
+    counter_prefix: str | None
+    latency_all_edges: bool | None
+
+    _fields = {"aggregator": ("a StatsAggregator", lambda x: isinstance(x, StatsAggregator)), "prefix": _TEXT,
+               "counter_prefix": _TEXT, "latency_all_edges": _YES_OR_NO}
+
+
 class Options(_Group):
     """How a dataset runs, for ``Dataset.with_options``. What is None is not set.
 
@@ -199,13 +225,14 @@ class Options(_Group):
     threading: ThreadingOptions
     experimental_optimization: OptimizationOptions
     experimental_distribute: DistributeOptions
-    experimental_stats = _Missing("experimental_stats")
+    experimental_stats: StatsOptions
     experimental_service = _Missing("experimental_service")
     #: The earlier names of some options.
     _names = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
     _fields = {
         "deterministic": _YES_OR_NO, "autotune": AutotuneOptions, "threading": ThreadingOptions,
         "experimental_optimization": OptimizationOptions, "experimental_distribute": DistributeOptions,
+        "experimental_stats": StatsOptions,
         "dataset_name": _TEXT, "framework_type": _ANYTHING, "experimental_slack": _YES_OR_NO,
         "experimental_symbolic_checkpoint": _YES_OR_NO, "experimental_warm_start": _YES_OR_NO,
         "experimental_external_state_policy": _ANYTHING,
@@ -257,7 +284,7 @@ _OF_GRAPH = ("deterministic", "autotune.enabled", "threading.private_threadpool_
 _OF_NO_EFFECT = ("dataset_name", "framework_type", "experimental_external_state_policy", "experimental_slack",
                  "experimental_symbolic_checkpoint", "experimental_warm_start", "threading.max_intra_op_parallelism",
                  "autotune.autotune_algorithm")
-_HINTS = "experimental_optimization."
+_HINTS = ("experimental_optimization.", "experimental_stats.")
 _SHARDING = "experimental_distribute.auto_shard_policy"
 
 
@@ -269,6 +296,12 @@ def check(options: Any) -> Options:
         if name not in (*_OF_GRAPH, *_OF_NO_EFFECT, _SHARDING) and not name.startswith(_HINTS):
             raise UnimplementedError(f"with_options: this release has no option '{name}'")
     return options
+
+
+def measured(options: Options) -> tuple[Any, str, bool] | None:
+    """What is measured of a dataset with these options: where it goes, the prefix of names, and whether of all operators."""
+    stats = options.experimental_stats
+    return None if stats.aggregator is None else (stats.aggregator._all, stats.prefix or "", bool(stats.latency_all_edges))
 
 
 def of_graph(options: Options) -> tuple[bool | None, bool | None, int | None, int | None, str | None]:

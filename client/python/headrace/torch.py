@@ -20,6 +20,7 @@ import numpy as np
 import torch
 import torch.utils.data
 
+from . import _options
 from ._dataset import Dataset
 from ._dlpack import Shared
 from ._epochs import Epochs, mixed
@@ -158,7 +159,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         loaded = self._loaded
         if loaded is None or loaded["position"] is None or loaded["epoch"] != self._epoch:
             # The number of the epoch is used, not that of this process's iterations.
-            self._at, others = self._dataset._graph.read_as(self._run_seed(consumers, key), self._epoch), mine
+            self._at, others = self._dataset._graph.read_as(
+                self._run_seed(consumers, key), self._epoch, _options.measured(self._dataset._given_options)), mine
         else:
             if loaded["consumer"] != (mine, consumers):
                 raise ValueError(f"load_state_dict: the state is that of consumer {loaded['consumer'][0]} of "

@@ -1,10 +1,12 @@
 #include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/graph/rewrite.hpp"
 #include "headrace/pipeline/graph/row_order.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "nested.hpp"
 #include "python_function.hpp"
 #include "reading.hpp"
+#include "statistics.hpp"
 #include "values.hpp"
 
 #include <nanobind/stl/tuple.h>
@@ -143,17 +145,30 @@ void bind_datasets(nb::module_& m) {
            auto bytes = encode_graph(x.node()).value();
            return nb::bytes(bytes.data(), bytes.size());
          })
-    .def("restore",
-         [](graph x, nb::bytes record) {
-           return new reading{x, buffer::copy_of(record.data(), record.size())};
-         })
-    .def("read", [](graph x) { return new reading{x}; })
+    .def(
+      "restore",
+      [](graph x, nb::bytes record, nb::handle measured) {
+        return new reading{x, buffer::copy_of(record.data(), record.size()),
+                           counters_in(measured, x)};
+      },
+      nb::arg("record"), nb::arg("measured") = nb::none())
+    // The next iteration. `seed`: None: the dataset's own.
+    .def(
+      "read",
+      [](graph x, seed s, nb::handle measured) {
+        return new reading{x, s, {}, counters_in(measured, x)};
+      },
+      nb::arg("seed") = nb::none(), nb::arg("measured") = nb::none())
     .def(
       "read_as",
-      [](graph x, seed s, uint64_t repetition) {
-        return new reading{x, s, repetition};
+      [](graph x, seed s, uint64_t repetition, nb::handle measured) {
+        return new reading{x, s, repetition, counters_in(measured, x)};
       },
-      nb::arg("seed").none(), nb::arg("repetition"));
+      nb::arg("seed").none(), nb::arg("repetition"), nb::arg("measured") = nb::none())
+    // Are there latency_stats and the like?
+    .def("measures", [](graph x) {
+      return any_node(x.node(), [](const dataset_node& n) { return n.op == dataset_op::stats; });
+    });
 
   m.def("decode_graph", [](nb::bytes encoded) {
     return checked(decode_graph(buffer::copy_of(encoded.data(), encoded.size())));
@@ -251,6 +266,9 @@ void bind_datasets(nb::module_& m) {
         [](graph a, graph b) { return checked(make_concatenate(a.node(), b.node())); });
   m.def("zip",
         [](const std::vector<dataset>& inputs) { return checked(make_zip(nodes_of(inputs))); });
+  m.def("stats", [](graph in, std::string tag, bool bytes) {
+    return checked(make_stats(in.node(), std::move(tag), bytes));
+  });
   m.def("take_while",
         [](graph in, const function& f) { return checked(make_take_while(in.node(), shared(f))); });
   m.def("scan", [](graph in, nb::handle initial, const function& f) {

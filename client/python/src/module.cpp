@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   bind_reading(m);
   bind_datasets(m);
   bind_writers(m);
+  bind_statistics(m);
   bind_storage(m);
   bind_service(m);
   bind_saves(m);

@@ -45,6 +45,7 @@ void bind_datasets(nb::module_& m);
 void bind_storage(nb::module_& m);
 void bind_reading(nb::module_& m);
 void bind_writers(nb::module_& m);
+void bind_statistics(nb::module_& m);
 void bind_service(nb::module_& m);
 void bind_saves(nb::module_& m);
 void bind_sharding(nb::module_& m);

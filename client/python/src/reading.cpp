@@ -152,11 +152,13 @@ bool reads_in_rounds(const dataset_ptr& what, std::set<const dataset_node*>& see
 
 } // namespace
 
-reading::reading(const dataset& what) : reading(what, what.next_iteration()) { join_rounds(); }
-
-reading::reading(const dataset& what, std::optional<uint64_t> seed, uint64_t repetition)
-  : reading(what,
-            what.next_iteration({.seed = seed, .repetition = repetition, .find_function = {}})) {
+reading::reading(const dataset& what, std::optional<uint64_t> seed,
+                 std::optional<uint64_t> repetition, counters_of counters)
+  : reading(what, what.next_iteration({.seed = seed,
+                                       .repetition = repetition,
+                                       .find_function = {},
+                                       .warn = {},
+                                       .counters = std::move(counters)})) {
   join_rounds();
 }
 
@@ -182,7 +184,12 @@ reading::reading(dataset what, iterate_options options)
   };
 }
 
-reading::reading(const dataset& what, const buffer& record) : reading(what, iterate_options{}) {
+reading::reading(const dataset& what, const buffer& record, counters_of counters)
+  : reading(what, iterate_options{.seed = {},
+                                  .repetition = {},
+                                  .find_function = {},
+                                  .warn = {},
+                                  .counters = std::move(counters)}) {
   shared_->record = record;
   // Errors of the record are thrown here, not at the first element.
   run_interruptibly([s = shared_] { s->open(); });
@@ -393,7 +400,7 @@ uint64_t reading::ignored() const {
 }
 
 void reading::restore(const buffer& record) {
-  reading fresh{what_, record};
+  reading fresh{what_, record, shared_->options.counters};
   const auto turn = take_turn();
   close();
   // Swapped, so that `fresh` destroys the old iteration.

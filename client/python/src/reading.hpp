@@ -18,11 +18,11 @@ namespace headrace::python {
 /// `save` and `restore` run one at a time.
 class reading {
 public:
-  explicit reading(const dataset& what);
-  /// The iteration with this number and seed (unset: the dataset's own).
-  reading(const dataset& what, std::optional<uint64_t> seed, uint64_t repetition);
+  /// The iteration with this number (unset: the next one) and seed (unset: the dataset's own).
+  explicit reading(const dataset& what, std::optional<uint64_t> seed = {},
+                   std::optional<uint64_t> repetition = {}, counters_of counters = {});
   /// Continues from a record of `save`.
-  reading(const dataset& what, const buffer& record);
+  reading(const dataset& what, const buffer& record, counters_of counters = {});
   reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
   ~reading();

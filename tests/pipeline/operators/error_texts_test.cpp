@@ -178,6 +178,8 @@ std::vector<error_case> cases() {
      "cache them in a folder, or allow more"},
     {dataset_op::snapshot, [=] { return made(make_snapshot(in, "")); },
      "invalid_argument: snapshot: path is empty; it must name a folder"},
+    {dataset_op::stats, [=] { return made(make_stats(in, "", false)); },
+     "invalid_argument: stats: tag is empty; it must name what is measured"},
     {dataset_op::write_tfrecord, [=] { return made(make_write_tfrecord(in, text("a"))); },
      "invalid_argument: write_tfrecord: the elements are int64[]; they must be string scalars"},
   };

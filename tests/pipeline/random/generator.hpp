@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/functions/strings.hpp"
 #include "tests/pipeline/random/groups.hpp"
 #include "tests/pipeline/random/orders.hpp"
 #include "tests/pipeline/random/reorderings.hpp"
@@ -41,7 +42,10 @@ public:
     case 8: return take(in, between(0, 60));
     case 9: return skip(in);
     case 10: return concatenate(in, make(depth / 2));
-    case 11: return {make_prefetch(in.graph, between(-1, 5)).value(), in.want};
+    case 11:
+      return {toss() ? make_prefetch(in.graph, between(-1, 5)).value()
+                     : make_stats(in.graph, "x", toss()).value(),
+              in.want};
     case 12: return take_while(in);
     case 13: return shard(in);
     case 14: return unique(in);
@@ -50,7 +54,8 @@ public:
     case 17: return choose(in, make(depth / 2));
     case 18: return sample_from(in, make(depth / 2));
     case 19: return options(in);
-    case 20: return {make_sleep(in.graph, between(0, 2)).value(), in.want};
+    case 20:
+      return toss() ? sample{make_sleep(in.graph, between(0, 2)).value(), in.want} : written(in);
     case 21:
     case 22:
     case 23:
@@ -72,7 +77,10 @@ public:
     case 6: return unbatch(in);
     case 7: return take(in, between(0, 60));
     case 8: return skip(in);
-    case 9: return {make_prefetch(in.graph, between(-1, 5)).value(), in.want};
+    case 9:
+      return {toss() ? make_prefetch(in.graph, between(-1, 5)).value()
+                     : make_stats(in.graph, "x", toss()).value(),
+              in.want};
     case 10: return take_while(in);
     case 11: return shard(in);
     case 12: return unique(in);
@@ -356,6 +364,22 @@ private:
     }
     return below(2) ? repeat(out) : out;
   }
+  // Each number into the file, which is one record.
+  sample written(const sample& in) {
+    const auto windows = make_window(in.graph, 1, 1).value();
+    const auto path = folder("written");
+    const auto f = traced(windows, [&](dataset_ptr w) {
+      const auto texts =
+        make_map(w, traced(w, [](expr x) { return strings::as_string(x); })).value();
+      return make_write_tfrecord(texts, expr{path}.node()).value();
+    });
+    sample out{make_flat_map(windows, f).value(), in.want};
+    for (auto& x : out.want)
+      if (!x.failed)
+        x = number(1);
+    return out;
+  }
+
   std::string folder(const char* kind) {
     return fmt::format("{}/{}-{}", kept_.path(), kind, folders_++);
   }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Described:
     """Something that a graph describes, with the options that were given."""
 
-    __slots__ = ("_drawn_from", "_given_options", "_graph", "_iterations", "_stacked")
+    __slots__ = ("_drawn_from", "_given_options", "_graph", "_stacked")
 
     def __init__(self, graph: _core.Graph | None = None, options: _options.Options | None = None,
                  drawn_from: int | None = None) -> None:
@@ -23,7 +23,6 @@ class Described:
         self._given_options = options or _options.Options()
         self._stacked: Dataset | bool | None = None  # what is read in place of elements with datasets in them
         self._drawn_from = drawn_from  # the seed of what functions draw for each element
-        self._iterations = _drawing.Iterations()  # counted if there is such a seed
 
     def _with(self, graph: _core.Graph) -> Dataset:
         return made(graph, self._given_options, _drawing.seed_of(self))

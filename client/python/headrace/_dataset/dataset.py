@@ -111,15 +111,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return read if graph is self._graph else self._of_windows(read)
 
     def _begun(self, graph: _core.Graph) -> _core.Iterator:
-        if self._drawn_from is None:
-            return graph.read()
-        number = self._iterations.begun
-        if number is None:
-            warnings.warn("after restore, random.set_seed decides nothing of what functions draw for each element in further "
-                          "iterations over the same dataset", RuntimeWarning, stacklevel=3)
-            return graph.read()
-        self._iterations.begun = number + 1
-        return graph.read_as(self._drawn_from, number)
+        return graph.read(self._drawn_from, _options.measured(self._given_options))
 
     def _readable(self) -> _core.Graph:
         """The graph that is read, with tensors in place of datasets among its elements."""
@@ -158,9 +150,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         if not isinstance(record, bytes):
             raise TypeError(f"restore: record must be the bytes that save() gave, not {type(record).__name__}")
         graph = self._readable()
-        if self._drawn_from is not None:
-            self._iterations.begun = None
-        return graph.restore(record) if graph is self._graph else self._of_windows(graph.restore(record))
+        read = graph.restore(record, _options.measured(self._given_options))
+        return read if graph is self._graph else self._of_windows(read)
 
     def fingerprint(self) -> np.uint64:
         """A number that is equal for equal datasets: of the same sources, operators, functions and seeds.
@@ -183,9 +174,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         single = _core.single_element(self._graph)
         if single.is_inside_function():
             return _tracing.element_of(single)
-        one = Dataset(single, drawn_from=self._drawn_from)
-        one._iterations = self._iterations
-        return next(iter(one))
+        return next(iter(Dataset(single, self._given_options, self._drawn_from)))
 
     def __len__(self) -> int:
         n = self.cardinality()

@@ -159,9 +159,7 @@ class Functions(Described):
         initial = _tracing.tensors(initial_state)
         beside = _core.zip([_core.from_tensors(initial), self._graph])
         f = _tracing.trace(beside, _twice(reduce_func), "reduce", "reduce_func", dataset=False)
-        last = self._with(_core.last_element(_core.scan(self._graph, initial, f), initial, self._graph))
-        last._iterations = self._iterations
-        return last.get_single_element()
+        return self._with(_core.last_element(_core.scan(self._graph, initial, f), initial, self._graph)).get_single_element()
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output.

@@ -329,9 +329,7 @@ class TFRecordWriter:
             raise TypeError(f"TFRecordWriter: dataset must give string scalars, not {dataset.element_spec}")
         written = _core.write_tfrecord(dataset._graph, self._filename, self._compression)
         if not _tracing.is_tracing():
-            one = dataset._with(written)
-            one._iterations = dataset._iterations
-            next(iter(one))
+            next(iter(dataset._with(written)))
             return
         if _assertions.is_conditional():
             raise UnimplementedError("TFRecordWriter.write runs for every element, and so cannot stand in a branch or a loop "

@@ -150,6 +150,9 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
             raise TypeError(f"distribute: the input must be a Dataset, not {type(dataset).__name__}")
         _vouching.vouch(dataset._graph.python_programs())
         _drawing.warn_of_what_is_not_decided(dataset, "distribute")
+        if dataset._graph.measures() and dataset._given_options.experimental_stats.aggregator is not None:
+            warnings.warn("distribute: latency_stats and bytes_produced_stats measure nothing on workers; put them behind "
+                          "distribute", RuntimeWarning, stacklevel=3)
         return Dataset(_core.distribute(dataset._graph, *options), _options_of(dataset.options(), job_name))
 
     return apply

@@ -1,0 +1,17 @@
+#include "headrace/pipeline/makers/node_checks.hpp"
+
+namespace headrace {
+
+result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes) {
+  constexpr auto op = dataset_op::stats;
+  HEADRACE_TRY(detail::check_input(op, input));
+  if (tag.empty())
+    return detail::refused(op, "tag is empty; it must name what is measured");
+  auto node = detail::node_of(op, {input});
+  node.spec = input->spec;
+  node.cardinality = input->cardinality;
+  node.parameters = stats_parameters{std::move(tag), bytes};
+  return detail::finish(std::move(node));
+}
+
+} // namespace headrace
