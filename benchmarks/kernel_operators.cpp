@@ -116,6 +116,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     // Small blocks are made larger ones.
     {"cache", [in] { return in.cache(); }, 1},
     {"load", [saved] { return dataset::load(saved->path()); }, 1},
+    {"saved_shards", [saved] { return dataset{make_saved_shards(saved->path()).value()}; }, 1},
     {"write_tfrecord",
      [texts, saved] {
        return dataset::text_lines(texts).written_to_tfrecord(expr{saved->path() + "/records"});

@@ -4,6 +4,7 @@
 #include "headrace/client/internal/service_client.hpp"
 #include "headrace/pipeline/graph/read_again.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
+#include "headrace/pipeline/saving/whole_snapshots.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/node/address.hpp"
 
@@ -97,7 +98,10 @@ dataset distribute::operator()(const dataset& input) const {
   check_cache(options_, input.node()->cardinality);
   if (auto how = can_promise(options_.guarantee, options_.processing_mode, *input.node()); !how)
     throw error{how.with_context("distribute")};
-  return dataset{make_distribute(input.node(), to_service_options(options_)).value()};
+  auto graph = input.node();
+  if (options_.processing_mode == sharding_policy::dynamic)
+    graph = read_whole_snapshots(graph).value();
+  return dataset{make_distribute(std::move(graph), to_service_options(options_)).value()};
 }
 
 std::string register_dataset(const std::string& service, const dataset& what,

@@ -372,6 +372,7 @@ struct Dataset {
       folder @128 :Text;
       spec @129 :ElementSpec;
       blocks @130 :Int64;
+      # -1: of a shard, known where it is read.
       cardinality @131 :Int64;
       shard @132 :UInt32;
       # Expression plus one; 0: all shards.
@@ -390,6 +391,8 @@ struct Dataset {
       compression @138 :SavedDataset.Compression;
       shard @139 :UInt32;
       # Function plus one; 0: one shard.
+      reader @158 :UInt32;
+      # Dataset plus one, which is read once the snapshot is whole; 0: its shards, one after another.
     }
     writeTfrecord :group {
       # One element, the number of records, once all are in the file.
@@ -401,6 +404,10 @@ struct Dataset {
       tag @156 :Text;
       bytes @157 :Bool;
       # Of each element its bytes are measured, else how long it took.
+    }
+    savedShards :group {
+      # The numbers of the shards of a saved dataset, from 0.
+      folder @159 :Text;
     }
   }
 }

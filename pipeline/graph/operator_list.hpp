@@ -23,6 +23,7 @@
   X(generator, 14) \
   X(elements_of, 15) \
   X(load, 16) \
+  X(saved_shards, 17) \
   X(global_shuffle, 99) \
   X(map, 100) \
   X(filter, 101) \

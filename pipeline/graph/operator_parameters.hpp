@@ -83,9 +83,13 @@ struct generator_parameters {
 /// tensors: the shard (an int64 scalar), or none: all.
 struct load_parameters {
   std::string folder;
-  int64_t blocks = 0;
+  int64_t blocks = 0; ///< -1: of a shard, known where it is read
   /// Not 0: the shard is the number of a piece, for which it waits so long.
   int64_t piece_wait_ns = 0;
+};
+/// The numbers of the shards of a saved dataset, known where they are read.
+struct saved_shards_parameters {
+  std::string folder;
 };
 /// The rows of its input, a source whose rows can be read in any order, in a random order of all.
 /// A source itself: its splits are places in that order.
@@ -212,7 +216,8 @@ struct stats_parameters {
   std::string tag;    ///< the name of what is measured
   bool bytes = false; ///< of each element its bytes, else how long it took
 };
-/// With a function that gives the shard, or without one.
+/// With a function that gives the shard, or without one. The second input, if there is one, is read
+/// once the snapshot is whole.
 struct snapshot_parameters {
   std::string folder;
   saved_compression compression{};
@@ -223,10 +228,10 @@ using operator_parameters =
   std::variant<std::monostate, file_parameters, list_files_parameters, fixed_length_parameters,
                csv_parameters, json_lines_parameters, sql_parameters, tar_samples_parameters,
                counter_parameters, random_parameters, generator_parameters, load_parameters,
-               global_shuffle_parameters, interleave_parameters, batch_parameters,
-               padded_batch_parameters, shuffle_parameters, repeat_parameters, take_parameters,
-               skip_parameters, prefetch_parameters, enumerate_parameters, service_options,
-               shard_parameters, assert_cardinality_parameters, window_parameters,
+               saved_shards_parameters, global_shuffle_parameters, interleave_parameters,
+               batch_parameters, padded_batch_parameters, shuffle_parameters, repeat_parameters,
+               take_parameters, skip_parameters, prefetch_parameters, enumerate_parameters,
+               service_options, shard_parameters, assert_cardinality_parameters, window_parameters,
                sample_from_parameters, choose_from_parameters, graph_options, sleep_parameters,
                group_parameters, cache_parameters, snapshot_parameters, stats_parameters>;
 

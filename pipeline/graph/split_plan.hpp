@@ -42,10 +42,11 @@ split_plan plan_splits(const dataset_ptr& graph);
 bool splits_are_rows(const dataset_node& source) noexcept;
 
 /// True if input `index` of a node only decides, and gives no elements itself: the choices of
-/// choose_from_datasets. Each run of the graph reads it whole, even if the splits of other sources
-/// are shared out.
+/// choose_from_datasets; or gives elements that were kept: of a snapshot. Each run of the graph
+/// reads it whole, even if the splits of other sources are shared out.
 constexpr bool is_whole(const dataset_node& node, size_t index) noexcept {
-  return node.op == dataset_op::choose_from && index == 0;
+  return (node.op == dataset_op::choose_from && index == 0)
+         || (node.op == dataset_op::snapshot && index == 1);
 }
 
 /// True if the node, or one below it, reads from a service, without those in functions and those

@@ -233,10 +233,13 @@ result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_pt
 /// passes elements on.
 result<dataset_ptr> make_cache(dataset_ptr input, std::string folder = {}, int64_t most_bytes = 0);
 /// As a cache in `folder`, in a folder of its own for each different input. `shard` gives the
-/// number of the file to write an element to, an int64 scalar; null: one file.
+/// number of the file to write an element to, an int64 scalar; null: one file. `reader` gives the
+/// elements once the snapshot is whole, as of `make_saved_shards`; null: one file after another.
 result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                   saved_compression compression = saved_compression::snappy,
-                                  function_ptr shard = nullptr);
+                                  function_ptr shard = nullptr, dataset_ptr reader = nullptr);
+/// The numbers of the shards in a folder of saved elements, from 0, when it is read.
+result<dataset_ptr> make_saved_shards(std::string folder);
 
 /// The same elements, of which it is measured, under the name `tag`, how long each took, or with
 /// `bytes` how large it is: see explain/statistics.hpp.

@@ -31,7 +31,7 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
   if (folder.empty())
     return refused(op, "path is empty; it must name a folder");
   // How many a shard has is known where it is read.
-  if (blocks < 0 || (!shard && cardinality < blocks))
+  if (shard ? blocks < -1 : blocks < 0 || cardinality < blocks)
     return refused(op, fmt::format("{} elements in {} blocks", cardinality, blocks));
   if (shard && shard->spec != number_spec.components[0])
     return refused(op,
@@ -76,7 +76,8 @@ result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t mo
 }
 
 result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
-                                  saved_compression compression, function_ptr shard) {
+                                  saved_compression compression, function_ptr shard,
+                                  dataset_ptr reader) {
   constexpr auto op = dataset_op::snapshot;
   HEADRACE_TRY(check_tensors(op, input));
   if (folder.empty())
@@ -93,7 +94,24 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                      to_string(shard->argument), to_string(input->spec)));
     node.body = std::move(shard);
   }
+  if (reader) {
+    if (!detail::join_spec(node.spec, reader->spec))
+      return refused(op, fmt::format("reader_func gives {}, but the elements that are kept are {}; "
+                                     "change them behind the snapshot",
+                                     to_string(reader->spec), to_string(input->spec)));
+    node.inputs.push_back(std::move(reader));
+    node.cardinality = unknown_cardinality; // it may leave some out, or give them again
+  }
   node.parameters = snapshot_parameters{std::move(folder), compression};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_saved_shards(std::string folder) {
+  if (folder.empty())
+    return refused(dataset_op::saved_shards, "path is empty; it must name a folder");
+  auto node = node_of(dataset_op::saved_shards);
+  node.parameters = saved_shards_parameters{std::move(folder)};
+  node.spec = number_spec;
   return finish(std::move(node));
 }
 

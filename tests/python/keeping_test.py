@@ -75,6 +75,59 @@ def test_a_snapshot_is_read_as_the_reader_says(tmp_path):
         make(lambda shards: shards)
 
 
+@pytest.mark.parametrize("calls", [None, 4, hr.AUTOTUNE])
+def test_a_dataset_reads_its_snapshot_by_the_reader_in_each_later_iteration(tmp_path, calls):
+    def in_turn(shards):
+        return shards.interleave(lambda x: x, cycle_length=3, num_parallel_calls=calls)
+
+    ds = hr.Dataset.range(9).map(lambda x: 8 - x).snapshot(str(tmp_path), shard_func=lambda x: x % 3, reader_func=in_turn)
+    ds = ds.map(lambda x: x + 0)
+    assert ds.cardinality() == hr.UNKNOWN_CARDINALITY
+    assert list(ds) == [8, 7, 6, 5, 4, 3, 2, 1, 0]  # writes
+    for _ in range(2):
+        read = list(ds)
+        assert sorted(read) == list(range(9)) and [x % 3 for x in read] == [read[0] % 3, read[1] % 3, read[2] % 3] * 3
+    it = iter(ds)
+    first = [next(it) for _ in range(4)]
+    record = it.save()
+    rest = list(it)
+    assert sorted(first + rest) == list(range(9)) and list(ds.restore(record)) == rest
+
+
+def test_a_reader_draws_another_order_of_the_files_in_each_iteration(tmp_path):
+    ds = hr.Dataset.range(20).snapshot(str(tmp_path), shard_func=lambda x: x, reader_func=lambda shards: shards.shuffle(
+        20).flat_map(lambda x: x))
+    assert list(ds) == list(range(20))
+    later = [tuple(ds) for _ in range(4)]
+    assert len(set(later)) > 1 and all(sorted(order) == list(range(20)) for order in later)
+
+
+def test_what_a_reader_gives_is_of_the_elements_that_are_kept(tmp_path):
+    def with_numbers(shards):
+        return shards.flat_map(lambda x: x.enumerate())
+
+    with pytest.raises(ValueError, match="reader_func gives .*but the elements that are kept are int64.*behind the snapshot"):
+        hr.Dataset.range(3).snapshot(str(tmp_path), reader_func=with_numbers)
+    # Before anything is kept, nothing is known of the files.
+    with pytest.raises(hr.errors.NotFoundError, match="holds no saved dataset"):
+        hr.Dataset.range(3).snapshot(str(tmp_path), reader_func=lambda shards: list(shards)[0])
+
+
+@pytest.mark.parametrize("reader", [None, lambda shards: shards.interleave(lambda x: x, cycle_length=2)])
+def test_workers_share_a_snapshot_that_is_whole(tmp_path, reader):
+    ds = hr.Dataset.range(40).snapshot(str(tmp_path), shard_func=lambda x: x % 4, reader_func=reader)
+    with hr.service.DispatchServer() as dispatcher, \
+            hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)), \
+            hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+        def shared():
+            return ds.map(lambda x: x + 1).apply(hr.service.distribute("distributed_epoch", dispatcher.target))
+
+        with pytest.raises(hr.errors.FailedPreconditionError, match="read it once without the service"):
+            list(shared())
+        assert list(ds) == list(range(40))
+        assert sorted(shared()) == list(range(1, 41))
+
+
 def test_wrong_arguments_are_told(tmp_path):
     ds = hr.Dataset.range(3)
     with pytest.raises(hr.errors.NotFoundError, match="holds no saved dataset"):

@@ -27,12 +27,22 @@ void bind_storage(nb::module_& m) {
   });
   m.def(
     "snapshot",
-    [](graph in, std::string folder, const std::string& compression, const function* shard) {
+    [](graph in, std::string folder, const std::string& compression, const function* shard,
+       const dataset* reader) {
       return checked(
         make_snapshot(in.node(), std::move(folder), saved_compression_of(compression).value(),
-                      shard ? std::make_shared<const function>(*shard) : function_ptr{}));
+                      shard ? std::make_shared<const function>(*shard) : function_ptr{},
+                      reader ? reader->node() : dataset_ptr{}));
     },
-    nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none());
+    nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none(),
+    nb::arg("reader").none());
+  m.def("saved_shards",
+        [](std::string folder) { return checked(make_saved_shards(std::move(folder))); });
+  // One of these shards, where elements are those of `like`; the folder need not be there yet.
+  m.def("load_shard", [](std::string folder, graph like, const expr& shard) {
+    return checked(
+      make_load(std::move(folder), like.spec(), -1, unknown_cardinality, shard.node()));
+  });
   m.def(
     "save",
     [](graph in, std::string folder, const std::string& compression, const function* shard) {

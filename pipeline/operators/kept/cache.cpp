@@ -26,7 +26,7 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    if (!kept_ && !saved_ && !input_)
+    if (!kept_ && !saved_ && !read_by_ && !input_)
       if (auto failed = begin(); !failed.ok())
         return last_failure(failed.with_context(to_string(node_.op)));
     if (kept_)
@@ -37,6 +37,8 @@ protected:
         return last_failure(out.status().with_context(to_string(node_.op)));
       return *std::move(out);
     }
+    if (read_by_)
+      return read_by_->next(wanted);
     auto in = input_->next(wanted);
     if (auto failed = in ? keep(*in) : finish(); !failed.ok())
       return last_failure(failed.with_context(to_string(node_.op)));
@@ -45,7 +47,8 @@ protected:
 
   // Saves: numbers: which of the two is read; for a saved pass its id, block and row; otherwise the
   // pass and, unless it is only passed on, the number of rows given. Parts: the position at the
-  // beginning of that pass, or the present one; before the first pass the caches below.
+  // beginning of that pass, or the present one, or that of the reader of a saved pass, of which the
+  // number is the id; before the first pass the caches below.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -60,6 +63,9 @@ protected:
       whole(kept_->rows().from, kept_->given(), kept_->rows().begin);
     } else if (saved_) {
       to.numbers = {saved_pass, saved_->id(), saved_->block(), saved_->row()};
+    } else if (read_by_) {
+      to.numbers = {saved_pass_by_reader, read_id_};
+      to.parts = {read_by_->save()};
     } else if (!input_) {
       // As soon as a pass is kept, by any iterator, it is known what this one will give.
       if (const auto kept = pass_to_give()) {
@@ -83,6 +89,18 @@ protected:
       below_.restore(from);
       return {};
     }
+    if (what == saved_pass_by_reader) {
+      if (node_.inputs.size() < 2) {
+        from.refuse();
+        return {};
+      }
+      const auto id = from.number();
+      HEADRACE_ASSIGN(const auto found, read_saved(folder_));
+      if (found.id != id && from.fits())
+        return data_loss("the saved elements are not those of when the position was saved");
+      HEADRACE_TRY(open_reader(found));
+      return from.restore(*read_by_);
+    }
     if (what == saved_pass) {
       const auto id = from.number(), number = from.number(), row = from.number();
       HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
@@ -105,7 +123,14 @@ protected:
   }
 
 private:
-  enum kind : uint8_t { not_begun, whole_pass, saved_pass, passed_on, last_kind = passed_on };
+  enum kind : uint8_t {
+    not_begun,
+    whole_pass,
+    saved_pass,
+    passed_on,
+    saved_pass_by_reader,
+    last_kind = saved_pass_by_reader
+  };
 
   /// The pass that is kept already; nullopt if there is none, or if this iteration does not give
   /// it.
@@ -118,6 +143,8 @@ private:
       return go_on(*kept, 0);
     if (!at_.in_function() && !folder_.empty()) {
       HEADRACE_ASSIGN(const auto found, find_saved(folder_));
+      if (found && node_.inputs.size() > 1)
+        return open_reader(*found);
       if (found) {
         HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
         saved_.emplace(std::move(reader));
@@ -149,6 +176,12 @@ private:
         return data_loss("the data is not what it was when the position was saved");
       HEADRACE_TRY(keep(*in));
     }
+    return {};
+  }
+
+  status open_reader(const saved_manifest& found) {
+    HEADRACE_ASSIGN(read_by_, engine_.make_input(self_, at_, 1));
+    read_id_ = found.id;
     return {};
   }
 
@@ -214,6 +247,8 @@ private:
   // Set while a kept pass is read.
   std::optional<kept_cursor> kept_;
   std::optional<saved_cursor> saved_;
+  std::unique_ptr<iterator> read_by_;    ///< the second input, which reads it
+  uint64_t read_id_ = 0;                 ///< the id of what that reads
   std::unique_ptr<earlier_run> as_then_; ///< outlives the input
   std::unique_ptr<iterator> input_;
   // The pass of the input.
@@ -228,10 +263,14 @@ opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
   const auto* snapshot = node->find<snapshot_parameters>();
   auto folder = snapshot ? snapshot->folder : node->as<cache_parameters>().folder;
   if (!folder.empty() && shared.context().splits != nullptr && !at.in_function())
-    return failed_precondition(fmt::format("{}: '{}' cannot be written or read where workers share "
-                                           "the elements (dynamic): each has only "
-                                           "some of them; save the dataset first and load it",
-                                           to_string(node->op), folder));
+    return failed_precondition(fmt::format(
+      "{}: '{}' cannot be written or read where workers share "
+      "the elements (dynamic): each has only "
+      "some of them; save the dataset first and load it{}",
+      to_string(node->op), folder,
+      node->op == dataset_op::snapshot ? ", or read it once without the service: what a "
+                                         "snapshot holds when `distribute` is called is shared"
+                                       : ""));
   std::shared_ptr<const compiled_function> shard_of;
   if (snapshot) {
     HEADRACE_ASSIGN(const auto name, fingerprint(node->inputs[0]));
@@ -284,6 +323,7 @@ void encode_snapshot(const dataset_node& node, node_writer& to) {
   out.setFolder(own.folder);
   out.setCompression(static_cast<schema::SavedDataset::Compression>(own.compression));
   out.setShard(node.body ? to.body() + 1 : 0);
+  out.setReader(node.inputs.size() > 1 ? to.input(1) + 1 : 0);
 }
 
 result<saved_compression> saved_compression_in(schema::SavedDataset::Compression x) {
@@ -301,7 +341,12 @@ result<dataset_ptr> decode_snapshot(node_reader& from) {
   }
   HEADRACE_ASSIGN(const auto how,
                   in_operator(dataset_op::snapshot, saved_compression_in(in.getCompression())));
-  return make_snapshot(std::move(rows), text_of(in.getFolder()), how, std::move(shard));
+  dataset_ptr reader;
+  if (in.getReader() != 0) {
+    HEADRACE_ASSIGN(reader, from.input(in.getReader() - 1));
+  }
+  return make_snapshot(std::move(rows), text_of(in.getFolder()), how, std::move(shard),
+                       std::move(reader));
 }
 
 std::string snapshot_not_run_again(const dataset_node& node, const broken_run& run, bool) {

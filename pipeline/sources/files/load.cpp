@@ -149,9 +149,11 @@ opened open_load(engine& shared, const dataset_ptr& node, const place& at) {
   auto from = saved_reader::open(own.folder, node->spec);
   if (!from)
     return from.status().with_context("load");
-  if (from->blocks() != static_cast<uint64_t>(own.blocks)
-      || (node->cardinality >= 0
-          && from->manifest().rows() != static_cast<uint64_t>(node->cardinality)))
+  const bool known = own.blocks >= 0;
+  if (known
+      && (from->blocks() != static_cast<uint64_t>(own.blocks)
+          || (node->cardinality >= 0
+              && from->manifest().rows() != static_cast<uint64_t>(node->cardinality))))
     return failed_precondition(fmt::format(
       "load: '{}' has {} elements in {} blocks, which is not what it had when the dataset was "
       "made; make it again",
@@ -197,7 +199,8 @@ result<dataset_ptr> decode_load(node_reader& from) {
 }
 
 std::optional<uint64_t> splits_of_blocks(const dataset_node& node) {
-  return static_cast<uint64_t>(node.as<load_parameters>().blocks);
+  const auto blocks = node.as<load_parameters>().blocks;
+  return blocks < 0 ? std::nullopt : std::optional{static_cast<uint64_t>(blocks)};
 }
 
 std::string shown_load(const dataset_node& node) { return node.as<load_parameters>().folder; }

@@ -1,4 +1,6 @@
+#include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/saving/whole_snapshots.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
@@ -127,6 +129,77 @@ TEST_F(Cache, ASnapshotWritesAFileAShard) {
               ElementsAre(HasSubstr("shard_func gave -")));
 }
 
+/// The shards of a snapshot of `in`, read in turn, one element of each at a time.
+dataset_ptr in_turn(const dataset_ptr& in, const std::string& path, int64_t parallel = 0) {
+  const auto kept = path + "/" + fingerprint(in).value();
+  const auto shards = make_saved_shards(kept).value();
+  const auto spec = in->spec;
+  const auto each = traced(shards, [&](expr n) {
+    return make_load(kept, spec, -1, unknown_cardinality, n.node()).value();
+  });
+  return make_interleave(shards, each, 3, 1, parallel).value();
+}
+/// Numbers 0 to 8 in three shards: 0, 3, 6; 1, 4, 7 and so on.
+dataset_ptr snapshot_in_turn(const dataset_ptr& in, const std::string& path, int64_t parallel = 0) {
+  return make_snapshot(in, path, saved_compression::snappy,
+                       traced(in, [](expr x) { return x % 3; }), in_turn(in, path, parallel))
+    .value();
+}
+
+TEST_F(Cache, ASnapshotIsReadByItsReaderInEachLaterIteration) {
+  const auto in = make_shuffle(counted(9), 9, 1).value();
+  for (const int64_t parallel : {0, 3}) {
+    const auto graph = snapshot_in_turn(in, folder.path() + std::to_string(parallel), parallel);
+    EXPECT_EQ(graph->cardinality, unknown_cardinality);
+    made = 0;
+    const auto written = read(graph);
+    EXPECT_EQ(written.size(), 9u);
+    const auto again = read(decode_graph(encode_graph(graph).value()).value());
+    EXPECT_NE(again, written);
+    EXPECT_THAT(again, testing::UnorderedElementsAreArray(written));
+    for (size_t i = 0; i < 9; ++i) EXPECT_EQ(std::stoi(again[i]) % 3, static_cast<int>(i % 3));
+    EXPECT_EQ(read(graph, 100, 2), again);
+    EXPECT_EQ(made, 9u);
+  }
+}
+
+TEST_F(Cache, ResumesWhereTheReaderOfASnapshotWas) {
+  const auto graph = snapshot_in_turn(range(0, 9), folder.path() + "/s");
+  for (const bool whole : {false, true}) {
+    EXPECT_EQ(std::filesystem::exists(folder.path() + "/s"), whole);
+    auto from = open(graph);
+    EXPECT_THAT(read_all(*from, always(1), 4).size(), 4u);
+    const auto at = from->save();
+    from.reset();
+    EXPECT_EQ(read(graph).size(), 9u);
+    if (!whole)
+      continue; // it goes on in the pass that writes
+    auto later = open(graph);
+    ASSERT_EQ(later->restore(*at), status{});
+    EXPECT_THAT(read_all(*later, always(2)), ElementsAre("4", "5", "6", "7", "8"));
+    // What is written anew is something else.
+    std::filesystem::remove_all(folder.path() + "/s");
+    EXPECT_EQ(read(graph).size(), 9u);
+    auto other = open(graph);
+    EXPECT_THAT(to_string(other->restore(*at)), HasSubstr("not those of when the position"));
+  }
+}
+
+TEST_F(Cache, WholeSnapshotsAreSharedByWorkers) {
+  const auto path = folder.path() + "/s";
+  for (const auto& graph : {make_snapshot(range(0, 9), path + "1").value(),
+                            snapshot_in_turn(range(0, 9), path + "2")}) {
+    const auto later = make_take(graph, 5).value();
+    EXPECT_EQ(read_whole_snapshots(later).value(), later);
+    EXPECT_EQ(read(graph).size(), 9u);
+    const auto shared = read_whole_snapshots(later).value();
+    const auto plan = plan_splits(shared);
+    ASSERT_EQ(plan.sources.size(), 1u);
+    EXPECT_EQ(plan.sources[0].splits, graph->inputs.size() == 1 ? 1u : 3u); // blocks, or shards
+    EXPECT_EQ(read(decode_graph(encode_graph(shared).value()).value()), read(later));
+  }
+}
+
 TEST_F(Cache, MoreBytesThanAllowedAreAnError) {
   EXPECT_EQ(read(make_cache(counted(100), "", 800).value()).size(), 100u);
   EXPECT_THAT(read(make_cache(counted(101), "", 800).value()).back(),
@@ -209,6 +282,10 @@ TEST_F(Cache, WrongArgumentsAreTold) {
   EXPECT_THAT(why(make_snapshot(range(0, 1), "x", saved_compression::none,
                                 traced(range(0, 1), [](expr x) { return x == 1; }))),
               HasSubstr("shard_func must give one int64 scalar"));
+  EXPECT_THAT(why(make_snapshot(range(0, 1), "x", saved_compression::none, nullptr,
+                                make_enumerate(range(0, 1)).value())),
+              HasSubstr("reader_func gives (int64[], int64[]), but the elements that are kept are "
+                        "int64[]; change them behind the snapshot"));
 }
 
 } // namespace

@@ -178,6 +178,9 @@ std::vector<error_case> cases() {
      "cache them in a folder, or allow more"},
     {dataset_op::snapshot, [=] { return made(make_snapshot(in, "")); },
      "invalid_argument: snapshot: path is empty; it must name a folder"},
+    {dataset_op::saved_shards, [=] { return read(make_saved_shards("/nowhere/saved")); },
+     "not_found: saved_shards: '/nowhere/saved' holds no saved dataset: there is no "
+     "'/nowhere/saved/dataset.headrace' (it is written last, when all elements are)"},
     {dataset_op::stats, [=] { return made(make_stats(in, "", false)); },
      "invalid_argument: stats: tag is empty; it must name what is measured"},
     {dataset_op::write_tfrecord, [=] { return made(make_write_tfrecord(in, text("a"))); },

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/functions/strings.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/pipeline/random/groups.hpp"
 #include "tests/pipeline/random/orders.hpp"
 #include "tests/pipeline/random/reorderings.hpp"
@@ -357,13 +358,29 @@ private:
     switch (below(3)) {
     case 0: out.graph = make_cache(in.graph).value(); break;
     case 1: out.graph = make_cache(in.graph, folder("cache")).value(); break;
-    default:
-      out.graph = make_snapshot(in.graph, folder("snapshot"),
-                                below(2) ? saved_compression::gzip : saved_compression::snappy)
-                    .value();
+    default: {
+      const auto path = folder("snapshot");
+      out.graph =
+        make_snapshot(
+          in.graph, path, below(2) ? saved_compression::gzip : saved_compression::snappy, nullptr,
+          toss() ? reader_of(path + "/" + fingerprint(in.graph).value(), in.graph->spec) : nullptr)
+          .value();
+    }
     }
     return below(2) ? repeat(out) : out;
   }
+  // The only shard.
+  static dataset_ptr reader_of(const std::string& kept, const element_spec& spec) {
+    const auto shards = make_saved_shards(kept).value();
+    return make_flat_map(
+             shards,
+             traced(shards,
+                    [&](expr n) {
+                      return make_load(kept, spec, -1, unknown_cardinality, n.node()).value();
+                    }))
+      .value();
+  }
+
   // Each number into the file, which is one record.
   sample written(const sample& in) {
     const auto windows = make_window(in.graph, 1, 1).value();

@@ -121,28 +121,31 @@ class Keeping(Described):
         if reader_func is None:
             return _made(graph)
         _check_reader(reader_func, "load")
-        return _read_by(reader_func, one_of, shards, "load")
+        numbers = _core.range(*(_values.constant(np.int64(n)) for n in (0, shards, 1)))
+        return _read_by(reader_func, one_of, numbers, "load")
 
     def snapshot(self, path: Path, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
         """As ``cache`` in a folder of ``path`` that is named by what makes the elements: another pipeline, another one.
 
-        ``compression`` and ``shard_func`` as of ``save``; ``reader_func`` as of ``load``: a dataset that is made once
-        the snapshot is whole is read by it. The iteration that writes gives the elements as they come.
+        ``compression`` and ``shard_func`` as of ``save``. The iteration that writes gives the elements as they come, and
+        later ones what is kept: file after file, or as ``reader_func`` of a dataset of the files' datasets says (as of
+        ``load``), in parallel with ``interleave(lambda ds: ds, num_parallel_calls=4)``. Its cardinality is not known then.
+        A snapshot that is whole when ``distribute`` is called is shared among the workers under ``dynamic``.
 
         >>> ds = Dataset.range(5).shuffle(5).snapshot(f"{folder}/snapshots")
         >>> list(ds) == list(ds)
         True
         """
         folder = _path(path, "path")
+        reader = None
         if reader_func is not None:
             _check_reader(reader_func, "snapshot")
             kept = f"{folder}/{self._graph.fingerprint()}"
-            found: Any = _core.saved(kept)
-            if found is not None:
-                return self._with(_read_by(reader_func, _shards_of(kept), found[1], "snapshot")._graph)
+            reader = _read_by(reader_func, lambda n: _core.load_shard(kept, self._graph, n), _core.saved_shards(kept),
+                              "snapshot")._graph
         return self._with(_core.snapshot(self._graph, folder, _compression(compression),
-                                         _shard(self._graph, shard_func, "snapshot")))
+                                         _shard(self._graph, shard_func, "snapshot"), reader))
 
     def explain(self, seconds: float = 2.0, elements: int | None = None) -> str:
         """Runs the dataset for a short time and reports what each of its operators did, and which one bounds the rate.
@@ -190,8 +193,8 @@ def _loaded(folder: str) -> _core.Graph:
                             "read as they come") from why
 
 
-def _read_by(reader_func: Callable[[Any], Any], one_of: _OneOf, shards: int, operator: str) -> Dataset:
-    """The result of ``reader_func`` for a dataset of the shards' datasets."""
+def _read_by(reader_func: Callable[[Any], Any], one_of: _OneOf, shards: _core.Graph, operator: str) -> Dataset:
+    """The result of ``reader_func`` for a dataset of the shards' datasets. ``shards``: their numbers."""
     from .dataset import Dataset
 
     class Shards(Dataset):
@@ -218,7 +221,7 @@ def _read_by(reader_func: Callable[[Any], Any], one_of: _OneOf, shards: int, ope
     def _of_shard(f: Callable[[Dataset], Any]) -> Callable[[Any], Any]:
         return lambda n: f(Dataset(one_of(n)))
 
-    out = reader_func(Shards(Dataset.range(shards)._graph))
+    out = reader_func(Shards(shards))
     if not isinstance(out, Dataset) or isinstance(out, Shards):
         raise TypeError(f"{operator}: reader_func must give a dataset of elements: flat_map or interleave the datasets "
                         "it is given")

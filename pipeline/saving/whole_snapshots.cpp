@@ -1,0 +1,68 @@
+#include "headrace/pipeline/saving/whole_snapshots.hpp"
+
+#include "headrace/pipeline/graph/rewrite.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+
+#include <unordered_map>
+
+namespace headrace {
+
+namespace {
+
+class whole_snapshots {
+public:
+  /// From the output on: where a snapshot is whole, nothing below it is read.
+  result<dataset_ptr> visit(const dataset_ptr& node) {
+    if (const auto known = made_.find(node.get()); known != made_.end())
+      return known->second;
+    HEADRACE_ASSIGN(auto out, make(node));
+    made_.emplace(node.get(), out);
+    return out;
+  }
+
+private:
+  result<dataset_ptr> make(const dataset_ptr& node) {
+    if (node->op == dataset_op::distribute)
+      return node;
+    if (const auto* snapshot = node->find<snapshot_parameters>()) {
+      HEADRACE_ASSIGN(const auto name, fingerprint(node->inputs[0]));
+      const auto folder = snapshot->folder + "/" + name;
+      HEADRACE_ASSIGN(const auto found, find_saved(folder));
+      if (found)
+        return node->inputs.size() > 1
+                 ? shards_known(node->inputs[1], static_cast<int64_t>(found->shards.size()))
+                 : make_load(folder, node->spec, static_cast<int64_t>(found->blocks()),
+                             static_cast<int64_t>(found->rows()));
+    }
+    auto changed = *node;
+    bool other = false;
+    for (auto& input : changed.inputs) {
+      HEADRACE_ASSIGN(auto made, visit(input));
+      other |= made != input;
+      input = std::move(made);
+    }
+    return other ? finish_over(std::move(changed)) : node;
+  }
+
+  static result<dataset_ptr> shards_known(const dataset_ptr& reader, int64_t shards) {
+    HEADRACE_ASSIGN(const auto numbers, make_range(0, shards, 1));
+    return rewrite_nodes(reader, [&](dataset_node& x, bool) {
+      if (x.op != dataset_op::saved_shards)
+        return false;
+      x = *numbers;
+      return true;
+    });
+  }
+
+  std::unordered_map<const dataset_node*, dataset_ptr> made_;
+};
+
+} // namespace
+
+result<dataset_ptr> read_whole_snapshots(const dataset_ptr& graph) {
+  return whole_snapshots{}.visit(graph);
+}
+
+} // namespace headrace
