@@ -109,6 +109,7 @@ struct Options {
     # As options nearer to the sources say, else the workers choose.
     value @5 :Compression.Compression;
   }
+  seed @6 :Seed;
 }
 
 struct Dataset {

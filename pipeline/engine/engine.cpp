@@ -196,7 +196,7 @@ size_t engine::sources_below(const dataset_node& node) {
 
 uint64_t engine::random_key(const dataset_node& node, const place& at) const {
   const auto seed = given_seed(node);
-  return seed ? mix(*seed, 0x5eed) : mix(context_.seed, at.path);
+  return seed ? mix(*seed, 0x5eed) : mix(this->seed(), at.path);
 }
 
 operator_iterator::operator_iterator(engine& shared, const dataset_node& node)

@@ -91,6 +91,8 @@ public:
     return node.calls.deterministic.value_or(options_.deterministic.value_or(true));
   }
   const graph_options& options() const noexcept { return options_; }
+  /// From which what has no seed of its own draws.
+  uint64_t seed() const noexcept { return options_.seed.value_or(context_.seed); }
   /// As many calls at a time as the node says, or as the graph's tuner chooses, who begins with
   /// `calls` if it can.
   std::shared_ptr<call_gate> gate_of(const dataset_node& node, size_t calls = 1) {

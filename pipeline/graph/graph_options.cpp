@@ -17,6 +17,7 @@ void merge(graph_options& out, const dataset_node& node) {
     fill(out.threads, own->threads);
     fill(out.memory, own->memory);
     fill(out.compression, own->compression);
+    fill(out.seed, own->seed);
   }
   if (node.op == dataset_op::distribute)
     return; // runs elsewhere, with the options there

@@ -195,6 +195,9 @@ struct graph_options {
   std::optional<int64_t> memory;
   /// How workers pack what they send to consumers that leave it to them. Default: `automatic`.
   std::optional<headrace::compression> compression;
+  /// Of what operators without a seed, and functions, draw: the same in each run, and another one
+  /// in each repetition where they are drawn anew. Default: drawn for each run.
+  optional_seed seed;
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };
 struct sleep_parameters {

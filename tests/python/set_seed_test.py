@@ -213,13 +213,76 @@ def test_ASpawnedProcessDrawsTheSame():
     assert list(pickle.loads(pickle.dumps(ds))) == list(ds)
 
 
-def test_WhereItDoesNotReachIsAWarning(tmp_path):
+@pytest.mark.parametrize("named", [False, True])
+def test_WhatFunctionsDrawOnWorkersIsDecidedToo(named):
+    with hr.service.DispatchServer() as dispatcher, \
+            hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)), \
+            hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+        def passes(seed):
+            hr.random.set_seed(seed)
+            ds = numbers().map(lambda x: (x, draw(x))).apply(hr.service.distribute(
+                "parallel_epochs", dispatcher.target, job_name=f"job {next(jobs)}" if named else None))
+            return [sorted((int(x), float(drawn)) for x, drawn in ds) for _ in range(2)]
+
+        jobs = iter(range(9))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            first = passes(5)
+            assert passes(5) == first and first[0] != first[1]
+            assert passes(6)[0] != first[0]
+
+
+def test_WhatWorkersSaveIsDecidedToo(tmp_path):
+    with hr.service.DispatchServer() as dispatcher, \
+            hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+        def saved(name, seed):
+            hr.random.set_seed(seed)
+            ds = numbers().map(draw)
+            hr.experimental.distributed_save(ds, str(tmp_path / name), dispatcher.target, wait=True)
+            return list(hr.Dataset.load(str(tmp_path / name)))
+
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*set_seed")
+            first = saved("a", 5)
+            assert saved("b", 5) == first != saved("c", 6) and len(set(first)) == 20
+
+
+def test_WhereWorkersShareTheElementsIsAWarning():
     hr.random.set_seed(5)
     ds = numbers().map(draw)
-    with pytest.warns(RuntimeWarning, match="distribute: random.set_seed decides nothing.*stateless_uniform"):
-        ds.apply(hr.service.distribute("parallel_epochs", "grpc://127.0.0.1:1"))
-    with pytest.warns(RuntimeWarning, match="save: random.set_seed decides nothing"):
-        ds.save(str(tmp_path / "saved"))
+    with hr.service.DispatchServer() as dispatcher:
+        with pytest.warns(RuntimeWarning, match="distribute: under dynamic random.set_seed decides nothing.*stateless_uniform"):
+            ds.apply(hr.service.distribute("distributed_epoch", dispatcher.target))
+        with pytest.warns(RuntimeWarning, match="register_dataset: under dynamic random.set_seed decides nothing"):
+            hr.service.register_dataset(dispatcher.target, ds)
+
+
+def test_ARegisteredDatasetCarriesTheSeed():
+    with hr.service.DispatchServer() as dispatcher, \
+            hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+        def drawn():
+            hr.random.set_seed(5)
+            ds = numbers().map(draw)
+            with pytest.warns(RuntimeWarning, match="under dynamic"):
+                number = hr.service.register_dataset(dispatcher.target, ds)
+            return sorted(float(x) for x in hr.service.from_dataset_id(
+                "parallel_epochs", dispatcher.target, number, ds.element_spec))
+
+        assert drawn() == drawn()
+
+
+def test_WhatIsSavedIsDecidedToo(tmp_path):
+    def saved(name, seed):
+        hr.random.set_seed(seed)
+        ds = numbers().map(draw)
+        ds.save(str(tmp_path / name))
+        return list(hr.Dataset.load(str(tmp_path / name))), list(ds)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first, second = saved("a", 5)
+        assert saved("b", 5) == (first, second)
+        assert first != second and saved("c", 6)[0] != first
 
 
 def test_DatasetsWhoseFunctionsDrawNothingAreNotMeant(tmp_path):

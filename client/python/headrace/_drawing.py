@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from . import _seeds
+from . import _core, _seeds
 from ._epochs import mixed
 
 
@@ -58,8 +58,17 @@ def of_inputs(inputs: Iterable[Any]) -> int | None:
     return next((x._drawn_from for x in inputs if x._drawn_from is not None), None)
 
 
+def decided(dataset: Any) -> _core.Graph:
+    """The graph of a dataset for workers, with the seed of what its functions draw, if it has one."""
+    graph: _core.Graph = dataset._graph
+    return graph if dataset._drawn_from is None else _core.options(graph, None, None, None, None, None, dataset._drawn_from)
+
+
 def warn_of_what_is_not_decided(dataset: Any, where: str) -> None:
-    """Warns if functions of a dataset draw, and the seed of the process is to decide what, which it does not do there."""
+    """Warns if functions of a dataset draw, and the seed of the process is to decide what: where workers share the elements,
+    what one draws depends on what it was given before.
+    """
     if dataset._drawn_from is not None:
-        warnings.warn(f"{where}: random.set_seed decides nothing of what functions draw there for each element; "
-                      "headrace.random.stateless_uniform and its like take seeds", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"{where}: under dynamic random.set_seed decides nothing of what functions draw for each element, as it "
+                      "depends on what each worker is given; headrace.random.stateless_uniform and its like take seeds",
+                      RuntimeWarning, stacklevel=4)

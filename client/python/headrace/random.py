@@ -35,9 +35,10 @@ def set_seed(seed: int) -> None:
     the same order give the same elements, which are not those of TensorFlow.
 
     It also decides what the functions of later datasets draw for each element (``headrace.random.uniform``,
-    ``headrace.image.random_crop``): other numbers for each element, and in each pass and iteration. On the workers of a
-    service, and where a dataset is saved, it does not, which is a ``RuntimeWarning``: ``stateless_uniform`` and its like
-    take seeds. Nor does it reach datasets that were made before, other processes, or ``random`` of Python and numpy.
+    ``headrace.image.random_crop``): other numbers for each element, and in each pass and iteration, also on the workers of
+    a service (others than here) and where a dataset is saved; but not where workers share the elements (``dynamic``), which is
+    a ``RuntimeWarning``: ``stateless_uniform`` and its like take seeds. It does not reach datasets that were made before, other
+    processes, or ``random`` of Python and numpy.
 
     Raises ``TypeError`` for what is no integer.
 

@@ -365,7 +365,7 @@ void bind_datasets(nb::module_& m) {
     "options",
     [](graph in, std::optional<bool> deterministic, std::optional<bool> autotune,
        std::optional<int64_t> threads, std::optional<int64_t> memory,
-       const std::optional<std::string>& packing) {
+       const std::optional<std::string>& packing, seed drawn_from) {
       std::optional<compression> how;
       if (packing)
         how = compression_of(*packing).value();
@@ -373,10 +373,12 @@ void bind_datasets(nb::module_& m) {
                                               .autotune = autotune,
                                               .threads = threads,
                                               .memory = memory,
-                                              .compression = how}));
+                                              .compression = how,
+                                              .seed = drawn_from}));
     },
     nb::arg("input"), nb::arg("deterministic").none(), nb::arg("autotune").none(),
-    nb::arg("threads").none(), nb::arg("memory").none(), nb::arg("compression").none());
+    nb::arg("threads").none(), nb::arg("memory").none(), nb::arg("compression").none(),
+    nb::arg("seed") = nb::none());
 }
 
 } // namespace headrace::python

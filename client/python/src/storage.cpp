@@ -16,7 +16,9 @@ using graph = const dataset&;
 
 dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
 
-iterate_options with_python() { return {.seed = {}, .find_function = python_functions()}; }
+iterate_options with_python(std::optional<uint64_t> seed = {}) {
+  return {.seed = seed, .find_function = python_functions()};
+}
 
 } // namespace
 
@@ -45,14 +47,17 @@ void bind_storage(nb::module_& m) {
   });
   m.def(
     "save",
-    [](graph in, std::string folder, const std::string& compression, const function* shard) {
+    [](graph in, std::string folder, const std::string& compression, const function* shard,
+       std::optional<uint64_t> seed) {
       enter_threads();
       const auto how = saved_compression_of(compression).value();
       auto by = shard ? std::optional{*shard} : std::nullopt;
-      run_interruptibly(
-        [=, in = in, reading = with_python()] { save_elements(in, folder, by, {how}, reading); });
+      run_interruptibly([=, in = in, reading = with_python(seed)] {
+        save_elements(in, folder, by, {how}, reading);
+      });
     },
-    nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none());
+    nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none(),
+    nb::arg("seed").none());
   m.def(
     "load",
     [](const std::string& folder, const expr* shard) {

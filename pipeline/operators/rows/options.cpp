@@ -21,6 +21,7 @@ void encode_options(const dataset_node& node, node_writer& to) {
     out.getCompression().setValue(to_schema(*own.compression));
   else
     out.getCompression().setUnset();
+  write(own.seed, out.initSeed());
 }
 
 result<graph_options> decode_graph_options(schema::Options::Reader in) {
@@ -31,6 +32,7 @@ result<graph_options> decode_graph_options(schema::Options::Reader in) {
     out.threads = in.getThreads();
   if (in.getMemory() != 0)
     out.memory = in.getMemory();
+  out.seed = seed_of(in.getSeed());
   const auto packing = in.getCompression();
   switch (packing.which()) {
   case schema::Options::Compression::UNSET: return out;

@@ -65,8 +65,7 @@ std::unique_ptr<iterator> with_row_seeds(const engine& shared, const dataset_nod
                                          const place& at, std::unique_ptr<iterator> input) {
   if (!wants_row_seeds(*node.body))
     return input;
-  const auto& context = shared.context();
-  const auto key = mix(mix(mix(context.seed, at.path), at.iteration), context.repetition);
+  const auto key = mix(mix(mix(shared.seed(), at.path), at.iteration), shared.context().repetition);
   return std::make_unique<seeded_rows>(node.op, key, std::move(input));
 }
 

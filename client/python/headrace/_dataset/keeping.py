@@ -80,9 +80,8 @@ class Keeping(Described):
         if checkpoint_args is not None:
             raise UnimplementedError("save: checkpoint_args: this release writes no checkpoints while it saves; "
                                      "headrace.experimental.distributed_save goes on with what is missing")
-        _drawing.warn_of_what_is_not_decided(self, "save")
         _core.save(self._graph, _path(path, "path"), _compression(compression),
-                   _shard(self._graph, shard_func, "save"))
+                   _shard(self._graph, shard_func, "save"), self._drawn_from)
         _drawing.forget()
 
     @staticmethod

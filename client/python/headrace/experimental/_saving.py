@@ -63,14 +63,14 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_servic
     given = (address_of(data_service_address), compression or "NONE", seconds(worker_timeout, "worker_timeout", 60.0),
              seconds(stall_timeout, "stall_timeout", 3600.0), inner(session))
     _vouching.vouch(dataset._graph.python_programs())
-    _drawing.warn_of_what_is_not_decided(dataset, "distributed_save")
-    now = _core.distribute_save(dataset._graph, os.fspath(path), *given)
+    graph = _drawing.decided(dataset)
+    now = _core.distribute_save(graph, os.fspath(path), *given)
     if wait:
         bar = _Bar()
         try:
             bar.show(_values_of(now))
             while _values_of(now)["state"] not in ("saved", "failed"):
-                now = _core.await_change(dataset._graph, now, *given)
+                now = _core.await_change(graph, now, *given)
                 bar.show(_values_of(now))
         finally:
             bar.end()

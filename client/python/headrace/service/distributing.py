@@ -149,11 +149,12 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
         if not isinstance(dataset, Dataset):
             raise TypeError(f"distribute: the input must be a Dataset, not {type(dataset).__name__}")
         _vouching.vouch(dataset._graph.python_programs())
-        _drawing.warn_of_what_is_not_decided(dataset, "distribute")
+        if mode_name(processing_mode) == "dynamic":
+            _drawing.warn_of_what_is_not_decided(dataset, "distribute")
         if dataset._graph.measures() and dataset._given_options.experimental_stats.aggregator is not None:
             warnings.warn("distribute: latency_stats and bytes_produced_stats measure nothing on workers; put them behind "
                           "distribute", RuntimeWarning, stacklevel=3)
-        return Dataset(_core.distribute(dataset._graph, *options), _options_of(dataset.options(), job_name))
+        return Dataset(_core.distribute(_drawing.decided(dataset), *options), _options_of(dataset.options(), job_name))
 
     return apply
 
@@ -200,7 +201,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     where = address_of(service)
     if not isinstance(dataset, Dataset):
         raise TypeError(f"register_dataset: dataset must be a Dataset, not {type(dataset).__name__}")
-    packed, graph = _compression(compression), dataset._graph
+    packed, graph = _compression(compression), _drawing.decided(dataset)
     if dataset_id is not None:
         if not isinstance(dataset_id, str):
             raise TypeError(f"dataset_id must be a str, not {type(dataset_id).__name__}: {dataset_id!r}")
