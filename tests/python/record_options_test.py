@@ -110,3 +110,7 @@ def test_WorkersWriteNoRecords(tmp_path):
     ds = hr.Dataset.from_tensor_slices(["x"]).group_by_window(lambda x: 0, write, 2)
     with pytest.raises(ValueError, match="distribute: the dataset writes TFRecord files.*in the program that reads"):
         ds.apply(hr.experimental.service.distribute("distributed_epoch", "grpc://localhost:1"))
+    with pytest.raises(ValueError, match="register_dataset: the dataset writes TFRecord files"):
+        hr.experimental.service.register_dataset("grpc://localhost:1", ds)
+    with pytest.raises(ValueError, match="the dataset writes TFRecord files"):
+        hr.experimental.distributed_save(ds, str(tmp_path / "saved"), "grpc://localhost:1")

@@ -17,9 +17,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 #: its results are not checked, so that a NaN is reported where it arises.
 _MOVING = frozenset((
     "central_crop", "check", "check_numerics", "clip_by_value", "concat", "cond", "constant", "crop_to_bounding_box",
-    "ensure_shape", "expand_dims", "fill", "flip_left_right", "flip_up_down", "gather", "image_transpose", "literal", "maximum",
-    "minimum", "pad", "pad_to_bounding_box", "pad_with", "ragged_to_tensor", "reshape", "resize_with_crop_or_pad", "reverse",
-    "roll", "rot90", "slice", "slice_of_sizes", "sort", "squeeze", "stack", "stateless_random_crop",
+    "ensure_shape", "expand_dims", "fill", "flip_left_right", "flip_up_down", "gather", "image_transpose", "imag", "literal",
+    "maximum", "minimum", "pad", "pad_to_bounding_box", "pad_with", "ragged_to_tensor", "real", "reshape",
+    "resize_with_crop_or_pad", "reverse", "roll", "rot90", "slice", "slice_of_sizes", "sort", "squeeze", "stack", "stateless_random_crop",
     "stateless_random_flip_left_right", "stateless_random_flip_up_down", "summarized", "tied", "tile", "top_k", "transpose",
     "where",
 ))
