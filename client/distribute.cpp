@@ -4,7 +4,7 @@
 #include "headrace/client/internal/service_client.hpp"
 #include "headrace/pipeline/graph/read_again.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
-#include "headrace/pipeline/saving/whole_snapshots.hpp"
+#include "headrace/pipeline/saving/kept_folders.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/node/address.hpp"
 
@@ -96,11 +96,11 @@ void check_cache(const distribute_options& options, int64_t cardinality) {
 dataset distribute::operator()(const dataset& input) const {
   check_rounds(options_, input.node()->cardinality);
   check_cache(options_, input.node()->cardinality);
-  if (auto how = can_promise(options_.guarantee, options_.processing_mode, *input.node()); !how)
-    throw error{how.with_context("distribute")};
   auto graph = input.node();
   if (options_.processing_mode == sharding_policy::dynamic)
-    graph = read_whole_snapshots(graph).value();
+    graph = read_kept_folders(graph).value();
+  if (auto how = can_promise(options_.guarantee, options_.processing_mode, *graph); !how)
+    throw error{how.with_context("distribute")};
   return dataset{make_distribute(std::move(graph), to_service_options(options_)).value()};
 }
 

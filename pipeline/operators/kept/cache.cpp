@@ -263,14 +263,11 @@ opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
   const auto* snapshot = node->find<snapshot_parameters>();
   auto folder = snapshot ? snapshot->folder : node->as<cache_parameters>().folder;
   if (!folder.empty() && shared.context().splits != nullptr && !at.in_function())
-    return failed_precondition(fmt::format(
-      "{}: '{}' cannot be written or read where workers share "
-      "the elements (dynamic): each has only "
-      "some of them; save the dataset first and load it{}",
-      to_string(node->op), folder,
-      node->op == dataset_op::snapshot ? ", or read it once without the service: what a "
-                                         "snapshot holds when `distribute` is called is shared"
-                                       : ""));
+    return failed_precondition(
+      fmt::format("{}: '{}' cannot be written where workers share the elements (dynamic): each has "
+                  "only some of them; read it once without the service, as what it holds when "
+                  "`distribute` is called is shared, or save the dataset first and load it",
+                  to_string(node->op), folder));
   std::shared_ptr<const compiled_function> shard_of;
   if (snapshot) {
     HEADRACE_ASSIGN(const auto name, fingerprint(node->inputs[0]));

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
-#include "headrace/pipeline/saving/whole_snapshots.hpp"
+#include "headrace/pipeline/saving/kept_folders.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
@@ -185,14 +185,15 @@ TEST_F(Cache, ResumesWhereTheReaderOfASnapshotWas) {
   }
 }
 
-TEST_F(Cache, WholeSnapshotsAreSharedByWorkers) {
+TEST_F(Cache, WhatFoldersHoldIsSharedByWorkers) {
   const auto path = folder.path() + "/s";
-  for (const auto& graph : {make_snapshot(range(0, 9), path + "1").value(),
-                            snapshot_in_turn(range(0, 9), path + "2")}) {
+  for (const auto& graph :
+       {make_snapshot(range(0, 9), path + "1").value(), snapshot_in_turn(range(0, 9), path + "2"),
+        make_cache(range(0, 9), path + "3").value()}) {
     const auto later = make_take(graph, 5).value();
-    EXPECT_EQ(read_whole_snapshots(later).value(), later);
+    EXPECT_EQ(read_kept_folders(later).value(), later);
     EXPECT_EQ(read(graph).size(), 9u);
-    const auto shared = read_whole_snapshots(later).value();
+    const auto shared = read_kept_folders(later).value();
     const auto plan = plan_splits(shared);
     ASSERT_EQ(plan.sources.size(), 1u);
     EXPECT_EQ(plan.sources[0].splits, graph->inputs.size() == 1 ? 1u : 3u); // blocks, or shards
@@ -251,7 +252,7 @@ TEST_F(Cache, IsOfOneWorkerUnderSharedSplitsAndOfNoneInAFolder) {
               ElementsAre("3", "4", "3", "4"));
   EXPECT_THAT(
     to_string(make_iterator(make_cache(range(0, 10), folder.path()).value(), context).status()),
-    HasSubstr("cannot be written or read where workers share the elements (dynamic)"));
+    HasSubstr("cannot be written where workers share the elements (dynamic)"));
 }
 
 TEST_F(Cache, PassesElementsOnInFunctions) {

@@ -57,7 +57,8 @@ class Keeping(Described):
         """The same elements; those of the first iteration that reads all of them are kept, and given by later ones.
 
         In memory, for this process, or in the folder ``filename``, which other programs can read too. An iteration in
-        which an element failed keeps nothing.
+        which an element failed keeps nothing. A folder that is whole when ``distribute`` is called is shared among the
+        workers under ``dynamic``; they do not write one.
 
         >>> ds = Dataset.range(5).shuffle(5).cache()
         >>> list(ds) == list(ds)

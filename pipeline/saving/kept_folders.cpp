@@ -1,4 +1,4 @@
-#include "headrace/pipeline/saving/whole_snapshots.hpp"
+#include "headrace/pipeline/saving/kept_folders.hpp"
 
 #include "headrace/pipeline/graph/rewrite.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
@@ -11,9 +11,9 @@ namespace headrace {
 
 namespace {
 
-class whole_snapshots {
+class kept_folders {
 public:
-  /// From the output on: where a snapshot is whole, nothing below it is read.
+  /// From the output on: nothing is read below what is kept.
   result<dataset_ptr> visit(const dataset_ptr& node) {
     if (const auto known = made_.find(node.get()); known != made_.end())
       return known->second;
@@ -26,9 +26,8 @@ private:
   result<dataset_ptr> make(const dataset_ptr& node) {
     if (node->op == dataset_op::distribute)
       return node;
-    if (const auto* snapshot = node->find<snapshot_parameters>()) {
-      HEADRACE_ASSIGN(const auto name, fingerprint(node->inputs[0]));
-      const auto folder = snapshot->folder + "/" + name;
+    HEADRACE_ASSIGN(const auto folder, folder_of(*node));
+    if (!folder.empty()) {
       HEADRACE_ASSIGN(const auto found, find_saved(folder));
       if (found)
         return node->inputs.size() > 1
@@ -46,6 +45,17 @@ private:
     return other ? finish_over(std::move(changed)) : node;
   }
 
+  /// Where the node keeps elements; empty: in no folder.
+  static result<std::string> folder_of(const dataset_node& node) {
+    if (const auto* cache = node.find<cache_parameters>())
+      return cache->folder;
+    const auto* snapshot = node.find<snapshot_parameters>();
+    if (!snapshot)
+      return std::string{};
+    HEADRACE_ASSIGN(const auto name, fingerprint(node.inputs[0]));
+    return snapshot->folder + "/" + name;
+  }
+
   static result<dataset_ptr> shards_known(const dataset_ptr& reader, int64_t shards) {
     HEADRACE_ASSIGN(const auto numbers, make_range(0, shards, 1));
     return rewrite_nodes(reader, [&](dataset_node& x, bool) {
@@ -61,8 +71,8 @@ private:
 
 } // namespace
 
-result<dataset_ptr> read_whole_snapshots(const dataset_ptr& graph) {
-  return whole_snapshots{}.visit(graph);
+result<dataset_ptr> read_kept_folders(const dataset_ptr& graph) {
+  return kept_folders{}.visit(graph);
 }
 
 } // namespace headrace
