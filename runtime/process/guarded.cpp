@@ -76,7 +76,10 @@ void watch(int process, const std::function<void()>& on_killed) {
 [[noreturn]] void live(int parent, const std::function<int()>& body,
                        const std::function<void()>& on_killed) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  std::thread{watch, parent, on_killed}.detach();
+  if (parent >= 0)
+    std::thread{watch, parent, on_killed}.detach();
+  else // no such descriptors, as in some containers: at least this process and its children end
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int code = static_cast<int>(exit_code::internal);
   try {
     code = body();
@@ -115,14 +118,15 @@ int run_guarded(const std::function<int()>& body, const std::function<void()>& o
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Made before the fork, so that the child cannot miss the end.
   const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
-  const auto child = self < 0 ? -1 : ::fork();
+  const auto child = ::fork();
   if (child < 0) {
     std::perror("headrace: cannot start the process");
     return static_cast<int>(exit_code::failure);
   }
   if (child == 0)
     live(self, body, on_killed);
-  ::close(self);
+  if (self >= 0)
+    ::close(self);
   for (;;) {
     int raw = 0;
     const auto reaped = ::waitpid(-1, &raw, WNOHANG);
