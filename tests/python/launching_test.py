@@ -158,6 +158,16 @@ def test_TheNamesAreThoseOfTheService():
         assert service.wanted_workers() is not None
 
 
+def test_ItGrowsWhenATrainerWaits(monkeypatch):
+    monkeypatch.setattr(launched, "_FOLLOW", 0.05)
+    monkeypatch.setattr(Demand, "settling", 0.0)
+    with start(Processes(), (1, 3)) as service:
+        reader = iter(hr.Dataset.range(10**9).apply(hr.experimental.sleep(1000)).apply(service.distribute("dynamic")))
+        while len(alive(service)) < 3:
+            for _ in range(50):
+                next(reader)
+
+
 def test_DemandGrowsAtOnceAndShrinksAfterAWhile():
     demand = Demand(1, 8)
     assert demand.look(5, 2, 0) == 2  # what was seen may be of other workers
