@@ -215,7 +215,7 @@ private:
       if (by_directory()) {
         HEADRACE_ASSIGN(const auto there, directory_.service());
         if (!there)
-          return aborted("rank 0 has ended meanwhile");
+          return unavailable("rank 0 has ended meanwhile");
         if (there->token != token_)
           return aborted(fmt::format("{} is that of another run by now; give each run a directory "
                                      "of its own (--rendezvous)",
