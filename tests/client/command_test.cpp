@@ -74,7 +74,7 @@ TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
     {{"dispatcher", "--log-level", "loud"}, "debug"},
     {{"up", "--lease", "1s"}, "at least twice --heartbeat"},
     {{"worker", "--advertise-data", "relay"}, "the port is missing"},
-    {{"up", "--workers", "-2"}, "not in range 0 to 1024"},
+    {{"up", "--workers", "-2"}, "not a number of workers from 0 to 1024"},
     {{"status", "--watch", "often"}, "such as 250ms"},
     {{"drain"}, "worker is required"},
     {{"drain", "somewhere"}, "neither the address of a worker (host:port) nor its number"},
@@ -193,7 +193,7 @@ TEST(Command, AServerThatCrashesIsStartedAgainOnItsPort) {
   const auto child = child_of(dispatcher);
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
-  EXPECT_EQ(dispatcher.process.read_line(command_patience).value(),
+  EXPECT_EQ(dispatcher.process.read_until(" listening on ", command_patience).value(),
             "dispatcher listening on " + dispatcher.address);
 }
 
@@ -212,7 +212,7 @@ TEST(Command, AClusterThatCrashesIsStartedAgainOnAllItsPorts) {
   const auto child = child_of(cluster);
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
-  ASSERT_EQ(cluster.process.read_line(command_patience).value(),
+  ASSERT_EQ(cluster.process.read_until(" listening on ", command_patience).value(),
             "dispatcher listening on " + cluster.address);
   EXPECT_EQ(addresses(), before);
 }
