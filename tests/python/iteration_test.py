@@ -145,3 +145,25 @@ def test_CtrlCEndsARestore():
             print("interrupted")
     """)
     assert finish(child) == (0, "interrupted\n", "")
+
+
+@pytest.mark.parametrize("shuffled", [
+    lambda ds: ds.shuffle(100, reshuffle_each_iteration=False),
+    lambda ds: ds.shuffle(100, seed=3, reshuffle_each_iteration=False),
+    lambda ds: ds.global_shuffle(reshuffle_each_iteration=False),
+])
+def test_DatasetsThatAreMadeOfAShuffleThatKeepsItsOrderHaveThatOrder(shuffled):
+    every = shuffled(hr.Dataset.range(100))
+    train, test = every.take(80), every.skip(80)
+    for _ in range(2):  # in each iteration
+        assert {int(x) for x in train} | {int(x) for x in test} == set(range(100))
+    pairs = hr.Dataset.zip(every.map(lambda x: x), every.map(lambda x: -x))
+    assert all(int(a) == -int(b) for a, b in pairs)
+    parts = [set(map(int, every.shard(3, i))) for i in range(3)]
+    assert set().union(*parts) == set(range(100)) and sum(map(len, parts)) == 100
+
+
+def test_DatasetsOfAFunctionThatShuffleHaveOrdersOfTheirOwn():
+    ds = hr.Dataset.range(20).flat_map(
+        lambda x: hr.Dataset.range(50).shuffle(50, reshuffle_each_iteration=False).batch(50))
+    assert len({tuple(map(int, x)) for x in ds}) > 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import zlib
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,28 @@ if TYPE_CHECKING:
     from .dataset import Dataset
 
 
+#: How many shuffles without a seed that keep their order were made over datasets of that look.
+_kept_orders: Counter[str] = Counter()
+_kept_orders_lock = threading.Lock()
+
+
+def _seed_of_shuffle(over: Described, seed: Int | None, again: bool) -> int | None:
+    """The seed of a shuffle. One that keeps its order needs a seed, so that datasets that are made of it, such as the parts
+    of a split, agree on the order. It is not drawn: the n-th such shuffle over datasets of one look has the same seed in
+    each process that runs the program, so that trainers who share a job by their graph still do.
+    """
+    given = seed_of(seed)
+    # Each dataset that a function gives has an order of its own.
+    if given is not None or again or _tracing.is_tracing():
+        return given
+    look = f"{over!r} {over._graph.cardinality()}"
+    with _kept_orders_lock:
+        if len(_kept_orders) > 10_000:
+            _kept_orders.clear()
+        _kept_orders[look] += 1
+        return zlib.crc32(look.encode()) << 20 | _kept_orders[look] & 0xFFFFF
+
+
 class Choosing(Described):
     """Methods that order, leave out and repeat elements."""
 
@@ -25,6 +50,9 @@ class Choosing(Described):
         """Random order within a buffer of ``buffer_size`` elements: another one in each iteration over the dataset, and
         in each pass of a ``repeat``, unless ``reshuffle_each_iteration=False``.
 
+        Without reshuffling, datasets that are made of this one have its order, so that ``take`` and ``skip`` divide it;
+        without a seed the order is the same in each run of the program, too.
+
         With a ``seed`` the k-th iteration over a dataset has the same order in each run of the program.
 
         >>> sorted(Dataset.range(3).shuffle(3, seed=1))
@@ -32,7 +60,8 @@ class Choosing(Described):
         """
         again = True if reshuffle_each_iteration is None else flag(reshuffle_each_iteration,
                                                                     "reshuffle_each_iteration")
-        return self._with(_core.shuffle(self._graph, count_of(buffer_size, "buffer_size"), seed_of(seed), again))
+        return self._with(_core.shuffle(self._graph, count_of(buffer_size, "buffer_size"),
+                                        _seed_of_shuffle(self, seed, again), again))
 
     def global_shuffle(self, seed: Int | None = None, reshuffle_each_iteration: bool = True) -> Dataset:
         """All elements of a source in one random order that takes no memory; another one in each iteration, as of
@@ -44,8 +73,8 @@ class Choosing(Described):
         >>> sorted(Dataset.range(3).global_shuffle(seed=1))
         [np.int64(0), np.int64(1), np.int64(2)]
         """
-        return self._with(_core.global_shuffle(self._graph, seed_of(seed),
-                                               flag(reshuffle_each_iteration, "reshuffle_each_iteration")))
+        again = flag(reshuffle_each_iteration, "reshuffle_each_iteration")
+        return self._with(_core.global_shuffle(self._graph, _seed_of_shuffle(self, seed, again), again))
 
     def repeat(self, count: Int | None = None, name: str | None = None) -> Dataset:
         """``count`` times; without end if it is None or -1.
