@@ -2,33 +2,36 @@
 
 #include "headrace/runtime/base/clock.hpp"
 
+#include <numeric>
+#include <utility>
+
 namespace headrace::command {
 
 namespace {
 
 constexpr auto interval = std::chrono::seconds{1};
 
+std::vector<size_t> numbers(size_t count) {
+  std::vector<size_t> out(count);
+  std::iota(out.begin(), out.end(), size_t{0});
+  return out;
+}
+
 } // namespace
 
 scaling::scaling(local_cluster& of, uint32_t running, worker_demand::options within,
-                 std::function<result<service_status>()> status, logger log)
-  : of_(of), next_(running), demand_(within), status_(std::move(status)), log_(std::move(log)) {
-  for (size_t i = 0; i < running; ++i) workers_.push_back(i);
-  thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
-}
+                 status_watch::question status, logger log)
+  : of_(of),
+    workers_(numbers(running)),
+    next_(running),
+    demand_(within),
+    log_(std::move(log)),
+    watch_(interval, std::move(status), [this](const service_status& now) { look(now); }) {}
 
-scaling::~scaling() = default;
-
-void scaling::run(const std::stop_token& stop) {
-  std::unique_lock lock{mutex_};
-  while (!changed_.wait_for(lock, stop, interval, [] { return false; }) && !stop.stop_requested()) {
-    const auto now = status_();
-    if (!now)
-      continue;
-    const auto running = static_cast<uint32_t>(workers_.size());
-    if (const auto wanted = demand_.look(*now, running, clock::system().now()); wanted != running)
-      become(wanted);
-  }
+void scaling::look(const service_status& now) {
+  const auto running = static_cast<uint32_t>(workers_.size());
+  if (const auto wanted = demand_.look(now, running, clock::system().now()); wanted != running)
+    become(wanted);
 }
 
 void scaling::become(uint32_t wanted) {

@@ -166,16 +166,15 @@ setting_value workers_value(place<worker_range> at, int most) {
   return one(
     "N[..M]", shape::number, std::move(at),
     [most](const std::string& text) -> result<worker_range> {
-      const auto wanted =
-        fmt::format("not a number of workers from 0 to {}, or a range of them such as 2..8", most);
       const auto dots = text.find("..");
-      if (dots == std::string::npos) {
-        HEADRACE_ASSIGN(const auto n, read_number(text, 0, most, wanted));
-        return worker_range{n, n};
-      }
-      HEADRACE_ASSIGN(const auto least, read_number(text.substr(0, dots), 0, most, wanted));
-      HEADRACE_ASSIGN(const auto upper, read_number(text.substr(dots + 2), least, most, wanted));
-      return worker_range{least, upper};
+      const auto least = read_number(text.substr(0, dots), 0, most, {});
+      const auto upper =
+        dots == std::string::npos ? least : read_number(text.substr(dots + 2), 0, most, {});
+      if (!least || !upper || *upper < *least)
+        return invalid_argument(fmt::format(
+          "'{}' is not a number of workers from 0 to {}, or a range of them such as 2..8", text,
+          most));
+      return worker_range{*least, *upper};
     },
     [](const worker_range& x) -> std::optional<std::string> {
       return x.least == x.most ? std::to_string(x.least) : fmt::format("{}..{}", x.least, x.most);

@@ -32,23 +32,15 @@ std::vector<verdict> verdict_changes::look(const service_status& now) {
   return out;
 }
 
-verdict_log::verdict_log(std::function<result<service_status>()> status, logger to)
-  : status_(std::move(status)),
-    log_(std::move(to)),
-    thread_([this](const std::stop_token& stop) { run(stop); }) {}
+verdict_log::verdict_log(status_watch::question status, logger to)
+  : log_(std::move(to)),
+    watch_(interval, std::move(status), [this](const service_status& now) { look(now); }) {}
 
-void verdict_log::run(const std::stop_token& stop) {
-  verdict_changes changes;
-  std::unique_lock lock{mutex_};
-  while (!changed_.wait_for(lock, stop, interval, [] { return false; }) && !stop.stop_requested()) {
-    const auto now = status_();
-    if (!now)
-      continue;
-    for (const auto& x : changes.look(*now)) {
-      const auto job = std::ranges::find(now->jobs, x.job, &job_status::job);
-      log_.info("what bounds a job",
-                {{"job", job->name.empty() ? to_hex(x.job) : job->name}, {"verdict", x.text}});
-    }
+void verdict_log::look(const service_status& now) {
+  for (const auto& x : changes_.look(now)) {
+    const auto job = std::ranges::find(now.jobs, x.job, &job_status::job);
+    log_.info("what bounds a job",
+              {{"job", job->name.empty() ? to_hex(x.job) : job->name}, {"verdict", x.text}});
   }
 }
 

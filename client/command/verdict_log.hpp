@@ -1,15 +1,13 @@
 #pragma once
 
-#include "headrace/client/service_status.hpp"
+#include "headrace/client/command/status_watch.hpp"
 #include "headrace/client/verdict.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
-#include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <mutex>
-#include <thread>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace::command {
@@ -30,18 +28,14 @@ private:
 /// Logs what bounds the rate of each job when it changes.
 class verdict_log {
 public:
-  /// `status` may block.
-  verdict_log(std::function<result<service_status>()> status, logger to);
-  verdict_log(const verdict_log&) = delete;
+  verdict_log(status_watch::question status, logger to);
 
 private:
-  void run(const std::stop_token& stop);
+  void look(const service_status& now);
 
-  const std::function<result<service_status>()> status_;
   const logger log_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::jthread thread_; ///< last: it ends before what it uses
+  verdict_changes changes_;
+  status_watch watch_; ///< last: it ends before what it uses
 };
 
 } // namespace headrace::command
