@@ -10,6 +10,7 @@
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
 #include "headrace/runtime/base/process_place.hpp"
+#include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 #include "headrace/runtime/process/memory_size.hpp"
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace headrace {
 
@@ -121,9 +123,15 @@ struct worker_server::impl {
   worker_options options;
 
   // While its links are open.
-  ~impl() {
+  ~impl() { leave(); }
+  void leave() {
     if (role)
       stop_role(here, role, options.drain + std::chrono::seconds{1});
+  }
+  void end_at_once() {
+    options.at_once->store(true);
+    if (role)
+      port::ask_to_exit(role);
   }
   explicit impl(const worker_server_options& from)
     : others(std::make_shared<other_services>(from.endpoint.tls)), here(options_of_worker(from)) {
@@ -189,7 +197,8 @@ worker_server::~worker_server() = default;
 const std::string& worker_server::address() const noexcept { return impl_->data; }
 uint16_t worker_server::data_port() const noexcept { return impl_->here.data_port(); }
 const metric_registry& worker_server::metrics() const noexcept { return *impl_->here.metrics(); }
-void worker_server::end_at_once() noexcept { impl_->options.at_once->store(true); }
+void worker_server::leave() { impl_->leave(); }
+void worker_server::end_at_once() noexcept { impl_->end_at_once(); }
 
 // -- both ---------------------------------------------------------------------------
 
@@ -221,13 +230,21 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   await_workers(workers_.size());
 }
 
-local_cluster::~local_cluster() {
-  for (const auto& worker : workers_)
-    if (worker)
-      worker->end_at_once();
+local_cluster::~local_cluster() { end_at_once(); }
+
+void local_cluster::end_at_once() noexcept {
+  std::lock_guard lock{mutex_};
+  ends_ = true;
+  for (const auto* all : {&workers_, &leaving_})
+    for (const auto& worker : *all)
+      if (worker)
+        worker->end_at_once();
 }
 
 void local_cluster::add_worker() {
+  std::lock_guard lock{mutex_};
+  if (ends_)
+    return;
   worker_server_options about;
   about.dispatcher = inside_;
   about.endpoint = options_.endpoint;
@@ -249,16 +266,29 @@ void local_cluster::add_worker() {
   about.serves_own_process = true;
   about.tags = options_.tags;
   about.log = options_.log;
-  workers_.push_back(std::make_unique<worker_server>(about));
+  workers_.push_back(std::make_shared<worker_server>(about));
 }
 
 std::vector<uint16_t> local_cluster::ports() const {
   std::vector<uint16_t> out{dispatcher_->port()};
+  std::lock_guard lock{mutex_};
   for (const auto& worker : workers_) out.push_back(worker ? worker->data_port() : 0);
   return out;
 }
 
-void local_cluster::stop_worker(size_t index) { workers_.at(index).reset(); }
+void local_cluster::stop_worker(size_t index) {
+  std::shared_ptr<worker_server> worker;
+  {
+    std::lock_guard lock{mutex_};
+    worker = std::exchange(workers_.at(index), {});
+    if (!worker)
+      return;
+    leaving_.push_back(worker);
+  }
+  worker->leave();
+  std::lock_guard lock{mutex_};
+  std::erase(leaving_, worker);
+}
 
 void local_cluster::await_workers(size_t count, duration limit) {
   if (auto how = await_service_workers(inside_, count, limit); !how)

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -146,7 +147,11 @@ public:
   uint16_t data_port() const noexcept;
   /// What its process counts (docs/metrics.md).
   const metric_registry& metrics() const noexcept;
-  /// The whole service ends: the destructor is not to wait for anything.
+  /// Leaves the service in order, which takes `drain` and a second at most. The destructor does so,
+  /// too, if it has not been called.
+  void leave();
+  /// The whole service ends: `leave` and the destructor are not to wait for anything, and one that
+  /// is under way ends. Thread-safe.
   void end_at_once() noexcept;
 
 private:
@@ -184,7 +189,7 @@ struct local_cluster_options {
 };
 
 /// A dispatcher and workers in this process, for development and tests. The constructor returns
-/// when all workers have registered.
+/// when all workers have registered. Thread-safe.
 class local_cluster {
 public:
   explicit local_cluster(local_cluster_options options = {});
@@ -197,6 +202,8 @@ public:
   void add_worker();
   /// Stops the worker that was added as number `index`, for good. It leaves in order.
   void stop_worker(size_t index);
+  /// The service is about to end: `stop_worker` and the destructor wait for no drain any more.
+  void end_at_once() noexcept;
   /// Waits until `count` workers are registered. Throws `error` (deadline_exceeded) after `limit`.
   void await_workers(size_t count, duration limit = std::chrono::seconds{30});
 
@@ -205,7 +212,10 @@ private:
   std::shared_ptr<node> here_; ///< the node with which this process connects to its own servers
   std::unique_ptr<dispatcher_server> dispatcher_;
   std::string inside_; ///< the address at which this process reaches its dispatcher
-  std::vector<std::unique_ptr<worker_server>> workers_;
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<worker_server>> workers_; ///< null: stopped
+  std::vector<std::shared_ptr<worker_server>> leaving_; ///< those that `stop_worker` waits for
+  bool ends_ = false;                                   ///< `end_at_once` was called
 };
 
 } // namespace headrace

@@ -115,7 +115,8 @@ public:
   // -- leaving ---------------------------------------------------------------------------
 
   /// The worker's owner ends it. `at_once`: the whole service ends, so nothing is waited for. A
-  /// worker that is leaving already, as its dispatcher ordered, continues with that.
+  /// worker that is leaving already, as its dispatcher ordered, continues with that; `at_once` ends
+  /// this, too.
   commands leave(bool at_once, time_point now);
   /// LeaveService was answered, or the limit has passed.
   commands goodbye_over();

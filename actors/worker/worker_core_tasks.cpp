@@ -183,7 +183,9 @@ void worker_core::give_up(task_id id, const status& why, const worker::task_coun
 
 worker_core::commands worker_core::leave(bool at_once, time_point now) {
   commands out;
-  if (std::exchange(asked_, true))
+  const bool again = std::exchange(asked_, true);
+  // What a worker waits for that has said its goodbye is short.
+  if (again && (!at_once || step_ != step::draining))
     return out;
   if (at_once || step_ == step::gone)
     go(out);

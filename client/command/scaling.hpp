@@ -5,17 +5,20 @@
 #include "headrace/client/worker_demand.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
+#include <future>
+#include <optional>
 #include <vector>
 
 namespace headrace::command {
 
 /// Starts and stops workers of a cluster in this process, as its trainers need them. A worker that
-/// is stopped leaves in order.
+/// is stopped leaves in order, while others may be started. The destructor ends the whole service.
 class scaling {
 public:
   /// `running`: the workers that there are, numbered from 0. `status` may block. `of` lives longer.
   scaling(local_cluster& of, uint32_t running, worker_demand::options within,
           status_watch::question status, logger log);
+  ~scaling();
 
 private:
   void look(const service_status& now);
@@ -26,7 +29,8 @@ private:
   size_t next_;                 ///< the number of the next one
   worker_demand demand_;
   const logger log_;
-  status_watch watch_; ///< last: it ends before what it uses, and waits for a worker that leaves
+  std::vector<std::future<void>> leaving_; ///< workers that leave; the destructor waits for them
+  std::optional<status_watch> watch_;      ///< last: it ends before what it uses
 };
 
 } // namespace headrace::command

@@ -52,10 +52,14 @@ void supervisor::stop(std::function<void()> done) {
 
 void supervisor::stop_before_owner(std::function<void(std::function<void()> stop)> first) {
   self_->set_exit_handler([this, first = std::move(first)](caf::exit_msg& asked) {
-    if (owner_ends_ && !core_.over())
+    if (owner_ends_ && !core_.over() && !waits_for_first_)
       return;
     owner_ends_ = true;
-    auto go_on = [this, why = asked.reason] { stop([this, why] { self_->quit(why); }); };
+    waits_for_first_ = static_cast<bool>(first);
+    auto go_on = [this, why = asked.reason] {
+      waits_for_first_ = false;
+      stop([this, why] { self_->quit(why); });
+    };
     first ? first(std::move(go_on)) : go_on();
   });
 }

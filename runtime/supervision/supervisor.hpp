@@ -61,7 +61,8 @@ public:
   /// Stops all children in reverse order, each within its budget, then calls `done`.
   void stop(std::function<void()> done);
   /// From now on an owner that is asked to end first stops its children, in order. Before that it
-  /// calls `first`, if there is one, which must call its argument when it is done.
+  /// calls `first`, if there is one, which must call its argument when it is done. Asked again
+  /// before that, it calls `first` again, with an argument that does the same.
   void stop_before_owner(std::function<void(std::function<void()> stop)> first = {});
   /// To be called for the message (atom::supervise, epoch).
   void timer(uint64_t epoch);
@@ -106,6 +107,7 @@ private:
   std::deque<supervise::command> pending_;
   bool busy_ = false;
   bool owner_ends_ = false;
+  bool waits_for_first_ = false; ///< the argument of `stop_before_owner` has not called its own
   std::function<void()> done_;
 };
 

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <future>
 #include <numeric>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -66,6 +68,21 @@ TEST(LocalCluster, LosesNothingWhenAWorkerIsStoppedInMidJob) {
       cluster.stop_worker(0);
   }
   EXPECT_EQ(rows, seen.size());
+}
+
+TEST(LocalCluster, TheEndOfTheServiceEndsADrainThatNobodyReads) {
+  std::promise<void> leaving;
+  auto log = logger::open({.sink = [&](std::string_view line) {
+    if (line.find("leaving") != std::string_view::npos)
+      leaving.set_value();
+  }});
+  ASSERT_TRUE(log);
+  local_cluster cluster{{.workers = 1, .drain = std::chrono::hours{1}, .log = *log}};
+  auto it = dataset::range(1'000'000'000).apply(over(cluster, sharding_policy::dynamic)).iterate();
+  ASSERT_TRUE(it.next_block());
+  std::jthread stops{[&] { cluster.stop_worker(0); }};
+  leaving.get_future().wait();
+  cluster.end_at_once();
 }
 
 TEST(LocalCluster, OffEndsACopyWithItsWorker) {

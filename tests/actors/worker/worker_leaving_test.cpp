@@ -34,6 +34,15 @@ TEST_F(WorkerLeaving, GoesAtOnceWhenTheWholeServiceEnds) {
   EXPECT_EQ(core.leaving(), step::gone);
 }
 
+TEST_F(WorkerLeaving, EndsADrainWhenTheWholeServiceEnds) {
+  draining();
+  EXPECT_EQ(said(core.leave(false, now)), texts{});
+  EXPECT_EQ(core.leaving(), step::draining);
+  EXPECT_EQ(said(core.leave(true, now)), (texts{"left"}));
+  EXPECT_EQ(core.leaving(), step::gone);
+  EXPECT_EQ(said(core.leave(true, now)), texts{});
+}
+
 TEST_F(WorkerLeaving, GoesAtOnceWithoutADispatcherWhereItHasNoTask) {
   EXPECT_EQ(said(core.leave(false, now)), (texts{"left"}));
   EXPECT_EQ(core.leaving(), step::gone);
