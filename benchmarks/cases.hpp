@@ -22,6 +22,8 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with);
 /// What consumers that stall, many of them, many files and very large elements cost others, and
 /// hold in memory.
 void add_overload_cases(std::vector<bench_case>& to, services& with);
+/// What it costs to count what each operator does, as a service does it.
+void add_counting_cases(std::vector<bench_case>& to);
 /// Kernel calls per 1,000 rows of every operator, at full blocks and at blocks of one.
 void add_kernel_calls(std::vector<bench_case>& to);
 

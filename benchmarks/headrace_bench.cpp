@@ -32,6 +32,7 @@ std::vector<bench_case> all_cases(services& with) {
   add_durable_cases(out, with);
   add_sharing_cases(out, with);
   add_overload_cases(out, with);
+  add_counting_cases(out);
   add_kernel_calls(out);
   return out;
 }
