@@ -26,13 +26,16 @@ std::optional<uint32_t> workers_needed(const service_status& x) {
 }
 
 uint32_t worker_demand::look(const service_status& now, uint32_t present, time_point at) {
+  return look(workers_needed(now), present, at);
+}
+
+uint32_t worker_demand::look(std::optional<uint32_t> needed, uint32_t present, time_point at) {
   const auto within = [&](uint32_t n) { return std::clamp(n, how_.least, how_.most); };
   if (last_ != present) {
     since_ = at;
     fewer_since_.reset();
   }
   last_ = present;
-  const auto needed = workers_needed(now);
   if (!needed || present < how_.least || present > how_.most)
     return within(present);
   // What was seen with another number of workers says nothing of these.

@@ -27,6 +27,8 @@ public:
   /// The number of workers that there should be, when there are `present` (alive, and not about to
   /// leave). To be called each second or so.
   uint32_t look(const service_status& now, uint32_t present, time_point at);
+  /// The same for what `workers_needed` returns.
+  uint32_t look(std::optional<uint32_t> needed, uint32_t present, time_point at);
 
 private:
   options how_;

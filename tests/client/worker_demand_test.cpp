@@ -107,7 +107,7 @@ TEST(WorkerDemand, LeavesTheLeastWhereNoJobRuns) {
   worker_demand x{{.least = 2, .most = 8}};
   uint32_t workers = 7;
   for (int second = 0; second < 60; ++second)
-    workers = x.look({}, workers, time_point{1h + 1s * second});
+    workers = x.look(service_status{}, workers, time_point{1h + 1s * second});
   EXPECT_EQ(workers, 2u);
 }
 

@@ -17,7 +17,7 @@ from headrace._launching.certificates import make_certificates
 from headrace._launching.launcher import Launcher
 from headrace._launching.server import Server, ServerPlan, options_of
 from headrace._launching.sizes import bytes_of
-from headrace._launching.wanted import Demand, bounds_of, wanted_workers
+from headrace._launching.wanted import bounds_of
 
 pytestmark = pytest.mark.skipif(not os.environ.get("HEADRACE_COMMAND"), reason="HEADRACE_COMMAND is not set")
 PATIENCE = 60
@@ -117,30 +117,16 @@ def test_AServerThatEndsBeforeItListensSaysWhy():
 
 def test_ItFollowsTheWantedNumberWithinItsBounds(monkeypatch):
     monkeypatch.setattr(launched, "_FOLLOW", 0.05)
-    monkeypatch.setattr(Demand, "settling", 0.0)
-    monkeypatch.setattr(Demand, "patience", 0.1)
+    monkeypatch.setattr(launched, "_SETTLING", 0.0)
+    monkeypatch.setattr(launched, "_PATIENCE", 0.1)
     wanted = [None]
-    monkeypatch.setattr(launched, "wanted_workers", lambda status: wanted[0])
+    monkeypatch.setattr(launched.LaunchedService, "wanted_workers", lambda self: wanted[0])
     with start(Processes(), (1, 3)) as service:
         assert len(alive(service)) == 1
         for number, comes in ((7, 3), (2, 2), (0, 1)):
             wanted[0] = number
             while len(alive(service)) != comes:
                 pass
-
-
-def job(cause="unknown", wanted=0, running=0, state="running", trainers=1):
-    return {"state": state, "trainers": [{}] * trainers, "verdict": {"cause": cause, "wanted": wanted, "running": running}}
-
-
-def test_TheNumberIsThatOfTheMostDemandingJob():
-    def needed(*jobs):
-        return wanted_workers({"jobs": list(jobs)})
-
-    assert needed() == 0 == needed(job(wanted=3, state="finished"), job(wanted=3, trainers=0))
-    assert needed(job()) is None
-    assert needed(job(wanted=3), job("trainers", running=2), job()) == 3
-    assert needed(job("trainers", running=2)) == 2 and needed(job("no_worker")) == 1
 
 
 def test_TheNamesAreThoseOfTheService():
@@ -160,23 +146,12 @@ def test_TheNamesAreThoseOfTheService():
 
 def test_ItGrowsWhenATrainerWaits(monkeypatch):
     monkeypatch.setattr(launched, "_FOLLOW", 0.05)
-    monkeypatch.setattr(Demand, "settling", 0.0)
+    monkeypatch.setattr(launched, "_SETTLING", 0.0)
     with start(Processes(), (1, 3)) as service:
         reader = iter(hr.Dataset.range(10**9).apply(hr.experimental.sleep(1000)).apply(service.distribute("dynamic")))
         while len(alive(service)) < 3:
             for _ in range(50):
                 next(reader)
-
-
-def test_DemandGrowsAtOnceAndShrinksAfterAWhile():
-    demand = Demand(1, 8)
-    assert demand.look(5, 2, 0) == 2  # what was seen may be of other workers
-    assert demand.look(5, 2, 8) == 5 and demand.look(99, 2, 9) == 8 and demand.look(None, 2, 10) == 2
-    assert demand.look(2, 5, 20) == 5 and demand.look(2, 5, 28) == 5
-    assert demand.look(3, 5, 40) == 5 and demand.look(2, 5, 57) == 5
-    assert demand.look(2, 5, 58) == 3  # the most of that time
-    assert demand.look(0, 3, 60) == 3 and demand.look(0, 3, 68) == 3 and demand.look(4, 3, 90) == 4
-    assert demand.look(0, 3, 97) == 3 and demand.look(0, 3, 128) == 1
 
 
 OWNER = """

@@ -121,10 +121,10 @@ def test_ItFollowsTheNumberThatTheDispatcherWants(monkeypatch):
     from headrace._launching import launched
 
     monkeypatch.setattr(launched, "_FOLLOW", 0.1)
-    monkeypatch.setattr(launched.Demand, "settling", 0.0)
-    monkeypatch.setattr(launched.Demand, "patience", 0.1)
+    monkeypatch.setattr(launched, "_SETTLING", 0.0)
+    monkeypatch.setattr(launched, "_PATIENCE", 0.1)
     wanted = [None]
-    monkeypatch.setattr(launched, "wanted_workers", lambda status: wanted[0])
+    monkeypatch.setattr(launched.LaunchedService, "wanted_workers", lambda self: wanted[0])
     with hr.ray.start(workers=(1, 3)) as service:
         assert service.num_workers == 1
         for number, comes in ((9, 3), (2, 2), (0, 1)):

@@ -9,17 +9,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .. import service as _service
+from .. import _core, service as _service
 from ..errors import DeadlineExceededError, NotFoundError, OpError
 from .certificates import CertificateFiles, Certificates
 from .launcher import Launcher
 from .server import ServerPlan
-from .wanted import Demand, wanted_workers
 
 DISPATCHER = "dispatcher"
 #: Seconds between two looks at a number that changes.
 _LOOK = 0.2
 _FOLLOW = 1.0
+#: Seconds after a change for which what is seen may be of other workers, and for which fewer workers must have been enough;
+#: None: as ``headrace up --workers N..M`` does.
+_SETTLING: float | None = None
+_PATIENCE: float | None = None
 
 
 def _at_once(what: Callable[[str], None], places: list[str]) -> None:
@@ -86,7 +89,8 @@ class LaunchedService:
         """How many workers the running jobs need, from what their trainers wait; 0 if none runs. None: nothing is known yet, or
         another number would change nothing.
         """
-        return wanted_workers(self.status())
+        wanted: int | None = self.status()["wanted_workers"]
+        return wanted
 
     def scale(self, workers: int, *, timeout: float | None = None) -> None:
         """Has that many workers run: starts more and waits until they are there, or has the newest ones leave in order.
@@ -157,7 +161,7 @@ class LaunchedService:
         """From now on keeps as many workers as the trainers need, within these bounds, for as long as this program runs: more
         at once, fewer after half a minute, as ``headrace up --workers N..M`` does.
         """
-        demand = Demand(least, most)
+        demand = _core.WorkerDemand(least, most, _SETTLING, _PATIENCE)
 
         def loop() -> None:
             while not self._over.wait(_FOLLOW):
