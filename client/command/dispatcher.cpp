@@ -25,7 +25,7 @@ int run(const server_settings& given) {
     auto server = std::make_shared<dispatcher_server>(options);
     running out{server, server->target(), {server->port()}};
     return with_web_port(std::move(out), given, lives,
-                         of_dispatcher(options.endpoint, server->port()), log);
+                         monitor::of_dispatcher(options.endpoint, server->port()), log);
   });
 }
 

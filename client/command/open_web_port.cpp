@@ -1,17 +1,6 @@
 #include "headrace/client/command/open_web_port.hpp"
 
-#include "headrace/actors/worker/worker_metrics.hpp"
-#include "headrace/client/session.hpp"
-#include "headrace/runtime/node/address.hpp"
-
 namespace headrace::command {
-
-namespace {
-
-/// How long a request waits for the dispatcher of its own process.
-constexpr auto patience = std::chrono::seconds{3};
-
-} // namespace
 
 std::unique_ptr<monitor::web_server> open_web_port(const web_port& wanted, uint16_t port,
                                                    const endpoint_options& where,
@@ -30,37 +19,6 @@ std::unique_ptr<monitor::web_server> open_web_port(const web_port& wanted, uint1
   if (!where.advertise_host.empty())
     options.names.push_back(where.advertise_host);
   return monitor::start_monitor(options, std::move(what)).value();
-}
-
-monitor::monitored of_dispatcher(const endpoint_options& where, uint16_t port) {
-  // The advertised address may not lead back to this host, as with address translation.
-  const auto& host = where.host;
-  const auto here = host_and_port(!is_wildcard(host) ? host
-                                  : host == "::"     ? "::1"
-                                                     : "127.0.0.1",
-                                  port);
-  const auto with = where.tls.enabled() ? session{where.tls} : session{};
-  return {.status = [here, with] { return get_service_status(here, patience, with); },
-          .metrics = {},
-          .ready = {}};
-}
-
-monitor::monitored of_worker(const worker_server& server) {
-  return {.status = {},
-          .metrics =
-            [&server] {
-              monitor::metric_families out;
-              monitor::add_registry(out, server.metrics());
-              return out;
-            },
-          .ready =
-            [&server] {
-              for (const auto& x : server.metrics().read())
-                if (x.name == worker_metric::heartbeat_answer.name)
-                  if (std::get<histogram_counts>(x.value).total() != 0)
-                    return status{};
-              return unavailable("no dispatcher has answered this worker yet");
-            }};
 }
 
 } // namespace headrace::command

@@ -74,7 +74,8 @@ void add_places(std::vector<setting>& out) {
                  .of = {dispatcher, up},
                  .value = web_port_value(in(&s::http_port)),
                  .help = "Port of the status page, /metrics, /live and /ready, at --host and with "
-                         "its TLS; auto: 5051, or any free one; off: none"});
+                         "its TLS; auto: 5051, or any free one; off: none",
+                 .python = "http_port"});
   out.push_back({.name = "http-port",
                  .of = {worker},
                  .value = web_port_value(in(&s::http_port)),

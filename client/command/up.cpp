@@ -57,7 +57,7 @@ int run(const server_settings& given) {
       options.data_ports.push_back(lives.port(static_cast<size_t>(i) + 1, 0));
     auto cluster = std::make_shared<local_cluster>(options);
     running out{cluster, cluster->target(), cluster->ports(), "dispatcher"};
-    auto shows = of_dispatcher(options.endpoint, out.ports.front());
+    auto shows = monitor::of_dispatcher(options.endpoint, out.ports.front());
     if (const auto& [least, most] = given.workers; least != most) {
       struct scaled {
         std::shared_ptr<local_cluster> cluster;

@@ -45,7 +45,7 @@ int run(const server_settings& given) {
                    ? server->address()
                    : host_and_port(options.endpoint.host, server->data_port());
     running out{server, where, {server->data_port()}};
-    return with_web_port(std::move(out), given, lives, of_worker(*server), log);
+    return with_web_port(std::move(out), given, lives, monitor::of_worker(*server), log);
   });
 }
 

@@ -78,7 +78,7 @@ WORKS = {
                          "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure", "work_dir",
                          "fault_tolerant_mode", "job_gc_check_interval_ms", "job_gc_timeout_ms",
                          "gc_dynamic_sharding_jobs", "worker_addresses", "deployment_mode",
-                         "worker_max_concurrent_snapshots"},
+                         "worker_max_concurrent_snapshots", "http_port"},
     "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
                      "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
                      "python_call_timeout_ms", "python_from_anyone", "heartbeat_interval_ms", "dispatcher_timeout_ms",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 import warnings
 
 import pytest
@@ -120,6 +122,23 @@ def test_ServersStartJoinAndStop():
         port = int(other.target.rsplit(":", 1)[1])
         with pytest.raises(hr.errors.OpError, match=str(port)):
             service.DispatchServer(service.DispatcherConfig(port=port))
+
+
+def test_APageShowsTheServiceIfItIsAskedFor():
+    with service.DispatchServer(service.DispatcherConfig(http_port=0)) as dispatcher:
+        def read(path):
+            with urllib.request.urlopen(dispatcher.page + path) as answer:
+                return answer.read().decode()
+
+        assert "<html" in read("") and "headrace_" in read("metrics") and read("live")
+        assert json.loads(read("api/status.json"))["workers"] == []
+        port = int(dispatcher.page.rstrip("/").rsplit(":", 1)[1])
+        with pytest.raises(hr.errors.OpError, match=str(port)):
+            service.DispatchServer(service.DispatcherConfig(http_port=port))
+    with service.DispatchServer() as dispatcher:
+        assert dispatcher.page is None
+    with pytest.raises(ValueError, match="http_port must be between 0 and 65535"):
+        service.DispatchServer(service.DispatcherConfig(http_port=65536))
 
 
 def test_NobodyThereIsUnavailableAndNamesTheAddress():

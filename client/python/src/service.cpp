@@ -1,7 +1,9 @@
 #include "headrace/client/distribute.hpp"
 #include "headrace/client/drain_worker.hpp"
+#include "headrace/client/monitor/monitored_server.hpp"
 #include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
+#include "headrace/client/worker_demand.hpp"
 #include "python_function.hpp"
 #include "status_values.hpp"
 #include "waiting.hpp"
@@ -148,6 +150,34 @@ endpoint_options endpoint_of(nb::handle options) {
   return out;
 }
 
+/// A dispatcher with its HTTP port, if it has one.
+class shown_dispatcher {
+public:
+  /// `http_port`: negative: it has none; 0: any free one.
+  shown_dispatcher(const dispatcher_server_options& options, int http_port) : server_(options) {
+    const auto& at = options.endpoint;
+    if (http_port < 0)
+      return;
+    monitor::web_options web{.host = at.host,
+                             .port = static_cast<uint16_t>(http_port),
+                             .any_port = false,
+                             .tls = at.tls,
+                             .insecure = at.insecure,
+                             .names = {}};
+    if (!at.advertise_host.empty())
+      web.names.push_back(at.advertise_host);
+    web_ = monitor::start_monitor(web, monitor::of_dispatcher(at, server_.port())).value();
+  }
+  const std::string& target() const noexcept { return server_.target(); }
+  std::optional<std::string> page() const {
+    return web_ ? std::optional{web_->url()} : std::nullopt;
+  }
+
+private:
+  dispatcher_server server_;
+  std::unique_ptr<monitor::web_server> web_; ///< last: it asks the server
+};
+
 } // namespace
 
 void bind_service(nb::module_& m) {
@@ -258,16 +288,37 @@ void bind_service(nb::module_& m) {
     .def("is_set", &flag::is_set)
     .def("wait", &flag::wait);
 
-  using dispatcher = held_server<dispatcher_server>;
+  nb::class_<worker_demand>(m, "WorkerDemand")
+    .def(
+      "__init__",
+      [](worker_demand* self, uint32_t least, uint32_t most, std::optional<double> settling,
+         std::optional<double> patience) {
+        worker_demand::options how{.least = least, .most = most};
+        if (settling)
+          how.settling = seconds(*settling);
+        if (patience)
+          how.patience = seconds(*patience);
+        new (self) worker_demand{how};
+      },
+      nb::arg("least"), nb::arg("most"), nb::arg("settling").none(), nb::arg("patience").none())
+    .def(
+      "look",
+      [](worker_demand& x, std::optional<uint32_t> needed, uint32_t present, double now) {
+        return x.look(needed, present, time_point{} + seconds(now));
+      },
+      nb::arg("needed").none(), nb::arg("present"), nb::arg("now"));
+
+  using dispatcher = held_server<shown_dispatcher>;
   nb::class_<dispatcher>(m, "Dispatcher")
     .def_prop_ro("target", [](const dispatcher& x) { return x.get().target(); })
+    .def_prop_ro("page", [](const dispatcher& x) { return x.get().page(); })
     .def("stop", &dispatcher::stop, nb::arg("limit").none());
   // Of times, 0 is the default; of the collection's, -1 is never.
   m.def("start_dispatcher",
         [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms, const std::string& work_dir,
            int64_t client_timeout_ms, int64_t gc_check_interval_ms, int64_t gc_timeout_ms,
            bool gc_dynamic, const std::vector<std::string>& worker_addresses,
-           const std::string& deployment, size_t worker_max_concurrent_saves) {
+           const std::string& deployment, size_t worker_max_concurrent_saves, int http_port) {
           dispatcher_server_options options;
           options.jobs.gc_dynamic_sharding_jobs = gc_dynamic;
           if (client_timeout_ms > 0)
@@ -288,8 +339,9 @@ void bind_service(nb::module_& m) {
             options.heartbeat = milliseconds{heartbeat_ms};
           if (lease_ms > 0)
             options.lease = milliseconds{lease_ms};
-          return dispatcher{interruptibly(
-            [=](const std::stop_token&) { return std::make_shared<dispatcher_server>(options); })};
+          return dispatcher{interruptibly([=](const std::stop_token&) {
+            return std::make_shared<shown_dispatcher>(options, http_port);
+          })};
         });
 
   using worker = held_server<worker_server>;

@@ -1,6 +1,7 @@
 #include "status_values.hpp"
 
 #include "headrace/client/verdict.hpp"
+#include "headrace/client/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 namespace headrace::python {
@@ -186,6 +187,8 @@ nb::dict to_python(const service_status& x) {
                      "work_dir", &s::work_dir, "disk_trouble", &s::disk_trouble);
   for (size_t i = 0; i < x.jobs.size(); ++i)
     out["jobs"][i]["verdict"] = value_of(verdict_of(x.jobs[i], x));
+  const auto needed = workers_needed(x);
+  out["wanted_workers"] = needed ? nb::cast(*needed) : nb::none();
   out["worker_addresses"] = listed;
   out["bad_messages"] = x.bad_messages();
   out["refused_peers"] = x.refused_peers();

@@ -23,6 +23,8 @@ class DispatcherConfig(NamedTuple):
     -1: never); a trainer that reads it later begins anew. job_gc_check_interval_ms: the time between two checks for such
     jobs (600,000). gc_dynamic_sharding_jobs: jobs under ``ShardingPolicy.DYNAMIC`` are collected, too.
     host, tls_cert, tls_key, tls_ca, insecure: like the options of ``headrace dispatcher``.
+    http_port: the port of a page that shows the service, and of ``/metrics`` (docs/monitoring.md); 0: any free port; None:
+    there is none.
 
     deployment_mode: where workers run: ``"REMOTE"`` (the default), ``"COLOCATED"`` (in trainers' processes, so that a
     trainer reads from its own worker under the static policies) or ``"HYBRID"`` (workers of both kinds).
@@ -63,6 +65,7 @@ class DispatcherConfig(NamedTuple):
     tls_key: str = ""
     tls_ca: str = ""
     insecure: bool = False
+    http_port: int | None = None
 
 
 class WorkerConfig(NamedTuple):
@@ -192,7 +195,7 @@ def _mode(value: Any, field: str) -> None:
 
 
 _CHECKS: dict[str, _Check] = {
-    "port": port_of, "data_transfer_port": port_of, "worker_addresses": _texts, "worker_tags": _texts,
+    "port": port_of, "http_port": port_of, "data_transfer_port": port_of, "worker_addresses": _texts, "worker_tags": _texts,
     "fault_tolerant_mode": _yes_or_no, "gc_dynamic_sharding_jobs": _yes_or_no, "insecure": _yes_or_no,
     "python_from_anyone": _yes_or_no,
     "python_processes": _some, "python_memory_bytes": _some, "python_call_timeout_ms": _some,

@@ -179,7 +179,8 @@ class DispatchServer(_Server):
                                       _ms(c.worker_timeout_ms), work_dir, _ms(c.client_timeout_ms),
                                       _ms(c.job_gc_check_interval_ms), collected, c.gc_dynamic_sharding_jobs,
                                       list(c.worker_addresses or ()), (c.deployment_mode or "REMOTE").lower(),
-                                      c.worker_max_concurrent_snapshots or 0)
+                                      c.worker_max_concurrent_snapshots or 0,
+                                      -1 if c.http_port is None else c.http_port)
 
     @property
     def target(self) -> str:
@@ -190,6 +191,17 @@ class DispatchServer(_Server):
         'grpc'
         """
         return f"{self._config.protocol or 'grpc'}://{self._started().target}"
+
+    @property
+    def page(self) -> str | None:
+        """The URL of the page that shows the service; None without ``http_port``.
+
+        >>> with DispatchServer(DispatcherConfig(http_port=0)) as dispatcher:
+        ...     dispatcher.page.startswith("http://127.0.0.1:")
+        True
+        """
+        page: str | None = self._started().page
+        return page
 
     @property
     def _address(self) -> str:
