@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/representation/costly_rows.hpp"
 #include "headrace/pipeline/graph/row_order.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/rows/parallel_operator.hpp"
@@ -23,13 +24,17 @@ public:
     : parallel_reader(shared, node),
       input_(std::move(input)),
       function_(std::move(f)),
-      may_spread_(may_spread) {}
+      may_spread_(may_spread),
+      seen_costly_(may_spread && has_costly_rows(*node.body) ? costly_blocks : 0) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
+    if (!spread_ && seen_costly_ == costly_blocks)
+      spread();
     if (spread_)
       return read(*spread_, wanted);
-    const auto in = input_->next(wanted);
+    // Costly rows are looked at one by one, so that it is decided soon.
+    const auto in = input_->next(seen_costly_ == 0 ? wanted : limits{1, wanted.bytes});
     if (!in)
       return std::nullopt;
     if (!may_spread_)
@@ -38,8 +43,6 @@ protected:
     auto out = function_(*in, kernel_calls_);
     const bool costly = timer.took() >= costly_row * in->rows;
     seen_costly_ = costly ? seen_costly_ + 1 : 0;
-    if (seen_costly_ == costly_blocks)
-      spread();
     return out;
   }
   // Saves: numbers: whether it runs on all cores; then as `parallel_blocks`, or a part: the input.
@@ -67,7 +70,7 @@ private:
   std::unique_ptr<iterator> input_; ///< with the function: null once all cores are used
   parallel_blocks::function function_;
   const bool may_spread_;
-  int seen_costly_ = 0; ///< blocks in a row
+  int seen_costly_; ///< blocks in a row; `costly_blocks`: that is decided
   std::unique_ptr<parallel_blocks> spread_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/runtime/base/thread_waits.hpp"
+#include "headrace/runtime/base/work_timer.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -32,10 +33,17 @@ struct parallel_blocks::shared {
         changed.notify_all();
       }) {}
 
+  /// @pre the mutex is held
+  void note_cost(uint64_t took, uint64_t rows) {
+    const auto one = std::max<uint64_t>(1, took / std::max<uint64_t>(1, rows));
+    row_ns = row_ns == 0 ? one : (3 * row_ns + one) / 4;
+  }
+
   const function run;
   std::mutex mutex;
   std::condition_variable_any changed;
-  size_t in_work = 0; ///< including jobs that wait for a thread
+  size_t in_work = 0;  ///< including jobs that wait for a thread
+  uint64_t row_ns = 0; ///< what a row cost lately; 0: not known
   budget_share held;
 };
 
@@ -49,7 +57,9 @@ struct parallel_blocks::job {
     uint64_t calls = 0;
     const auto begin = clock::system().now();
     const own_waits waits;
+    const work_timer work;
     auto out = with.run(rows, calls);
+    const auto cost = work.took();
     const auto took = static_cast<uint64_t>((clock::system().now() - begin).count());
     const auto read = std::min(waits.so_far().storage_ns, took);
     const auto bytes = out.bytes();
@@ -64,6 +74,7 @@ struct parallel_blocks::job {
       kernel_calls = calls;
       work_ns = took - read;
       storage_ns = read;
+      with.note_cost(static_cast<uint64_t>(cost.count()), this->read);
       done = true;
       --with.in_work;
       with.changed.notify_all();
@@ -90,6 +101,8 @@ namespace {
 
 // More blocks that were given out of turn would gain little, and the position names each of them.
 constexpr size_t most_jobs_a_call = 64;
+/// About what the rows of one block may cost together.
+constexpr uint64_t most_block_ns = 2'000'000;
 constexpr uint64_t all = UINT64_MAX;
 
 /// One arena for all operators. The library keeps some KiB of an arena that is destroyed before its
@@ -249,6 +262,18 @@ bool parallel_blocks::as_many_as_may_be() const {
   return shared_->in_work >= most || open_ >= 2 * most || jobs_.size() >= most * most_jobs_a_call;
 }
 
+// Rows that cost much come in small blocks, so that all calls have work and the tuner sees soon
+// what they do.
+size_t parallel_blocks::rows_of_a_block() const {
+  const auto cost = shared_->row_ns;
+  // A function that waits for others may have a price for each block.
+  if (options_.may_wait)
+    return wanted_.rows;
+  if (cost == 0)
+    return options_.costly_rows ? 1 : wanted_.rows;
+  return std::clamp<size_t>(most_block_ns / cost, 1, wanted_.rows);
+}
+
 // How many rows may be pulled now. Rows that the reader waits for are not counted.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
   if (as_many_as_may_be())
@@ -276,7 +301,7 @@ void parallel_blocks::pull(const std::stop_token& stop) {
   std::unique_lock lock{shared_->mutex};
   budget_share::taken may;
   const auto may_read = [&] {
-    may = allowed(wanted_.rows);
+    may = allowed(rows_of_a_block());
     return may.rows != 0;
   };
   while (!stop.stop_requested() && shared_->changed.wait(lock, stop, may_read)) {

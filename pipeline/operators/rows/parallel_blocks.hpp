@@ -28,6 +28,7 @@ public:
     std::shared_ptr<call_gate> calls; ///< how many run at a time
     bool ordered = true;              ///< false: blocks come in the order in which they are done
     bool may_wait = false;            ///< the function may block
+    bool costly_rows = false; ///< the first blocks have one row, until it is known what rows cost
     /// The budget of all that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
     const clock* time = nullptr; ///< the clock by which calls are tuned; null: the system's
@@ -62,6 +63,7 @@ private:
   job_ptr for_the_reader() const;
   job_ptr last_unclaimed() const;
   bool as_many_as_may_be() const;
+  size_t rows_of_a_block() const;
   void drop_finished();
   budget_share::taken allowed(size_t rows);
   /// Counts the time in which the budget allows nothing.

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/operators/rows/parallel_operator.hpp"
 
+#include "headrace/pipeline/functions/representation/costly_rows.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 namespace headrace::detail {
@@ -32,6 +33,7 @@ std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const data
     parallel_blocks::options{.calls = shared.gate_of(node, calls),
                              .ordered = shared.ordered(node),
                              .may_wait = !node.body->named.empty(),
+                             .costly_rows = has_costly_rows(*node.body),
                              .budget = shared.budget(),
                              .time = &shared.time(),
                              .counters = counts},
@@ -50,7 +52,9 @@ std::optional<block> parallel_reader::read(parallel_blocks& blocks, const limits
 opened open_parallel(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
                      parallel_blocks::function f) {
   return std::unique_ptr<iterator>{std::make_unique<parallel_iterator>(
-    shared, node, make_parallel_blocks(shared, node, std::move(input), std::move(f)))};
+    shared, node,
+    make_parallel_blocks(shared, node, std::move(input), std::move(f),
+                         has_costly_rows(*node.body) ? 2 : 1))};
 }
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/image.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/graph/graph_options.hpp"
 #include "headrace/pipeline/operators/rows/parallel_blocks.hpp"
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/info.h>
 #include <sys/stat.h>
+#include <thread>
 
 namespace headrace {
 namespace {
@@ -159,6 +161,42 @@ TEST(Map, OfCostlyRowsRunsSeveralAtATimeInOrder) {
   };
   EXPECT_EQ(read_all(*make_iterator(graph, context).value(), always(1)), read_all(range(0, 12)));
   EXPECT_GT(counters.samples, 0); // blocks were in work ahead of the reader
+}
+
+/// Decodes an image for each element.
+dataset_ptr of_images(const dataset_ptr& in, int64_t calls) {
+  return make_map(in,
+                  traced(in,
+                         [](expr x) {
+                           const auto pixels = fill({8, 8, 3}, cast<uint8_t>(x));
+                           return image::decode_jpeg(image::encode_jpeg(pixels));
+                         }),
+                  calls)
+    .value();
+}
+
+TEST(Map, OfImagesRunsSeveralAtATimeFromTheFirstRowOn) {
+  for (const int64_t calls : {0, -1}) {
+    op_counters counters;
+    iterator_context context;
+    const auto graph = of_images(range(0, 100), calls);
+    context.counters = [&](const dataset_node& node) {
+      return &node == graph.get() ? &counters : nullptr;
+    };
+    auto it = make_iterator(graph, context).value();
+    const auto first = it->next({.rows = 32});
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->rows, 1u) << "others wait for a block of many rows";
+    EXPECT_EQ(counters.calls, std::min(2u, std::thread::hardware_concurrency()));
+  }
+}
+
+TEST(Map, LooksAtCostlyRowsOneByOneUntilItRunsSeveral) {
+  auto it = make_iterator(costly(range(0, 40)), {}).value();
+  std::vector<size_t> rows;
+  while (const auto b = it->next({.rows = 8})) rows.push_back(b->rows);
+  ASSERT_GE(rows.size(), 4u);
+  EXPECT_EQ(std::vector<size_t>(rows.begin(), rows.begin() + 4), (std::vector<size_t>{8, 1, 1, 1}));
 }
 
 TEST(Map, OfCostlyRowsStaysAloneWhereNothingIsToBeChosen) {
