@@ -71,21 +71,6 @@ status check_text(const operand& in, size_t r, int64_t n) {
   return invalid_argument(fmt::format("its strings have more than {} bytes", most_values));
 }
 
-/// Appends `count` values of `from`, the first of which is `first`.
-void append(column_builder& out, const column& from, int64_t first, int64_t count) {
-  if (from.is_string()) {
-    for (auto i = first; i < first + count; ++i)
-      out.add_string(from.string(static_cast<size_t>(i)));
-    return;
-  }
-  if (count == 0)
-    return;
-  const auto size = size_of(from.type());
-  const auto n = static_cast<size_t>(count) * size;
-  std::memcpy(out.extend(static_cast<size_t>(count)),
-              from.value_buffer().data() + static_cast<size_t>(first) * size, n);
-}
-
 // -- fill ---------------------------------------------------------------------------------
 
 result<tensor_spec> infer_fill(const library_operands& in) {
@@ -108,7 +93,7 @@ column run_fill(const op_call& call) {
       HEADRACE_TRY(check_text(value, r, n));
       const auto at = value.first_value(r);
       if (value.data->is_string()) {
-        for (int64_t i = 0; i < n; ++i) append(out, *value.data, at, 1);
+        for (int64_t i = 0; i < n; ++i) append_values(out, *value.data, at, 1);
       } else if (n != 0) {
         const auto size = size_of(value.data->type());
         const auto* from = value.data->value_buffer().data() + static_cast<size_t>(at) * size;
@@ -151,10 +136,11 @@ void append_tiled(column_builder& out, const column& from, std::span<const int64
                   std::span<const int64_t> multiples, std::span<const int64_t> strides,
                   int64_t first) {
   if (dims.empty())
-    return append(out, from, first, 1);
+    return append_values(out, from, first, 1);
   // Axes below, of which nothing is repeated, are one run.
   if (std::ranges::all_of(multiples.subspan(1), [](auto m) { return m == 1; })) {
-    for (int64_t m = 0; m < multiples[0]; ++m) append(out, from, first, dims[0] * strides[0]);
+    for (int64_t m = 0; m < multiples[0]; ++m)
+      append_values(out, from, first, dims[0] * strides[0]);
     return;
   }
   for (int64_t m = 0; m < multiples[0]; ++m)
@@ -207,16 +193,16 @@ result<tensor_spec> infer_reshape(const library_operands& in) {
 
 column run_reshape(const op_call& call) {
   const auto& in = call.inputs[0];
-  return run_shaped_rows(call, call.node.attrs.dims.size(),
-                         [&](size_t r, column_builder& out) -> result<shape> {
-                           expr_attrs attrs;
-                           attrs.dims = extents_in_row(call, r, 1);
-                           HEADRACE_ASSIGN(auto dims, movement::reshape(attrs, in.shape_of(r)));
-                           const auto row = in.row(r);
-                           const auto first = in.data->first_value(row);
-                           append(out, *in.data, first, in.data->first_value(row + 1) - first);
-                           return dims;
-                         });
+  return run_shaped_rows(
+    call, call.node.attrs.dims.size(), [&](size_t r, column_builder& out) -> result<shape> {
+      expr_attrs attrs;
+      attrs.dims = extents_in_row(call, r, 1);
+      HEADRACE_ASSIGN(auto dims, movement::reshape(attrs, in.shape_of(r)));
+      const auto row = in.row(r);
+      const auto first = in.data->first_value(row);
+      append_values(out, *in.data, first, in.data->first_value(row + 1) - first);
+      return dims;
+    });
 }
 
 // -- range ----------------------------------------------------------------------------------
@@ -353,8 +339,8 @@ column run_repeat(const op_call& call) {
         for (int64_t o = 0; o < parts.outer; ++o)
           for (int64_t i = 0; i < parts.extent; ++i)
             for (int64_t k = 0; k < times(i); ++k)
-              append(out, *in.data, in.first_value(r) + (o * parts.extent + i) * parts.inner,
-                     parts.inner);
+              append_values(out, *in.data, in.first_value(r) + (o * parts.extent + i) * parts.inner,
+                            parts.inner);
       return shape{std::move(dims)};
     });
 }
@@ -413,10 +399,10 @@ column run_slice_along(const op_call& call) {
       for (int64_t o = 0; o < parts.outer; ++o) {
         const auto base = in.first_value(r) + o * parts.extent * parts.inner;
         if (part.step == 1)
-          append(out, *in.data, base + start * parts.inner, count * parts.inner);
+          append_values(out, *in.data, base + start * parts.inner, count * parts.inner);
         else
           for (int64_t k = 0; k < count; ++k)
-            append(out, *in.data, base + (start + k * part.step) * parts.inner, parts.inner);
+            append_values(out, *in.data, base + (start + k * part.step) * parts.inner, parts.inner);
       }
       std::vector<int64_t> dims{row.dims().begin(), row.dims().end()};
       dims[axis] = count;

@@ -47,18 +47,6 @@ result<tensor_spec> infer_gather_batches(const library_operands& in) {
   return tensor_spec{in[0].type, shape{std::move(dims)}};
 }
 
-void append(column_builder& out, const column& from, int64_t first, int64_t count) {
-  if (from.is_string()) {
-    for (auto i = first; i < first + count; ++i)
-      out.add_string(from.string(static_cast<size_t>(i)));
-  } else if (count != 0) {
-    const auto size = size_of(from.type());
-    const auto n = static_cast<size_t>(count);
-    std::memcpy(out.extend(n), from.value_buffer().data() + static_cast<size_t>(first) * size,
-                n * size);
-  }
-}
-
 column run_gather_batches(const op_call& call) {
   const auto& attrs = call.node.attrs;
   const auto common = static_cast<size_t>(attrs.dims[0]);
@@ -79,11 +67,11 @@ column run_gather_batches(const op_call& call) {
     for (int64_t b = 0; b < batches; ++b)
       for (int64_t o = 0; o < outer; ++o)
         for (int64_t i = 0; i < each; ++i)
-          append(out, *call.inputs[0].data,
-                 base
-                   + ((b * outer + o) * x.extent + indices[static_cast<size_t>(b * each + i)])
-                       * x.inner,
-                 x.inner);
+          append_values(
+            out, *call.inputs[0].data,
+            base
+              + ((b * outer + o) * x.extent + indices[static_cast<size_t>(b * each + i)]) * x.inner,
+            x.inner);
     out.end_row(dims);
     return {};
   });

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/operations/ops.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 
 #include <algorithm>
@@ -27,21 +28,6 @@ result<tensor_spec> infer_to_tensor(const library_operands& in) {
                      dims.with_leading(in[1].dims.has_rank() ? in[1].dims[0] : shape::unknown)};
 }
 
-/// Appends `count` values of `from`, from value `first` on.
-void append(column_builder& out, const column& from, int64_t first, int64_t count) {
-  if (count == 0)
-    return;
-  if (from.is_string()) {
-    for (auto i = first; i < first + count; ++i)
-      out.add_string(from.string(static_cast<size_t>(i)));
-    return;
-  }
-  const auto size = size_of(from.type());
-  const auto n = static_cast<size_t>(count) * size;
-  std::memcpy(out.extend(static_cast<size_t>(count)),
-              from.value_buffer().data() + static_cast<size_t>(first) * size, n);
-}
-
 column run_to_tensor(const op_call& call) {
   return run_rows(call, [&](size_t r, const shape&, column_builder& out) -> status {
     const auto& values = *call.inputs[0].data;
@@ -67,10 +53,10 @@ column run_to_tensor(const op_call& call) {
         fmt::format("{} rows of {} values each are too many", rows, longest * width));
     auto from = call.inputs[0].first_value(r);
     for (auto n : lengths) {
-      append(out, values, from, n * width);
+      append_values(out, values, from, n * width);
       from += n * width;
       for (auto i = n * width; i < longest * width; ++i)
-        append(out, *call.inputs[2].data, call.inputs[2].first_value(r), 1);
+        append_values(out, *call.inputs[2].data, call.inputs[2].first_value(r), 1);
     }
     out.end_row(inner.with_leading(longest).with_leading(rows));
     return {};

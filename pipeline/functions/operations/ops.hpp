@@ -2,7 +2,9 @@
 
 #include "headrace/pipeline/functions/representation/value.hpp"
 
-/// Column functions whose records are in another file. Each gives a column of `call.rows` rows of
+#include <cstring>
+
+/// What several files of operations use. Column functions whose records are in another file. Each gives a column of `call.rows` rows of
 /// `call.node.spec`.
 namespace headrace::detail {
 
@@ -10,5 +12,18 @@ column run_compare(const op_call& call); ///< strings
 column run_where(const op_call& call);   ///< strings
 column run_gather(const op_call& call);
 column run_decode_raw(const op_call& call);
+
+/// Appends `count` values of `from`, the first of which is `first`.
+inline void append_values(column_builder& out, const column& from, int64_t first, int64_t count) {
+  if (from.is_string()) {
+    for (auto i = first; i < first + count; ++i)
+      out.add_string(from.string(static_cast<size_t>(i)));
+  } else if (count != 0) {
+    const auto size = size_of(from.type());
+    const auto n = static_cast<size_t>(count);
+    std::memcpy(out.extend(n), from.value_buffer().data() + static_cast<size_t>(first) * size,
+                n * size);
+  }
+}
 
 } // namespace headrace::detail
