@@ -177,24 +177,33 @@ void append_part(column_builder& out, const operand& in, size_t r, const shape& 
   const auto total = *dims.elements();
   if (total == 0)
     return;
-  const auto line = rank == 0 ? 1 : dims[rank - 1];
-  std::vector<int64_t> at(rank, 0);
+  // The last axes of which all is taken, and the one before them, lie side by side.
+  size_t outer = rank;
+  int64_t line = 1;
+  while (outer > 0) {
+    --outer;
+    line *= dims[outer];
+    if (dims[outer] != row[outer])
+      break;
+  }
+  const auto size = data.is_string() ? 0 : size_of(data.type());
+  auto* to = data.is_string() ? nullptr : out.extend(static_cast<size_t>(total));
+  std::vector<int64_t> at(outer, 0);
   for (int64_t done = 0; done < total; done += line) {
     int64_t from = 0;
-    for (size_t i = 0; i < rank; ++i) from = from * row[i] + begin[i] + at[i];
+    for (size_t i = 0; i < rank; ++i) from = from * row[i] + begin[i] + (i < outer ? at[i] : 0);
     from += in.first_value(r);
     if (data.is_string()) {
       for (int64_t i = 0; i < line; ++i) out.add_string(data.string(static_cast<size_t>(from + i)));
     } else {
-      const auto size = size_of(data.type());
-      std::memcpy(out.extend(static_cast<size_t>(line)),
+      std::memcpy(to + static_cast<size_t>(done) * size,
                   data.value_buffer().data() + static_cast<size_t>(from) * size,
                   static_cast<size_t>(line) * size);
     }
-    for (auto axis = rank; axis-- > 1;) {
-      if (++at[axis - 1] < dims[axis - 1])
+    for (auto axis = outer; axis-- > 0;) {
+      if (++at[axis] < dims[axis])
         break;
-      at[axis - 1] = 0;
+      at[axis] = 0;
     }
   }
 }
