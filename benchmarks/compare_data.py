@@ -22,6 +22,9 @@ CASES = {
     "text": "lines/s",
     "example_parse": "examples/s",
     "jpeg_224": "images/s",
+    "jpeg_batches": "images/s",
+    "jpeg_crops": "images/s",
+    "jpeg_at_least": "images/s",
     "shuffle_10m": "elements/s",
     "global_shuffle_10m": "elements/s",
     "service_scalars": "elements/s",
@@ -46,6 +49,9 @@ EXAMPLES = 50_000
 DIFFERENT = 2_000
 PIXELS = 64
 IMAGES = 100
+CROPPED = 1_280  # about a second
+CROP = 300
+IN_BATCH = 32
 SHUFFLED = 10_000_000
 SHUFFLE_BUFFER = 1_000_000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from collections.abc import Callable
 
 import headrace as hr
 import numpy as np
@@ -35,6 +36,17 @@ def main(data: str) -> None:
     jpeg = pathlib.Path(jpeg_file(data)).read_bytes()
     images = hr.Dataset.from_tensors(jpeg).repeat(IMAGES).map(
         lambda x: hr.image.resize(hr.image.decode_jpeg(x, channels=3), [224, 224]))
+    files = hr.Dataset.from_tensors(jpeg).repeat(CROPPED)
+
+    def made_small(decode: Callable[[hr.Tensor], hr.Tensor]) -> hr.Dataset:
+        return files.map(lambda x: hr.cast(hr.round(hr.image.resize(decode(x), [224, 224])), hr.uint8),
+                         num_parallel_calls=hr.data.AUTOTUNE).batch(IN_BATCH).prefetch(2)
+
+    def whole(x: hr.Tensor) -> hr.Tensor:
+        return hr.image.decode_jpeg(x, channels=3)
+    batches_of_images = made_small(whole)
+    crops = made_small(lambda x: hr.image.random_crop(whole(x), [CROP, CROP, 3]))
+    at_least = made_small(lambda x: hr.image.decode_jpeg(x, channels=3, at_least=[224, 224]))
     shuffled = hr.Dataset.range(SHUFFLED).shuffle(SHUFFLE_BUFFER, seed=7).batch(10_000)
     dispatcher = hr.service.DispatchServer()
     worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
@@ -52,6 +64,9 @@ def main(data: str) -> None:
         "text": lambda: rate(lines, -(-LINES // 256), 256),
         "example_parse": lambda: rate(parsed, -(-EXAMPLES // 64), 64),
         "jpeg_224": lambda: rate(images, IMAGES),
+        "jpeg_batches": lambda: whole_rate(batches_of_images, CROPPED // IN_BATCH, IN_BATCH),
+        "jpeg_crops": lambda: whole_rate(crops, CROPPED // IN_BATCH, IN_BATCH),
+        "jpeg_at_least": lambda: whole_rate(at_least, CROPPED // IN_BATCH, IN_BATCH),
         "shuffle_10m": lambda: rate(shuffled, SHUFFLED // 10_000, 10_000),
         "global_shuffle_10m": lambda: whole_rate(
             hr.Dataset.range(SHUFFLED).global_shuffle(seed=7).batch(10_000), SHUFFLED // 10_000, 10_000),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -33,6 +34,16 @@ def main(data: str) -> None:
     jpeg = pathlib.Path(jpeg_file(data)).read_bytes()
     images = tf.data.Dataset.from_tensors(jpeg).repeat(IMAGES).map(
         lambda x: tf.image.resize(tf.image.decode_jpeg(x, channels=3, dct_method="INTEGER_ACCURATE"), [224, 224]))
+    files = tf.data.Dataset.from_tensors(jpeg).repeat(CROPPED)
+
+    def made_small(decode: Callable[[tf.Tensor], tf.Tensor]) -> tf.data.Dataset:
+        return files.map(lambda x: tf.cast(tf.round(tf.image.resize(decode(x), [224, 224])), tf.uint8),
+                         num_parallel_calls=tf.data.AUTOTUNE).batch(IN_BATCH).prefetch(2)
+
+    def whole(x: tf.Tensor) -> tf.Tensor:
+        return tf.image.decode_jpeg(x, channels=3, dct_method="INTEGER_ACCURATE")
+    batches_of_images = made_small(whole)
+    crops = made_small(lambda x: tf.image.random_crop(whole(x), [CROP, CROP, 3]))
     shuffled = tf.data.Dataset.range(SHUFFLED).shuffle(SHUFFLE_BUFFER, seed=7).batch(10_000)
     dispatcher = tf.data.experimental.service.DispatchServer()
     address = dispatcher.target.split("://")[1]
@@ -56,6 +67,10 @@ def main(data: str) -> None:
         "text": lambda: loop(lines, -(-LINES // 256), 256),
         "example_parse": lambda: loop(parsed, -(-EXAMPLES // 64), 64),
         "jpeg_224": lambda: loop(images, IMAGES),
+        "jpeg_batches": lambda: whole_rate(batches_of_images.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
+        "jpeg_crops": lambda: whole_rate(crops.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
+        # The peer decodes whole images, or by a ratio that the program chooses for all.
+        "jpeg_at_least": lambda: whole_rate(batches_of_images.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
         "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
         # A random order of all: a buffer for all, which it fills before the first element.
         "global_shuffle_10m": lambda: whole_rate(
