@@ -113,6 +113,16 @@ void check_range(const char* function, double low, double high, double least) {
 expr decode_jpeg(const expr& contents, int64_t channels, int64_t ratio) {
   return decode("jpeg", contents, channels, ratio, dtype::uint8);
 }
+expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels) {
+  if (height < 1 || width < 1)
+    fail("decode_jpeg",
+         fmt::format("at least {} by {} pixels; extents are positive", height, width));
+  expr_attrs attrs;
+  attrs.text = "jpeg";
+  attrs.dims = {channels, 1};
+  attrs.axes = {height, width};
+  return apply(expr_op::decode_image, {contents.node()}, std::move(attrs), dtype::uint8);
+}
 expr decode_png(const expr& contents, int64_t channels, dtype type) {
   return decode("png", contents, channels, 1, type);
 }

@@ -14,7 +14,13 @@ namespace headrace::image {
 /// A scalar string with a JPEG becomes uint8 [height, width, channels]. `channels`: 1 (grey), 3
 /// (RGB) or 0 (as in the file). `ratio` 2, 4 or 8 divides the extents (rounded up) while decoding,
 /// at a fraction of the cost. Decoded by the exact integer transform: the same bits everywhere.
+/// Where a function uses one slice of the image (a crop) and its extents, only these are decoded,
+/// to the same bits.
 expr decode_jpeg(const expr& contents, int64_t channels = 0, int64_t ratio = 1);
+/// The same with the largest ratio by which each image is still at least `height` by `width`, for
+/// images that are made smaller afterwards. Other bits than those of the whole image.
+expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width,
+                          int64_t channels = 0);
 /// A scalar string with a PNG. `channels`: 1, 2 (with alpha), 3, 4 or 0. `type`: uint8, or uint16
 /// (where values of 8 bits become multiples of 257).
 expr decode_png(const expr& contents, int64_t channels = 0, dtype type = dtype::uint8);

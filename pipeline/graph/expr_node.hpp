@@ -137,7 +137,7 @@ enum class expr_op : uint16_t {
   random_categorical, ///< input 0: seed, input 1: logits; `attrs.dims[0]` draws each
   row_seed,           ///< two int64 for each row that no other row of the iteration has
   // images
-  decode_image = 300, ///< `attrs.dims`: {channels, ratio}; `attrs.text`: jpeg, png or any
+  decode_image = 300, ///< a whole file, a part of it, or its extents; see op_image_codec.cpp
   encode_image,       ///< `attrs.text`: jpeg or png; `attrs.dims`: {quality or compression}
   resize_image,       ///< to `attrs.dims`; `attrs.text`: method; `attrs.flag`: antialias
   rgb_to_hsv,

@@ -20,18 +20,20 @@ from ._functions.colours import (
     adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation, convert_image_dtype,
     grayscale_to_rgb, hsv_to_rgb, per_image_standardization, rgb_to_grayscale, rgb_to_hsv,
 )
+from ._functions.shaping import shape, slice_
 from ._missing import names_of as _names_of
-from ._values import constant, integer, integers, tensor
+from ._values import constant, holds_tensors, integer, integers, tensor
 from .errors import UnimplementedError
+from .strings import substr
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("image")
 
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
-    "central_crop", "convert_image_dtype", "crop_to_bounding_box", "decode_image", "decode_jpeg", "decode_png",
-    "encode_jpeg", "encode_png", "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb",
-    "pad_to_bounding_box", "per_image_standardization", "random_brightness", "random_contrast", "random_crop",
+    "central_crop", "convert_image_dtype", "crop_to_bounding_box", "decode_and_crop_jpeg", "decode_image", "decode_jpeg",
+    "decode_png", "encode_jpeg", "encode_png", "extract_jpeg_shape", "flip_left_right", "flip_up_down", "grayscale_to_rgb",
+    "hsv_to_rgb", "is_jpeg", "pad_to_bounding_box", "per_image_standardization", "random_brightness", "random_contrast", "random_crop",
     "random_flip_left_right", "random_flip_up_down", "random_hue", "random_saturation", "resize",
     "resize_with_crop_or_pad", "resize_with_pad", "rgb_to_grayscale", "rgb_to_hsv", "rot90",
     "stateless_random_brightness", "stateless_random_contrast", "stateless_random_crop",
@@ -70,18 +72,63 @@ def _size(size: Any, argument: str = "size") -> tuple[int, int]:
 
 def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
                 try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
-                name: str | None = None) -> Tensor:
+                name: str | None = None, at_least: Any = None) -> Tensor:
     """A JPEG as uint8 [height, width, channels], of 1 (grey), 3 (RGB) or 0 (as in the file) channels.
 
-    ``ratio`` 2, 4 or 8 divides the extents while decoding, at a fraction of the cost. ``dct_method`` is always the
-    exact one.
+    ``ratio`` 2, 4 or 8 divides the extents while decoding, at a fraction of the cost. ``at_least=(height, width)`` takes
+    the largest such ratio by which each image is still as large as that: for images that are resized to less, where other
+    bits than those of the whole image are good enough. ``dct_method`` is always the exact one. Where a function uses one
+    slice of the image (a crop) and its extents, only these are decoded, to the same bits.
 
     >>> images.map(hr.image.encode_jpeg).map(hr.image.decode_jpeg).get_single_element().shape
     (2, 2, 3)
     """
     if try_recover_truncated or acceptable_fraction != 1 or not fancy_upscaling:
         raise UnimplementedError("image.decode_jpeg: this release decodes whole files, with fancy upscaling")
-    return _core.decode_jpeg(tensor(contents, "contents"), integer(channels, "channels"), integer(ratio, "ratio"))
+    if at_least is None:
+        return _core.decode_jpeg(tensor(contents, "contents"), integer(channels, "channels"), integer(ratio, "ratio"))
+    if ratio != 1:
+        raise ValueError(f"image.decode_jpeg: ratio is {ratio} and at_least is {at_least}; give one of them")
+    height, width = _size(at_least, "at_least")
+    return _core.decode_jpeg_at_least(tensor(contents, "contents"), height, width, integer(channels, "channels"))
+
+
+def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
+                         try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
+                         name: str | None = None) -> Tensor:
+    """A part of a JPEG: ``crop_window`` is [top, left, height, width] in pixels of what ``decode_jpeg`` gives.
+
+    >>> images.map(hr.image.encode_jpeg).map(
+    ...     lambda x: hr.image.decode_and_crop_jpeg(x, [1, 0, 1, 2])).get_single_element().shape
+    (1, 2, 3)
+    """
+    whole = decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
+    window = _core.cast(constant(crop_window), "int64")
+    if window.shape.as_list() != [4]:
+        raise ValueError(f"image.decode_and_crop_jpeg: crop_window is of shape {window.shape}; [top, left, height, width] is "
+                         "needed")
+    top, left, height, width = (window[i] for i in range(4))
+    if not isinstance(crop_window, Tensor) and not holds_tensors(crop_window):
+        return crop_to_bounding_box(whole, *(int(x) for x in crop_window))
+    return slice_(whole, [top, left, 0], [height, width, -1])
+
+
+def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+    """[height, width, channels] of a JPEG, by its header alone.
+
+    >>> images.map(hr.image.encode_jpeg).map(hr.image.extract_jpeg_shape).get_single_element()
+    array([2, 2, 3], dtype=int32)
+    """
+    return shape(decode_jpeg(contents), output_type)
+
+
+def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
+    """Do the bytes begin as a JPEG does?
+
+    >>> images.map(hr.image.encode_png).map(hr.image.is_jpeg).get_single_element().item()
+    False
+    """
+    return substr(contents, 0, 3) == b"\xff\xd8\xff"
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:

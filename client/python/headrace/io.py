@@ -364,6 +364,42 @@ def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscalin
                              dct_method)
 
 
+def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
+                         try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
+                         name: str | None = None) -> Tensor:
+    """See ``headrace.image.decode_and_crop_jpeg``.
+
+    >>> images.map(hr.image.encode_jpeg).map(lambda x: hr.io.decode_and_crop_jpeg(x, [0, 0, 1, 1])).get_single_element().shape
+    (1, 1, 3)
+    """
+    from . import image
+
+    return image.decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscaling, try_recover_truncated,
+                                      acceptable_fraction, dct_method)
+
+
+def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+    """See ``headrace.image.extract_jpeg_shape``.
+
+    >>> images.map(hr.image.encode_jpeg).map(hr.io.extract_jpeg_shape).get_single_element()
+    array([2, 2, 3], dtype=int32)
+    """
+    from . import image
+
+    return image.extract_jpeg_shape(contents, output_type)
+
+
+def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
+    """See ``headrace.image.is_jpeg``.
+
+    >>> images.map(hr.image.encode_jpeg).map(hr.io.is_jpeg).get_single_element().item()
+    True
+    """
+    from . import image
+
+    return image.is_jpeg(contents)
+
+
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
     """See ``headrace.image.decode_png``.
 

@@ -23,6 +23,7 @@ dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
 void bind_image_functions(nb::module_& m) {
   // files
   m.def("decode_jpeg", &image::decode_jpeg);
+  m.def("decode_jpeg_at_least", &image::decode_jpeg_at_least);
   m.def("decode_png", [](e contents, int64_t channels, const std::string& type) {
     return image::decode_png(contents, channels, type_of(type));
   });

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/compiler/compile.hpp"
 
 #include "headrace/pipeline/functions/compiler/evaluation.hpp"
+#include "headrace/pipeline/functions/compiler/image_parts.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 #include "headrace/pipeline/functions/representation/loop.hpp"
 
@@ -89,7 +90,8 @@ public:
   compiler(program::plan& out, const function_scope* scope) : plan_(out) { out.scope = scope; }
 
   void add(const std::vector<expr_ptr>& tensors) {
-    for (const auto& tensor : tensors) plan_.results.push_back(visit(tensor));
+    for (const auto& tensor : detail::with_parts_of_images(tensors))
+      plan_.results.push_back(visit(tensor));
     fold();
     guard();
     level();

@@ -26,6 +26,21 @@ constexpr int64_t most_image_values = int64_t{1} << 29;
 /// pixels themselves are damaged.
 status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_room& room);
 
+/// The extents that `decode_jpeg` would give. Only the header is read.
+result<image_size> jpeg_size(std::string_view bytes, int channels, int ratio);
+
+/// A part of an image: `size.height` by `size.width` pixels from (`top`, `left`) on, all channels.
+struct image_part {
+  int64_t top = 0;
+  int64_t left = 0;
+  image_size size;
+};
+
+/// Decodes that part of a JPEG alone, to the bits that it has in the whole image. The whole file is
+/// read, so that it fails where decoding the whole image does. `to`: memory for the part.
+/// @pre the part is within `jpeg_size`, and `size.channels` is that of it
+status decode_jpeg_part(std::string_view bytes, int ratio, const image_part& part, std::byte* to);
+
 /// Decodes to uint8, or uint16 if `wide`. `channels`: 1, 2 (with alpha), 3, 4 or 0.
 status decode_png(std::string_view bytes, int channels, bool wide, const image_room& room);
 

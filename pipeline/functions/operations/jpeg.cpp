@@ -17,16 +17,16 @@ status failure(const codec& c) {
   return data_loss(fmt::format("no whole JPEG: {}", tjGetErrorStr2(c.get())));
 }
 
-} // namespace
+const unsigned char* data_of(std::string_view bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
 
-status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_room& room) {
-  const codec reader{tjInitDecompress()};
-  if (!reader)
-    return resource_exhausted("no memory for a JPEG decoder");
-  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
-  const auto size = static_cast<unsigned long>(bytes.size());
+result<image_size> read_header(const codec& reader, std::string_view bytes, int channels,
+                               int ratio) {
   int width = 0, height = 0, sampling = 0, colours = 0;
-  if (tjDecompressHeader3(reader.get(), data, size, &width, &height, &sampling, &colours) != 0)
+  if (tjDecompressHeader3(reader.get(), data_of(bytes), static_cast<unsigned long>(bytes.size()),
+                          &width, &height, &sampling, &colours)
+      != 0)
     return failure(reader);
   if (width < 1 || height < 1)
     return data_loss(fmt::format("no whole JPEG: {} bytes end before the image", bytes.size()));
@@ -36,10 +36,31 @@ status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_
   height = (height + ratio - 1) / ratio;
   if (int64_t{width} * height * channels > most_image_values)
     return resource_exhausted(fmt::format("a JPEG of {} by {} pixels is too large", width, height));
-  auto* to = reinterpret_cast<unsigned char*>(room({height, width, channels}));
+  return image_size{height, width, channels};
+}
+
+result<codec> make_reader() {
+  codec out{tjInitDecompress()};
+  if (!out)
+    return resource_exhausted("no memory for a JPEG decoder");
+  return out;
+}
+
+} // namespace
+
+result<image_size> jpeg_size(std::string_view bytes, int channels, int ratio) {
+  HEADRACE_ASSIGN(const auto reader, make_reader());
+  return read_header(reader, bytes, channels, ratio);
+}
+
+status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_room& room) {
+  HEADRACE_ASSIGN(const auto reader, make_reader());
+  HEADRACE_ASSIGN(const auto size, read_header(reader, bytes, channels, ratio));
+  auto* to = reinterpret_cast<unsigned char*>(room(size));
   // The slow transform is exact, so the bits are the same with and without vector units.
-  if (tjDecompress2(reader.get(), data, size, to, width, 0, height,
-                    channels == 1 ? TJPF_GRAY : TJPF_RGB, TJFLAG_ACCURATEDCT)
+  if (tjDecompress2(reader.get(), data_of(bytes), static_cast<unsigned long>(bytes.size()), to,
+                    static_cast<int>(size.width), 0, static_cast<int>(size.height),
+                    size.channels == 1 ? TJPF_GRAY : TJPF_RGB, TJFLAG_ACCURATEDCT)
       != 0)
     return failure(reader);
   return {};

@@ -1,17 +1,47 @@
 #include "headrace/pipeline/functions/operations/image_codec.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 
+#include <array>
+#include <cstring>
 #include <fmt/format.h>
+#include <vector>
 
 namespace headrace::detail {
 
 namespace {
 
+// -- decode_image -----------------------------------------------------------------------------
+//
+// Inputs: the file; of a part also where it begins, and its extents if these are not known:
+// vectors of three integers, as of `slice`. `attrs.text`: jpeg, png, or any; `attrs.dims`: the
+// channels (0: as in the file) and the ratio; of a part also its extents, where -1 is the rest;
+// `attrs.flag`: only the extents of the image, as `shape_of` gives them; `attrs.axes`: empty, or
+// extents that a JPEG has at least when its ratio is chosen.
+
+status check_part(const library_operands& in) {
+  if (in.attrs.dims.size() != 5)
+    return invalid_argument("a part has three extents");
+  for (size_t i = 1; i < in.size(); ++i)
+    if (!is_integer(in[i].type)
+        || (in[i].dims.has_rank()
+            && (in[i].dims.rank() != 1 || (in[i].dims[0] != 3 && in[i].dims[0] != shape::unknown))))
+      return invalid_argument(
+        fmt::format("a part's place and extents are {}; vectors of three integers are needed",
+                    to_string(in[i])));
+  for (size_t i = 2; i < 5; ++i)
+    if (in.attrs.dims[i] < -1)
+      return invalid_argument(fmt::format("a part's extent is {}", in.attrs.dims[i]));
+  return {};
+}
+
 result<tensor_spec> infer_decode(const library_operands& in) {
   if (in[0].type != dtype::string || (in[0].dims.has_rank() && !in[0].dims.is_scalar()))
     return invalid_argument(
       fmt::format("the file is {}; a scalar string is needed", to_string(in[0])));
-  if (in.attrs.dims.size() != 2)
+  const bool part = in.size() > 1;
+  if (part)
+    HEADRACE_TRY(check_part(in));
+  else if (in.attrs.dims.size() != 2)
     return invalid_argument("channels and ratio are needed");
   const auto channels = in.attrs.dims[0], ratio = in.attrs.dims[1];
   const auto& format = in.attrs.text;
@@ -24,9 +54,17 @@ result<tensor_spec> infer_decode(const library_operands& in) {
   if (ratio != 1 && (format != "jpeg" || (ratio != 2 && ratio != 4 && ratio != 8)))
     return invalid_argument(
       fmt::format("ratio {}; JPEGs can be divided by 1, 2, 4 or 8 while decoding", ratio));
+  const auto& least = in.attrs.axes;
+  if (!least.empty() && (least.size() != 2 || least[0] < 1 || least[1] < 1 || format != "jpeg"))
+    return invalid_argument("the least extents are two positive numbers, of a JPEG");
+  if (in.attrs.flag)
+    return part ? result<tensor_spec>{invalid_argument("the extents of a part are not asked for")}
+                : tensor_spec{dtype::int64, {3}};
   if (in.type != dtype::uint8 && !(png && in.type == dtype::uint16))
     return invalid_argument(fmt::format("{} was asked for; there is uint8{}", to_string(in.type),
                                         png ? " and uint16" : ""));
+  if (part)
+    return tensor_spec{in.type, {in.attrs.dims[2], in.attrs.dims[3], in.attrs.dims[4]}};
   const auto unknown = shape::unknown;
   return tensor_spec{in.type, {unknown, unknown, channels == 0 ? unknown : channels}};
 }
@@ -41,9 +79,8 @@ std::string first_bytes(std::string_view bytes) {
   return out;
 }
 
-status decode(std::string_view bytes, const op_call& call, const image_room& room) {
-  const auto& attrs = call.node.attrs;
-  const auto channels = static_cast<int>(attrs.dims[0]);
+/// Is it a JPEG, and not a PNG? An error: it is neither, or not what was announced.
+result<bool> is_jpeg(std::string_view bytes, const expr_attrs& attrs) {
   const bool jpeg = bytes.starts_with(jpeg_start), png = bytes.starts_with(png_start);
   if (attrs.text == "jpeg" ? !jpeg : attrs.text == "png" ? !png : !jpeg && !png)
     return data_loss(fmt::format("{} bytes that begin with [{}] are no {}", bytes.size(),
@@ -51,15 +88,145 @@ status decode(std::string_view bytes, const op_call& call, const image_room& roo
                                  attrs.text == "any"    ? "JPEG or PNG"
                                  : attrs.text == "jpeg" ? "JPEG"
                                                         : "PNG"));
-  if (jpeg)
-    return decode_jpeg(bytes, channels, static_cast<int>(attrs.dims[1]), room);
-  return decode_png(bytes, channels, call.node.spec.type == dtype::uint16, room);
+  return jpeg;
+}
+
+int channels_of(const op_call& call) { return static_cast<int>(call.node.attrs.dims[0]); }
+
+/// By which the extents of a JPEG are divided.
+result<int> ratio_of(std::string_view bytes, const op_call& call) {
+  const auto& least = call.node.attrs.axes;
+  if (least.empty())
+    return static_cast<int>(call.node.attrs.dims[1]);
+  HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, channels_of(call), 1));
+  int ratio = 1;
+  while (ratio < 8 && (whole.height + 2 * ratio - 1) / (2 * ratio) >= least[0]
+         && (whole.width + 2 * ratio - 1) / (2 * ratio) >= least[1])
+    ratio *= 2;
+  return ratio;
+}
+
+status decode(std::string_view bytes, const op_call& call, const image_room& room) {
+  HEADRACE_ASSIGN(const auto jpeg, is_jpeg(bytes, call.node.attrs));
+  if (!jpeg)
+    return decode_png(bytes, channels_of(call), call.node.spec.type == dtype::uint16, room);
+  HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
+  return decode_jpeg(bytes, channels_of(call), ratio, room);
+}
+
+/// Of an image in memory.
+struct decoded {
+  image_size size;
+  std::vector<std::byte> pixels;
+};
+
+result<decoded> decode_whole(std::string_view bytes, const op_call& call) {
+  decoded out;
+  HEADRACE_TRY(decode(bytes, call, [&](const image_size& found) {
+    out.size = found;
+    out.pixels.resize(static_cast<size_t>(found.height * found.width * found.channels)
+                      * size_of(call.node.spec.type));
+    return out.pixels.data();
+  }));
+  return out;
+}
+
+/// The part that is asked for of row `r`, as the extents of the part along each axis and where it
+/// begins.
+struct part_place {
+  std::array<int64_t, 3> begin, dims;
+};
+
+result<part_place> place_of_part(const op_call& call, size_t r, const image_size& whole) {
+  const std::array<int64_t, 3> row{whole.height, whole.width, whole.channels};
+  part_place out{};
+  for (size_t i = 0; i < 3; ++i) {
+    const auto begin = integer_at(call.inputs[1], r, i);
+    const auto wanted =
+      call.inputs.size() == 3 ? integer_at(call.inputs[2], r, i) : call.node.attrs.dims[i + 2];
+    const auto room = begin < 0 || begin > row[i] ? int64_t{-1} : row[i] - begin;
+    out.begin[i] = begin;
+    out.dims[i] = wanted == -1 ? room : wanted;
+    if (room < 0 || out.dims[i] < 0 || out.dims[i] > room)
+      return invalid_argument(fmt::format("{} values from {} on along axis {} of [{}, {}, {}]",
+                                          wanted, begin, i, row[0], row[1], row[2]));
+  }
+  return out;
+}
+
+/// Copies a part of an image to `to`.
+void copy_part(const decoded& from, const part_place& part, size_t size, std::byte* to) {
+  const auto values = static_cast<size_t>(part.dims[2]) * size;
+  for (int64_t y = 0; y < part.dims[0]; ++y)
+    for (int64_t x = 0; x < part.dims[1]; ++x) {
+      const auto pixel = (part.begin[0] + y) * from.size.width + part.begin[1] + x;
+      std::memcpy(to,
+                  from.pixels.data()
+                    + static_cast<size_t>(pixel * from.size.channels + part.begin[2]) * size,
+                  values);
+      to += values;
+    }
+}
+
+status append_part(std::string_view bytes, const op_call& call, size_t r, column_builder& out) {
+  HEADRACE_ASSIGN(const auto jpeg, is_jpeg(bytes, call.node.attrs));
+  const auto append = [&](const part_place& part, auto&& fill) -> status {
+    const shape dims{part.dims[0], part.dims[1], part.dims[2]};
+    const auto values = static_cast<size_t>(*dims.elements());
+    auto* to = out.extend(values);
+    if (const status how = fill(to); !how.ok()) {
+      out.take_back(values);
+      return how;
+    }
+    out.end_row(dims);
+    return {};
+  };
+  if (jpeg) {
+    HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
+    HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, channels_of(call), ratio));
+    HEADRACE_ASSIGN(const auto part, place_of_part(call, r, whole));
+    if (part.dims[0] * part.dims[1] != 0 && part.dims[2] == whole.channels) {
+      const auto how = append(part, [&](std::byte* to) {
+        return decode_jpeg_part(
+          bytes, ratio, {part.begin[0], part.begin[1], {part.dims[0], part.dims[1], part.dims[2]}},
+          to);
+      });
+      // The whole image says better what is wrong with a file.
+      if (how.ok())
+        return how;
+    }
+  }
+  HEADRACE_ASSIGN(const auto whole, decode_whole(bytes, call));
+  HEADRACE_ASSIGN(const auto part, place_of_part(call, r, whole.size));
+  return append(part, [&](std::byte* to) -> status {
+    copy_part(whole, part, size_of(call.node.spec.type), to);
+    return {};
+  });
+}
+
+result<image_size> extents_of(std::string_view bytes, const op_call& call) {
+  HEADRACE_ASSIGN(const auto jpeg, is_jpeg(bytes, call.node.attrs));
+  if (jpeg) {
+    HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
+    return jpeg_size(bytes, channels_of(call), ratio);
+  }
+  HEADRACE_ASSIGN(const auto whole, decode_whole(bytes, call));
+  return whole.size;
 }
 
 column run_decode(const op_call& call) {
   return run_rows(call, [&](size_t r, const shape&, column_builder& out) -> status {
     const auto& in = call.inputs[0];
     const auto bytes = in.data->string(static_cast<size_t>(in.first_value(r)));
+    if (call.node.attrs.flag) {
+      HEADRACE_ASSIGN(const auto found, extents_of(bytes, call));
+      const int64_t extents[] = {found.height, found.width, found.channels};
+      std::memcpy(out.extend(3), extents, sizeof(extents));
+      out.end_row(shape{3});
+      return {};
+    }
+    if (call.inputs.size() > 1)
+      return append_part(bytes, call, r, out);
     image_size dims;
     size_t values = 0;
     const auto why = decode(bytes, call, [&](const image_size& found) {
@@ -74,6 +241,8 @@ column run_decode(const op_call& call) {
     return why;
   });
 }
+
+// -- encode_image -----------------------------------------------------------------------------
 
 result<tensor_spec> infer_encode(const library_operands& in) {
   const auto& dims = in[0].dims;
@@ -123,7 +292,7 @@ column run_encode(const op_call& call) {
 
 std::span<const library_function> image_codec_functions() {
   static constexpr library_function functions[] = {
-    {expr_op::decode_image, "image.decode_image", 1, 1, infer_decode, run_decode},
+    {expr_op::decode_image, "image.decode_image", 1, 3, infer_decode, run_decode},
     {expr_op::encode_image, "image.encode_image", 1, 1, infer_encode, run_encode},
   };
   return functions;

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <numeric>
 #include <random>
+#include <turbojpeg.h>
 
 namespace headrace {
 namespace {
@@ -83,6 +84,97 @@ TEST(Jpeg, ComesBackNearlyAndSmallerIfAskedTo) {
   EXPECT_EQ(to_string(out.columns[2].row_shape()), "[5, 7, 3]");
   EXPECT_EQ(values_of<uint8_t>(out.columns[3]), back);
   EXPECT_EQ(to_string(out.columns[4].row_shape()), "[37, 50, 1]");
+}
+
+/// JPEGs of all kinds: sizes, chroma, progressive ones; some are damaged.
+list jpegs(std::mt19937_64& random, int count, bool damage) {
+  list out;
+  for (int i = 0; i < count; ++i) {
+    const auto width = static_cast<int>(random() % 90 + 1);
+    const auto height = static_cast<int>(random() % 90 + 1);
+    const bool grey = random() % 4 == 0;
+    auto values = pixels(static_cast<size_t>(width * height * 3), random());
+    if (random() % 2 == 0) // smooth
+      std::partial_sum(values.begin(), values.end(), values.begin(),
+                       [](uint8_t a, uint8_t b) { return static_cast<uint8_t>((7 * a + b) / 8); });
+    constexpr int chroma[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
+    const std::unique_ptr<void, int (*)(void*)> writer{tjInitCompress(), tjDestroy};
+    unsigned char* file = nullptr;
+    unsigned long bytes = 0;
+    EXPECT_EQ(tjCompress2(writer.get(), values.data(), width, 0, height,
+                          grey ? TJPF_GRAY : TJPF_RGB, &file, &bytes,
+                          grey ? TJSAMP_GRAY : chroma[random() % 5], 30 + int(random() % 70),
+                          random() % 3 == 0 ? TJFLAG_PROGRESSIVE : 0),
+              0);
+    const std::unique_ptr<unsigned char, void (*)(unsigned char*)> owner{file, tjFree};
+    out.emplace_back(reinterpret_cast<const char*>(file), bytes);
+    if (damage && random() % 3 == 0)
+      out.back().resize(random() % bytes);
+    for (auto n = damage ? random() % 3 : 0; n > 0 && !out.back().empty(); --n)
+      out.back()[random() % out.back().size()] = static_cast<char>(random());
+  }
+  return out;
+}
+
+std::string to_string(const block& rows, size_t column, size_t row) {
+  for (const auto& [at, why] : rows.errors)
+    if (at == row)
+      return "an error";
+  return testing::PrintToString(values_of<uint8_t>(rows.columns[column].slice(row, 1)));
+}
+
+TEST(Jpeg, PartsOfItHaveTheBitsOfTheWholeAndFailWithIt) {
+  const uint64_t seed = 29;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random{seed};
+  for (const bool damage : {false, true})
+    for (const int64_t ratio : {1, 1, 1, 2, 4, 8}) {
+      const auto files = jpegs(random, 40, damage);
+      const std::vector<double> from{random() % 101 / 100., random() % 101 / 100.};
+      const std::vector<double> share{random() % 101 / 100., random() % 101 / 100.};
+      const auto channels = std::vector<int64_t>{0, 1, 3}[random() % 3];
+      /// A part of each image, by shares of its extents.
+      const auto part_of = [&](const expr& image) {
+        const auto extents = shape_of(image);
+        std::vector<expr> begin, size;
+        for (int64_t i = 0; i < 2; ++i) {
+          const auto extent = cast<double>(extents[i]);
+          begin.push_back(cast<int64_t>(extent * from[static_cast<size_t>(i)]));
+          size.push_back(
+            cast<int64_t>((extent - cast<double>(begin.back())) * share[static_cast<size_t>(i)]));
+        }
+        begin.push_back(constant(int64_t{0}));
+        size.push_back(constant(int64_t{-1}));
+        return slice(image, stack(begin), stack(size));
+      };
+      const auto parts = apply(
+        {texts(files)}, [&](expr s) { return part_of(image::decode_jpeg(s, channels, ratio)); });
+      // Where the image itself is a result, it is decoded as a whole.
+      const auto wholes = apply({texts(files)}, [&](expr s) {
+        const auto whole = image::decode_jpeg(s, channels, ratio);
+        return std::tuple{part_of(whole), whole};
+      });
+      for (size_t i = 0; i < files.size(); ++i)
+        ASSERT_EQ(to_string(parts, 0, i), to_string(wholes, 0, i)) << "file " << i;
+      for (size_t i = 0; i < parts.errors.size(); ++i)
+        EXPECT_EQ(parts.errors[i].why, wholes.errors[i].why);
+    }
+}
+
+TEST(Jpeg, IsDecodedAtTheLeastScaleThatIsLargeEnough) {
+  auto out = apply_everywhere({tensors<uint8_t>(pixels(60 * 80 * 3), {60, 80, 3})}, [](expr x) {
+    const auto file = image::encode_jpeg(x);
+    return std::tuple{
+      image::decode_jpeg_at_least(file, 1, 1), image::decode_jpeg_at_least(file, 8, 10),
+      image::decode_jpeg_at_least(file, 9, 10), image::decode_jpeg_at_least(file, 30, 41),
+      shape_of(image::decode_jpeg_at_least(file, 30, 40, 1))};
+  });
+  ASSERT_TRUE(out.errors.empty()) << to_string(out.errors.front().why);
+  EXPECT_EQ(to_string(out.columns[0].row_shape()), "[8, 10, 3]");
+  EXPECT_EQ(to_string(out.columns[1].row_shape()), "[8, 10, 3]");
+  EXPECT_EQ(to_string(out.columns[2].row_shape()), "[15, 20, 3]");
+  EXPECT_EQ(to_string(out.columns[3].row_shape()), "[60, 80, 3]");
+  EXPECT_EQ(values_of<int64_t>(out.columns[4]), (std::vector<int64_t>{30, 40, 1}));
 }
 
 TEST(ImageFiles, DamagedOnesAreErrorsOfTheirRows) {

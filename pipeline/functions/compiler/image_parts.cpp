@@ -1,0 +1,119 @@
+#include "headrace/pipeline/functions/compiler/image_parts.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace headrace::detail {
+
+namespace {
+
+/// Is it an image, maybe a JPEG, that is decoded as a whole? Other images have no parts.
+bool decodes_whole(const expr_node& node) {
+  return node.op == expr_op::decode_image && node.inputs.size() == 1 && !node.attrs.flag
+         && node.attrs.text != "png";
+}
+
+/// How a node is used.
+struct uses {
+  size_t slices = 0; ///< as that of which a slice is taken
+  size_t others = 0; ///< in any way but for its extents
+};
+
+class rewriter {
+public:
+  explicit rewriter(const std::vector<expr_ptr>& tensors) {
+    for (const auto& tensor : tensors) {
+      visit(tensor);
+      ++uses_[tensor.get()].others;
+    }
+  }
+
+  bool has_images() const {
+    return std::ranges::any_of(order_, [](const auto& node) { return decodes_whole(*node); });
+  }
+
+  std::vector<expr_ptr> run(const std::vector<expr_ptr>& tensors) {
+    for (const auto& node : order_) made_.emplace(node.get(), make(node));
+    std::vector<expr_ptr> out;
+    for (const auto& tensor : tensors) out.push_back(made_.at(tensor.get()));
+    return out;
+  }
+
+private:
+  /// Notes the node and all that it needs, operands first. Without recursion, as chains may be
+  /// long.
+  void visit(const expr_ptr& root) {
+    std::vector<std::pair<const expr_ptr*, size_t>> open{{&root, 0}};
+    while (!open.empty()) {
+      auto& [at, next] = open.back();
+      const auto& node = *at;
+      if (next == 0 && seen_.contains(node.get())) {
+        open.pop_back();
+        continue;
+      }
+      if (next == node->inputs.size()) {
+        seen_.emplace(node.get(), order_.size());
+        order_.push_back(node);
+        open.pop_back();
+        continue;
+      }
+      const auto number = next++;
+      const auto& input = node->inputs[number];
+      auto& used = uses_[input.get()];
+      if (node->op == expr_op::slice_at && number == 0)
+        ++used.slices;
+      else if (node->op != expr_op::shape_of)
+        ++used.others;
+      open.emplace_back(&input, 0);
+    }
+  }
+
+  bool needed_whole(const expr_node& image) const {
+    const auto& used = uses_.at(&image);
+    return used.others != 0 || used.slices > 1;
+  }
+
+  expr_ptr make(const expr_ptr& node) const {
+    if ((node->op == expr_op::shape_of || node->op == expr_op::slice_at)
+        && decodes_whole(*node->inputs[0]) && !needed_whole(*node->inputs[0]))
+      return make_part(*node);
+    std::vector<expr_ptr> inputs;
+    for (const auto& input : node->inputs) inputs.push_back(made_.at(input.get()));
+    if (inputs == node->inputs)
+      return node;
+    auto out = std::make_shared<expr_node>(*node);
+    out->inputs = std::move(inputs);
+    return out;
+  }
+
+  /// The slice of an image, or its extents.
+  expr_ptr make_part(const expr_node& of) const {
+    const auto& image = *of.inputs[0];
+    auto out = std::make_shared<expr_node>(image);
+    out->spec = of.spec;
+    out->inputs = {made_.at(image.inputs[0].get())};
+    if (of.op == expr_op::shape_of) {
+      out->attrs.flag = true;
+      return out;
+    }
+    for (size_t i = 1; i < of.inputs.size(); ++i)
+      out->inputs.push_back(made_.at(of.inputs[i].get()));
+    out->attrs.dims.insert(out->attrs.dims.end(), of.attrs.dims.begin(), of.attrs.dims.end());
+    return out;
+  }
+
+  std::vector<expr_ptr> order_;
+  std::unordered_map<const expr_node*, size_t> seen_;
+  std::unordered_map<const expr_node*, uses> uses_;
+  std::unordered_map<const expr_node*, expr_ptr> made_;
+};
+
+} // namespace
+
+std::vector<expr_ptr> with_parts_of_images(const std::vector<expr_ptr>& tensors) {
+  rewriter all{tensors};
+  return all.has_images() ? all.run(tensors) : tensors;
+}
+
+} // namespace headrace::detail
