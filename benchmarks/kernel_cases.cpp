@@ -1,6 +1,7 @@
 #include "benchmarks/kernel_cases.hpp"
 
 #include <headrace/pipeline/iterator/iterator.hpp>
+#include <headrace/pipeline/iterator/op_counters.hpp>
 
 #include <map>
 

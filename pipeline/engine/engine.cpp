@@ -225,9 +225,11 @@ std::optional<block> operator_iterator::counted(const limits& wanted) {
   auto& counts = *counters_;
   const auto here = std::this_thread::get_id();
   counts.thread = here;
-  const own_waits waits;
+  const own_waits waits{&counts.waits};
   const auto begin = clock::system().now();
+  counts.since_ns = begin.time_since_epoch().count();
   auto out = produce(wanted);
+  counts.since_ns = 0;
   const auto took = static_cast<uint64_t>((clock::system().now() - begin).count());
   counts.time_ns += took;
   if (const auto& waited = waits.so_far(); waited.lease_ns != 0 || waited.storage_ns != 0) {

@@ -5,6 +5,7 @@
 #include "headrace/pipeline/functions/representation/program.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/pipeline/iterator/op_counters.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 #include "headrace/pipeline/storage/memory_cache.hpp"
 

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/engine/byte_budget.hpp"
 #include "headrace/pipeline/engine/call_gate.hpp"
 #include "headrace/pipeline/engine/growing_bound.hpp"
+#include "headrace/pipeline/iterator/op_counters.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
 #include <condition_variable>

@@ -36,9 +36,9 @@ time_shares shares_of(const operator_totals& a, const operator_totals& b, double
     out.memory = left.take(part(a.memory_ns, b.memory_ns, whole));
     // While its reader does not wait in `next`, it holds all that it may.
     out.output = left.take(1 - in_next);
-    // One that only reads ahead has no calls.
+    // One that only reads ahead has no calls. Where no call has returned, those that run are long.
     if (b.work_ns == a.work_ns)
-      out.input = left.take_all();
+      (b.calls == 0 ? out.input : out.busy) += left.take_all();
     out.input += left.take(part(a.below_ns, b.below_ns, whole));
     out.queued = left.take_all();
     return out;

@@ -53,7 +53,22 @@ uint64_t operator_table::ignored(const entry& of) const {
   return read - std::min(read, given);
 }
 
+namespace {
+
+/// Adds what calls that have not returned have done until `now`.
+void add_under_way(operator_totals& to, const op_counters& c, int64_t now) {
+  const auto since = [now](int64_t began) {
+    return began == 0 || began > now ? uint64_t{0} : static_cast<uint64_t>(now - began);
+  };
+  to.time_ns += since(c.since_ns);
+  if (const auto waited = since(c.waits.since_ns); waited != 0)
+    (c.waits.for_lease ? to.lease_ns : to.storage_ns) += waited;
+}
+
+} // namespace
+
 std::vector<operator_totals> operator_table::read() const {
+  const auto now = clock::system().now().time_since_epoch().count();
   std::vector<operator_totals> out;
   out.reserve(entries_.size());
   for (const auto& one : entries_) {
@@ -72,6 +87,19 @@ std::vector<operator_totals> operator_table::read() const {
                    .queued = c.queued,
                    .calls = c.calls,
                    .ignored = one->node->op == dataset_op::ignore_errors ? ignored(*one) : 0});
+    add_under_way(out.back(), c, now);
+  }
+  // A call that is in the call of an operator below waits for that.
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const auto& c = entries_[i]->counted;
+    const int64_t began = c.since_ns;
+    const auto* user = c.user;
+    if (began == 0 || began > now || user == nullptr || user->since_ns == 0
+        || user->thread.load() != c.thread.load())
+      continue;
+    for (size_t k = 0; k < i; ++k)
+      if (&entries_[k]->counted == user)
+        out[k].below_ns += static_cast<uint64_t>(now - began);
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/iterator/op_counters.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 
 #include <memory>

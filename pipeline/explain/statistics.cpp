@@ -1,6 +1,7 @@
 #include "headrace/pipeline/explain/statistics.hpp"
 
 #include "headrace/pipeline/graph/operator_record.hpp"
+#include "headrace/pipeline/iterator/op_counters.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,16 +2,24 @@
 
 #include "headrace/runtime/base/clock.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
 namespace headrace {
 
+/// A wait that is not over, for others to see.
+struct wait_under_way {
+  std::atomic<int64_t> since_ns{0}; ///< since the clock's epoch; 0: there is none
+  std::atomic<bool> for_lease{false};
+};
+
 /// What the calling thread has waited for, in nanoseconds. Code that waits adds to it; code that
 /// measures a call takes what was added during the call.
 struct thread_waits {
-  uint64_t lease_ns = 0;   ///< for splits of a job
-  uint64_t storage_ns = 0; ///< for files
+  uint64_t lease_ns = 0;           ///< for splits of a job
+  uint64_t storage_ns = 0;         ///< for files
+  wait_under_way* shows = nullptr; ///< where the wait that is under way is shown, if anywhere
 };
 
 /// Those of the calling thread.
@@ -23,10 +31,18 @@ inline thread_waits& waits_here() noexcept {
 /// Adds the time from its construction to its destruction to one of the calling thread's waits.
 class timed_wait {
 public:
-  explicit timed_wait(uint64_t thread_waits::*kind) noexcept : kind_(kind) {}
+  explicit timed_wait(uint64_t thread_waits::*kind) noexcept : kind_(kind) {
+    if (auto* shown = waits_here().shows) {
+      shown->for_lease = kind == &thread_waits::lease_ns;
+      shown->since_ns = began_.time_since_epoch().count();
+    }
+  }
   timed_wait(const timed_wait&) = delete;
   ~timed_wait() {
-    waits_here().*kind_ += static_cast<uint64_t>((clock::system().now() - began_).count());
+    auto& here = waits_here();
+    if (here.shows != nullptr)
+      here.shows->since_ns = 0;
+    here.*kind_ += static_cast<uint64_t>((clock::system().now() - began_).count());
   }
 
 private:
@@ -38,7 +54,9 @@ private:
 /// call have waited belongs to them alone.
 class own_waits {
 public:
-  own_waits() noexcept : outer_(std::exchange(waits_here(), {})) {}
+  /// `shows`: where waits are shown while they last; may be null.
+  explicit own_waits(wait_under_way* shows = nullptr) noexcept
+    : outer_(std::exchange(waits_here(), {.shows = shows})) {}
   own_waits(const own_waits&) = delete;
   ~own_waits() { waits_here() = outer_; }
   /// The waits since its construction, without those that inner measurements took.

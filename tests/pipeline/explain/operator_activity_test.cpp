@@ -50,6 +50,16 @@ TEST(OperatorActivity, DividesTheTimeOfAnOperatorWithThreadsOfItsOwn) {
   EXPECT_NEAR(out.shares.sum(), 1, 1e-9);
 }
 
+TEST(OperatorActivity, TakesCallsThatHaveNotReturnedForWork) {
+  const operator_table table{batches()};
+  const auto before = table.read();
+  auto after = before;
+  after[0] = {.time_ns = 1'000 * ms, .samples = 1, .calls = 2};
+  EXPECT_NEAR(activity_between(table, before, after, 1s)[0].shares.busy, 1, 1e-9);
+  after[0].calls = 0; // it only reads ahead
+  EXPECT_NEAR(activity_between(table, before, after, 1s)[0].shares.input, 1, 1e-9);
+}
+
 TEST(OperatorActivity, SumsUpToOneWhateverWasCounted) {
   const operator_table table{batches()};
   const auto before = table.read();
@@ -97,6 +107,27 @@ TEST(OperatorTable, CountsWhatItsGraphDoes) {
   EXPECT_EQ(seen[0].rows, 125u);
   EXPECT_EQ(seen[1].rows, 1'000u);
   EXPECT_GE(seen[0].time_ns, seen[0].below_ns);
+}
+
+TEST(OperatorTable, CountsCallsThatHaveNotReturned) {
+  const auto graph = batches();
+  operator_table table{graph};
+  auto &top = *table.counters(*graph), &below = *table.counters(*graph->inputs[0]);
+  const auto ago = [now = clock::system().now()](duration x) {
+    return (now - x).time_since_epoch().count();
+  };
+  top.thread = below.thread = std::this_thread::get_id();
+  top.since_ns = ago(300ms);
+  below.since_ns = ago(200ms);
+  below.waits.since_ns = ago(100ms);
+  below.waits.for_lease = true;
+  const auto seen = table.read();
+  EXPECT_GE(seen[0].time_ns, 300 * ms);
+  EXPECT_GE(seen[0].below_ns, 200 * ms);
+  EXPECT_LT(seen[0].below_ns, seen[0].time_ns);
+  EXPECT_GE(seen[1].time_ns, 200 * ms);
+  EXPECT_GE(seen[1].lease_ns, 100 * ms);
+  EXPECT_EQ(seen[1].storage_ns, 0u);
 }
 
 } // namespace

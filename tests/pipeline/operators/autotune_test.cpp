@@ -1,5 +1,6 @@
 #include "headrace/pipeline/engine/engine.hpp"
 #include "headrace/pipeline/graph/graph_options.hpp"
+#include "headrace/pipeline/iterator/op_counters.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <condition_variable>

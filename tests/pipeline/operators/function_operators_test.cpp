@@ -1,3 +1,4 @@
+#include "headrace/pipeline/iterator/op_counters.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <gmock/gmock.h>

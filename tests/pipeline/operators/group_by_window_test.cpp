@@ -1,4 +1,5 @@
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/iterator/op_counters.hpp"
 #include "headrace/pipeline/operators/groups/open_groups.hpp"
 #include "tests/pipeline/operators/reading.hpp"
 

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/image.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/graph/graph_options.hpp"
+#include "headrace/pipeline/iterator/op_counters.hpp"
 #include "headrace/pipeline/operators/rows/parallel_blocks.hpp"
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/support/meeting.hpp"
