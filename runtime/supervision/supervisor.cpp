@@ -2,7 +2,8 @@
 
 #include "headrace/runtime/message/types.hpp"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 namespace headrace {
 
@@ -104,11 +105,14 @@ void supervisor::carry_out(supervise::commands commands) {
     std::visit([this](const auto& x) { carry_out(x); }, next);
   }
   busy_ = false;
+  // Nobody looks while thousands of children end one by one.
+  if (core_.stopping() && !core_.over())
+    return;
   auto seen = core_.snapshot();
-  std::erase_if(lives_, [&](auto& entry) {
-    return !entry.second.actor
-           && std::none_of(seen.children.begin(), seen.children.end(),
-                           [&](auto& x) { return x.id == entry.first; });
+  std::unordered_set<std::string_view> there;
+  for (const auto& x : seen.children) there.insert(x.id);
+  std::erase_if(lives_, [&](const auto& entry) {
+    return !entry.second.actor && !there.contains(entry.first);
   });
   if (board_)
     board_->put(std::move(seen));
