@@ -2,10 +2,16 @@
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
+#include <string>
+
 namespace headrace {
 
 /// True if `f` has a function that takes far longer for a row than it takes to wake a thread,
 /// whatever the row is: images are decoded or encoded.
 bool has_costly_rows(const function& f);
+
+/// For people, of a `map` or `filter`: the function that is called, or of a traced function the
+/// part that is likely to cost most; then its parallel calls. May be empty.
+std::string shown_by_cost(const dataset_node& node);
 
 } // namespace headrace

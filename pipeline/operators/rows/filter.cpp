@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/representation/costly_rows.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/rows/function_iterator.hpp"
@@ -83,7 +84,7 @@ constinit const operator_record filter_record{
   .rows = {.apart = true},
   .pieces = {piece_rule::apart},
   .draws_order = draws_in_function,
-  .shown = shown_function,
+  .shown = shown_by_cost,
 };
 
 } // namespace headrace::detail

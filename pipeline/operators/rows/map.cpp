@@ -108,7 +108,7 @@ constinit const operator_record map_record{
   .open = open_map,
   .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
   .pieces = {piece_rule::aligned},
-  .shown = shown_function,
+  .shown = shown_by_cost,
 };
 
 } // namespace headrace::detail
