@@ -14,6 +14,11 @@ namespace {
 
 /// A worker that gives less than this share of what the others give is slow.
 constexpr double slow_worker_share = 0.5;
+/// Fewer rows than this of the last seconds say nothing of how fast a worker is.
+constexpr double enough_rows_per_second = 8;
+/// A worker that is slow, and does not merely wait for rows, has something that takes at least this
+/// share of its time.
+constexpr double slow_worker_works = 0.5;
 /// No more workers are said to be wanted than this many for each that there is.
 constexpr double most_growth = 4;
 /// Workers have enough to spare if an operator is busy for no more than this share of the time.
@@ -58,16 +63,39 @@ std::string address_of(uint64_t worker, const service_status& in) {
   return at == in.workers.end() ? fmt::format("{:x}", worker) : at->address;
 }
 
-/// The task that gives much less than the others do, if there is one.
+/// How fast each task is: the rates of the operator that gives most rows in all, as results may be
+/// few and come by chance.
+std::vector<double> paces_of(const std::vector<const task_status*>& all) {
+  const auto alike = std::ranges::all_of(
+    all, [&](const auto* x) { return x->operators.size() == all.front()->operators.size(); });
+  std::vector<double> out(all.size(), 0);
+  if (!alike)
+    return out;
+  double most = 0;
+  for (size_t i = 0; i < all.front()->operators.size(); ++i) {
+    double sum = 0;
+    for (const auto* x : all) sum += x->operators[i].rows_per_second;
+    if (sum <= most)
+      continue;
+    most = sum;
+    for (size_t k = 0; k < all.size(); ++k) out[k] = all[k]->operators[i].rows_per_second;
+  }
+  return out;
+}
+
+/// The task that is much slower than the others, if there is one.
 const task_status* slow_one(const std::vector<const task_status*>& all) {
   if (all.size() < 2)
     return nullptr;
-  auto by_rate = all;
-  std::ranges::sort(by_rate, {}, [](const auto* x) { return x->elements_per_second; });
+  const auto paces = paces_of(all);
+  auto sorted = paces;
+  std::ranges::sort(sorted);
   // The median of the others.
-  const auto others = by_rate[1 + (by_rate.size() - 1) / 2]->elements_per_second;
-  return by_rate.front()->elements_per_second < slow_worker_share * others ? by_rate.front()
-                                                                           : nullptr;
+  const auto others = sorted[1 + (sorted.size() - 1) / 2];
+  if (others < enough_rows_per_second || sorted.front() >= slow_worker_share * others)
+    return nullptr;
+  const auto* out = all[static_cast<size_t>(std::ranges::min_element(paces) - paces.begin())];
+  return limit_of(*out).share >= slow_worker_works ? out : nullptr;
 }
 
 int percent(double x) { return static_cast<int>(std::lround(100 * x)); }
@@ -116,7 +144,7 @@ void describe(verdict& x) {
   x.text =
     fmt::format("trainer {} waited {} % of the last seconds; ", x.trainer, percent(x.waited));
   if (x.cause == slow_part::no_worker) {
-    x.text += "no worker runs the job";
+    x.text += "no worker runs the job; start one";
     return;
   }
   x.text += "cause: " + cause_text(x);
@@ -166,20 +194,21 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   out.workers = worst->second.count;
   out.share = worst->second.share / out.workers;
   out.queued = worst->second.queued / out.workers;
+  const bool more_help = out.cause == slow_part::op || out.cause == slow_part::storage;
+  const auto most_of_all = out.share;
   if (const auto* slow = slow_one(running)) {
     out.cause = slow_part::worker;
     out.what = address_of(slow->worker, in);
     out.workers = 1;
     out.share = limit_of(*slow).share;
     out.queued = limit_of(*slow).queued;
-    return;
   }
-  if (out.cause != slow_part::op && out.cause != slow_part::storage)
+  if (!more_help)
     return;
   // As much as the trainers would take without waiting, at the rate of a worker that does nothing
   // else.
   const auto now = static_cast<double>(running.size());
-  const auto wanted = std::ceil(now * out.share / std::max(1 - waited, 0.01) - 1e-9);
+  const auto wanted = std::ceil(now * most_of_all / std::max(1 - waited, 0.01) - 1e-9);
   // How much a trainer takes that does nothing but wait is not known.
   out.at_least = wanted > most_growth * now;
   out.wanted = static_cast<uint32_t>(out.at_least ? most_growth * now : wanted);
@@ -232,15 +261,19 @@ verdict verdict_of(const job_status& job, const service_status& in) {
       out.cause = slow_part::trainers;
       if (!running.empty())
         note_what_is_enough(out, running, sum / static_cast<double>(known));
+      else if (!any)
+        out.wanted = 1; // all is computed, and one worker can give it
     } else if (step_together && least->waited < hardly_waits) {
       out.cause = slow_part::trainer;
       out.what = name_of(*least);
     } else if (!any)
-      out.cause = slow_part::no_worker;
+      out.cause = slow_part::no_worker, out.wanted = 1;
     else if (!running.empty())
       blame_tasks(out, running, sum / static_cast<double>(known), in);
   }
   describe(out);
+  if (job.state != "running")
+    out.text = fmt::format("the job is {}", job.state);
   return out;
 }
 

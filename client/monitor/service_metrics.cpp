@@ -1,8 +1,10 @@
 #include "headrace/client/monitor/service_metrics.hpp"
 
 #include "headrace/client/verdict.hpp"
+#include "headrace/client/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 
@@ -19,6 +21,9 @@ constexpr gauge_info datasets{{"headrace_datasets", "", "Registered datasets."}}
 constexpr gauge_info workers{{"headrace_workers", "", "Workers, by state."}};
 constexpr gauge_info heartbeat_age{
   {"headrace_worker_heartbeat_age_seconds", "seconds", "Time since a worker's last heartbeat."}};
+constexpr gauge_info wanted{
+  {"headrace_wanted_workers", "",
+   "Workers that the running jobs need; as many as there are while that is not known."}};
 constexpr gauge_info disk_trouble{
   {"headrace_disk_trouble", "",
    "1 while nothing new is begun, as the work directory cannot be written."}};
@@ -86,29 +91,18 @@ constexpr gauge_info written{{"headrace_save_written_pieces", "", "Pieces that a
 constexpr gauge_info bytes{{"headrace_save_bytes", "bytes", "Bytes of the written pieces."}};
 } // namespace save_metric
 
-constexpr std::array gauges{&service_metric::uptime,
-                            &service_metric::datasets,
-                            &service_metric::workers,
-                            &service_metric::heartbeat_age,
-                            &service_metric::disk_trouble,
-                            &job_metric::jobs,
-                            &job_metric::cause,
-                            &job_metric::wanted,
-                            &job_metric::lost_splits,
-                            &job_metric::lost_elements,
-                            &job_metric::reread_splits,
-                            &job_metric::round,
-                            &job_metric::missing,
-                            &task_metric::streams,
-                            &operator_metric::time,
-                            &operator_metric::rows,
-                            &operator_metric::calls,
-                            &trainer_metric::waited,
-                            &cache_metric::bytes,
-                            &cache_metric::budget,
-                            &cache_metric::lag,
-                            &save_metric::pieces,
-                            &save_metric::written,
+constexpr std::array gauges{&service_metric::uptime,    &service_metric::datasets,
+                            &service_metric::workers,   &service_metric::heartbeat_age,
+                            &service_metric::wanted,    &service_metric::disk_trouble,
+                            &job_metric::jobs,          &job_metric::cause,
+                            &job_metric::wanted,        &job_metric::lost_splits,
+                            &job_metric::lost_elements, &job_metric::reread_splits,
+                            &job_metric::round,         &job_metric::missing,
+                            &task_metric::streams,      &operator_metric::time,
+                            &operator_metric::rows,     &operator_metric::calls,
+                            &trainer_metric::waited,    &cache_metric::bytes,
+                            &cache_metric::budget,      &cache_metric::lag,
+                            &save_metric::pieces,       &save_metric::written,
                             &save_metric::bytes};
 constexpr std::array counters{&task_metric::elements,    &task_metric::bytes,
                               &task_metric::ignored,     &task_metric::restarts,
@@ -235,6 +229,9 @@ metric_families metrics_of(const service_status& x) {
   collector to{out};
   to.add(service_metric::uptime, {}, in_seconds(x.uptime));
   to.add(service_metric::datasets, {}, x.datasets);
+  to.add(service_metric::wanted, {},
+         workers_needed(x).value_or(
+           static_cast<uint32_t>(std::ranges::count_if(x.workers, &worker_status::alive))));
   to.add(service_metric::disk_trouble, {}, x.disk_trouble.empty() ? 0 : 1);
   std::map<std::string, uint64_t> workers{{"alive", 0}, {"draining", 0}, {"left", 0}, {"lost", 0}};
   for (const auto& one : x.workers) {

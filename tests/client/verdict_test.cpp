@@ -8,8 +8,9 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-operator_status op(std::string name, double busy) {
+operator_status op(std::string name, double busy, double rows = 100) {
   operator_status out{.name = std::move(name)};
+  out.rows_per_second = rows;
   out.busy = busy;
   out.output = 1 - busy;
   return out;
@@ -115,12 +116,37 @@ TEST(Verdict, NamesFilesLeasesAndMemory) {
 }
 
 TEST(Verdict, NamesAWorkerThatGivesMuchLessThanTheOthers) {
-  const std::vector busy{op("map(f)", 0.97)};
-  const auto x = verdict_of(
-    job({trainer("a", 0.5)}, {task(1, busy, 900), task(2, busy, 120), task(3, busy, 1000)}),
-    workers(3));
+  const auto x = verdict_of(job({trainer("a", 0.5)}, {task(1, {op("map(f)", 0.97, 900)}),
+                                                      task(2, {op("map(f)", 0.97, 120)}),
+                                                      task(3, {op("map(f)", 0.97, 1000)})}),
+                            workers(3));
   EXPECT_EQ(x.cause, slow_part::worker);
   EXPECT_EQ(x.what, "10.0.0.2:7000");
+  EXPECT_EQ(x.wanted, 6u) << "more workers help, too";
+}
+
+TEST(Verdict, BlamesNoWorkerWhoseFewResultsAreChance) {
+  // One of a thousand rows passes the filter.
+  const auto x = verdict_of(
+    job({trainer("a", 0.9)}, {task(1, {op("filter", 0.95, 1), op("range", 0.01, 4000)}),
+                              task(2, {op("filter", 0.95, 5), op("range", 0.01, 4100)})}),
+    workers(2));
+  EXPECT_EQ(x.cause, slow_part::op);
+  EXPECT_EQ(x.what, "filter");
+  // And there are few rows of all.
+  const auto y = verdict_of(
+    job({trainer("a", 0.9)}, {task(1, {op("map(f)", 0.95, 1)}), task(2, {op("map(f)", 0.95, 6)})}),
+    workers(2));
+  EXPECT_EQ(y.cause, slow_part::op);
+}
+
+TEST(Verdict, BlamesNoWorkerThatMerelyWaits) {
+  auto waits = op("map(f)", 0.1, 50);
+  waits.output = 0;
+  waits.input = 0.9;
+  const auto x = verdict_of(
+    job({trainer("a", 0.9)}, {task(1, {op("map(f)", 0.95, 1000)}), task(2, {waits})}), workers(2));
+  EXPECT_EQ(x.cause, slow_part::op);
 }
 
 TEST(Verdict, NamesTheTrainerForWhichTheOthersOfARoundWait) {
@@ -135,7 +161,17 @@ TEST(Verdict, NamesTheTrainerForWhichTheOthersOfARoundWait) {
 TEST(Verdict, SaysThatNoWorkerRunsTheJob) {
   auto lost = task(1, {});
   lost.state = "lost";
-  EXPECT_EQ(verdict_of(job({trainer("a", 1)}, {lost}), {}).cause, slow_part::no_worker);
+  const auto x = verdict_of(job({trainer("a", 1)}, {lost}), {});
+  EXPECT_EQ(x.cause, slow_part::no_worker);
+  EXPECT_EQ(x.wanted, 1u);
+}
+
+TEST(Verdict, SaysThatOneWorkerIsEnoughToGiveWhatIsMade) {
+  auto over = task(1, {});
+  over.state = "ended";
+  const auto x = verdict_of(job({trainer("a", 0.01)}, {over, over}), workers(2));
+  EXPECT_EQ(x.cause, slow_part::trainers);
+  EXPECT_EQ(x.wanted, 1u);
 }
 
 TEST(Verdict, IsUnknownWhileNothingIsKnown) {
@@ -144,6 +180,7 @@ TEST(Verdict, IsUnknownWhileNothingIsKnown) {
   auto over = job({trainer("a", 0.9)}, {task(1, {op("map(f)", 0.9)})});
   over.state = "finished";
   EXPECT_EQ(verdict_of(over, {}).cause, slow_part::unknown);
+  EXPECT_EQ(verdict_of(over, {}).text, "the job is finished");
 }
 
 TEST(OperatorsOfAJob, AreMeansOfSharesAndSumsOfRates) {
