@@ -111,9 +111,8 @@ void supervisor::carry_out(supervise::commands commands) {
   auto seen = core_.snapshot();
   std::unordered_set<std::string_view> there;
   for (const auto& x : seen.children) there.insert(x.id);
-  std::erase_if(lives_, [&](const auto& entry) {
-    return !entry.second.actor && !there.contains(entry.first);
-  });
+  std::erase_if(
+    lives_, [&](const auto& entry) { return !entry.second.actor && !there.contains(entry.first); });
   if (board_)
     board_->put(std::move(seen));
 }
