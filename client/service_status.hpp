@@ -72,8 +72,9 @@ struct task_status {
   uint32_t streams = 0;
   uint32_t restarts = 0;
   uint64_t ignored = 0; ///< elements that failed and were left out by `ignore_errors`
-  std::optional<window_status> window = {};    ///< in a job with a cross-trainer cache
-  std::vector<operator_status> operators = {}; ///< of the running pipeline, users before inputs
+  std::optional<window_status> window = {}; ///< in a job with a cross-trainer cache
+  /// The operators of the running pipeline, from its output to its sources.
+  std::vector<operator_status> operators = {};
 };
 
 /// The rounds of a job with coordinated reads.

@@ -28,23 +28,23 @@ std::string_view to_string(slow_part x) noexcept;
 struct verdict {
   uint64_t job = 0;
   slow_part cause = slow_part::unknown;
-  std::string trainer; ///< the trainer that waited most
-  double waited = 0;   ///< the share of the time in which it did
+  std::string trainer; ///< the trainer with the longest waits
+  double waited = 0;   ///< the share of the time in which that trainer waited
   /// The operator that is the cause, or the worker, or the trainer; else empty.
   std::string what;
-  double share = 0;  ///< the share of the time that this took, on these workers
+  double share = 0;  ///< the share of the time that `what` took on these workers
   double queued = 0; ///< of an operator: the part of `share` in which its calls waited for a thread
-  uint32_t workers = 0;  ///< on which it is the cause
+  uint32_t workers = 0;  ///< the number of workers on which `what` is the cause
   uint32_t running = 0;  ///< workers that run the job
   uint32_t wanted = 0;   ///< workers with which no trainer would wait; 0: more would not help
-  bool at_least = false; ///< more than `wanted` may be
-  std::string text;      ///< one sentence, for people
+  bool at_least = false; ///< the number of workers that are needed may be larger than `wanted`
+  std::string text;      ///< one sentence, for users
 };
 
 /// A trainer that waits for less than this share of the time has what it needs.
 inline constexpr double hardly_waits = 0.1;
 
-/// Of one job in a status. Pure.
+/// Computes the verdict on one job of a status. A pure function.
 verdict verdict_of(const job_status& job, const service_status& in);
 
 /// The operators of a job: means of the shares, and sums of the rates, over its tasks that run the

@@ -32,10 +32,11 @@ public:
 
 private:
   options how_;
-  std::optional<uint32_t> last_;    ///< how many there were at the last look
-  std::optional<time_point> since_; ///< when their number changed
+  std::optional<uint32_t> last_;    ///< the number of workers at the last call of `look`
+  std::optional<time_point> since_; ///< when the number of workers changed
   std::optional<time_point> fewer_since_;
-  uint32_t most_needed_ = 0; ///< since then
+  /// The highest number of workers that were needed since `fewer_since_`.
+  uint32_t most_needed_ = 0;
 };
 
 /// The number of workers of which the running jobs have need; nullopt: nothing is known, or the

@@ -70,7 +70,8 @@ void cache_window::skipped(const std::string& id, uint64_t elements) {
 
 std::optional<cache_window::reading> cache_window::read(const std::string& id) {
   auto& x = of(id);
-  // Another window may evict blocks meanwhile.
+  // The windows share one store with a memory limit, so another window may evict blocks of this one
+  // while the loop runs.
   while (x.next < end_) {
     if (const auto first = span().first; first > x.next) {
       x.skipped += first - x.next;

@@ -83,8 +83,7 @@ struct splits_wish {
   /// The task closes that pass, and these splits are for others. `which` has the number of the next
   /// question, which will not be asked.
   std::optional<unread_splits> closes = {};
-  /// Not a question: readers are gone, and this is the account of what the task's readers were
-  /// given.
+  /// Set: the message is not a question, but the account of a task that has gone readers.
   std::optional<given_account> given = {};
   /// Sent with a question under `at_least_once`: the splits that are done.
   std::vector<splits_done> done = {};

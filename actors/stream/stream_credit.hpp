@@ -44,11 +44,12 @@ public:
     bool waiting = false;    ///< the trainer waits for elements of any stream
     bool ended = false;      ///< the task sends nothing more
   };
-  /// True if a grant is worth a message. In all jobs: half of the window's elements were handed out
-  /// since the last grant, or, with `always`, any. In a shared job, whose task must know which
-  /// trainers wait: half of the bytes are free, the trainer has begun to wait, or it has ceased to
-  /// wait and holds something. With one consumer: a quarter of the bytes was used up, so that the
-  /// task need not stop, or the stream has ended.
+  /// True if a grant is to be sent. In all jobs it is sent when half of the window's elements were
+  /// handed out since the last grant (with `always`: when any element was). In a shared job, where
+  /// the task deals rows by which trainers wait, it is also sent when half of the bytes are free,
+  /// when the trainer begins to wait, and when the trainer ceases to wait while elements are held.
+  /// With one consumer it is also sent when a quarter of the bytes was used up, so that the task
+  /// need not stop, and when the stream has ended.
   bool update(const progress& now, bool always = false) {
     // The trainer has taken a whole window and all that was received: it is faster than the window.
     if (now.handed_out == now.received && now.handed_out - grown_at_ >= elements_) {

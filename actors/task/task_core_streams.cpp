@@ -77,7 +77,7 @@ void task_core::open(stream_key over, const stream_open& what, time_point now) {
                                               order_.life.value))}});
   if (is_named(what.consumer))
     return is_from_its_node(what) ? admit(over, what, now) : refuse(over, what);
-  // The job will name the consumer soon, unless that is gone.
+  // The stream is kept for a lease: the job names the consumer soon, unless the consumer is gone.
   if (strangers_.size() < most_strangers)
     strangers_[over] = {what, now + order_.lease, {}};
   else

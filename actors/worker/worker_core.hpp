@@ -13,7 +13,7 @@ namespace headrace {
 struct worker_core_options {
   worker_info self;       ///< its id is zero until a dispatcher gives one
   std::string dispatcher; ///< `host:port`, for messages to people
-  /// How long the worker may take to give what its tasks have begun to their consumers.
+  /// The time limit of a drain, in which consumers receive what the tasks have begun.
   duration drain = std::chrono::milliseconds{500};
   /// The number of stuck threads with which the worker cannot continue; 0: it always continues.
   size_t most_stuck = 0;

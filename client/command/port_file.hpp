@@ -7,8 +7,8 @@
 
 namespace headrace::command {
 
-/// A file with the port that a server listens on, for scripts that asked for port 0. It is there
-/// while the server listens.
+/// A file with the port that a server listens on, for scripts that start a server with port 0. The
+/// file exists while the server listens.
 class port_file {
 public:
   port_file() = default;

@@ -300,10 +300,11 @@ private:
     return {};
   }
 
-  /// Waits until the other ranks of which `which` is true are in that state, or lost.
+  /// Waits until the other ranks of which `which` is true are in the state `state`, have ended, or
+  /// are lost.
   status await_ends(time_point until, const std::function<bool(int, const run_progress*)>& which,
                     const std::string& state) {
-    // A worker that is started again is lost for a moment.
+    // A worker that is being restarted counts as lost for a short time.
     constexpr auto long_enough = std::chrono::seconds{10};
     std::map<int, time_point> without;
     std::vector<int> missing;

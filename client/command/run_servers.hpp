@@ -31,8 +31,8 @@ public:
   /// How a server ended that should not have; empty: none did.
   const std::string& failed() const noexcept { return failed_; }
 
-  /// Calls `what` again and again until it is true, or an error. False: `until` has come.
-  /// `cancelled`: a signal to stop has.
+  /// Polls `what` until it returns true or an error. Returns false when `until` has passed, and
+  /// `cancelled` after a signal to stop.
   result<bool> wait(time_point until, const std::function<result<bool>()>& what);
   /// Waits for a moment, handles signals and passes on what the servers write.
   void turn();

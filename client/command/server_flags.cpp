@@ -64,7 +64,7 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
 } // namespace
 
 void add_tls_flags(CLI::App& app, tls_options& into) {
-  // With the names that the servers use.
+  // The options and their environment variables have the same names as those of the servers.
   const auto variables = environment_of_process();
   for (const auto* what : settings_of(server_kind::worker)) {
     auto* file = what->name == "tls-cert"  ? &into.certificate

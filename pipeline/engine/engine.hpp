@@ -102,7 +102,7 @@ public:
              ? std::make_shared<call_gate>(static_cast<size_t>(node.calls.count), std::move(log))
              : std::make_shared<call_gate>(tuner_, std::move(log), calls);
   }
-  /// What the gates of a node note.
+  /// The log that the call gates of a node write.
   std::shared_ptr<call_log> calls_of(const dataset_node& node) {
     std::lock_guard lock{mutex_};
     auto& known = calls_[&node];
@@ -113,9 +113,9 @@ public:
     }
     return known;
   }
-  /// For all that reads ahead in this graph.
+  /// The memory limit for all operators of this graph that read ahead.
   const std::shared_ptr<byte_budget>& budget() const noexcept { return budget_; }
-  /// By which calls are chosen.
+  /// The clock by which the numbers of concurrent calls are chosen.
   const clock& time() const noexcept { return time_; }
   bool stopped() const noexcept { return context_.stop.stop_requested(); }
 

@@ -104,17 +104,21 @@ enum class expr_op : uint16_t {
   parse_example, ///< one string to the features of `attrs.features`; result component `attrs.index`
   // the library: functions that look at a row at a time (see functions/library.hpp)
   one_hot = 200, ///< inputs indices, on, off; `attrs.dims[0]` places at axis `attrs.index`
-  sort,          ///< along `attrs.index`; `attrs.flag`: descending; `attrs.dims[0]` kept, -1: all
-  argsort,       ///< the same, int32 places
-  cumsum,        ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims`: {reverse}
+  /// Sorts along `attrs.index`; `attrs.flag`: descending; `attrs.dims[0]` values kept (-1: all).
+  sort,
+  argsort, ///< as `sort`, but returns the indices, int32
+  cumsum,  ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims`: {reverse}
   cumprod,
-  matmul,       ///< of the last two axes; the others broadcast
-  ensure_shape, ///< of shape `attrs.dims`, -1: any extent; `attrs.flag`: of any rank
-  check, ///< input 0 where all of input 1 is true; others are shown; `attrs.text`: the message
-  check_numerics, ///< `attrs.text` says what
-  cond,           ///< input 1 or 2, chosen by the bool scalar in input 0
-  slice_at = 211, ///< `attrs.dims` values (-1: the rest) from the int vector input 1 on
-  gather_batches, ///< as gather, whose first `attrs.dims[0]` axes both inputs have in common
+  matmul, ///< product of the last two axes; the others broadcast
+  /// Input 0, which must have the shape `attrs.dims` (-1: any extent; `attrs.flag`: any rank).
+  ensure_shape,
+  /// Input 0 if all of input 1 is true; else an error with `attrs.text` and the other inputs.
+  check,
+  check_numerics, ///< input 0, without NaN and infinities; `attrs.text`: for the error
+  cond,           ///< input 1 or input 2, chosen by the bool scalar in input 0
+  /// `attrs.dims` values (-1: the rest) from the position on that input 1, an int vector, holds.
+  slice_at = 211,
+  gather_batches, ///< as `gather`; both inputs have the first `attrs.dims[0]` axes in common
   // strings
   regex_full_match = 230, ///< `attrs.text`: pattern
   regex_replace,          ///< `attrs.texts`: pattern, replacement; `attrs.flag`: all
@@ -122,20 +126,24 @@ enum class expr_op : uint16_t {
   unicode_length,
   unicode_upper,
   unicode_lower,
-  to_hash_bucket, ///< below `attrs.dims[0]`
+  to_hash_bucket, ///< a number below `attrs.dims[0]`
   ngrams,         ///< `attrs.dims`: widths; `attrs.text`: separator; `attrs.texts`: pads
   split_padded,   ///< at `attrs.text` to `attrs.dims[0]` parts; `attrs.texts`: the filler
-  split_values,   ///< of a vector: the parts of all strings at `attrs.text`
-  split_lengths,  ///< of a vector: how many parts each string has
+  split_values,   ///< input: a vector; the parts of all its strings, split at `attrs.text`
+  split_lengths,  ///< input: a vector; the number of parts of each of its strings
   // tables
   lookup = 260, ///< inputs keys, the table's keys and values, default; `attrs.dims`: {out buckets}
   // random numbers
-  random_bits = 280,  ///< input 0: seed, two integers; shape `attrs.dims`; uint64
-  random_uniform,     ///< the same, floats in [0, 1)
-  random_normal,      ///< the same; `attrs.flag`: none beyond two deviations
-  random_integers,    ///< the same, in [input 1, input 2)
-  random_categorical, ///< input 0: seed, input 1: logits; `attrs.dims[0]` draws each
-  row_seed,           ///< two int64 for each row that no other row of the iteration has
+  /// Input 0: the seed, two integers; the result is uint64 of shape `attrs.dims`.
+  random_bits = 280,
+  random_uniform, ///< inputs and shape as `random_bits`; floats in [0, 1)
+  /// Inputs and shape as `random_bits`; `attrs.flag`: no values beyond two standard deviations.
+  random_normal,
+  random_integers, ///< inputs and shape as `random_bits`; integers in [input 1, input 2)
+  /// Input 0: the seed, input 1: logits; `attrs.dims[0]` draws for each row of logits.
+  random_categorical,
+  /// Two int64 for each row; no other row of the iteration has the same ones.
+  row_seed,
   // images
   decode_image = 300, ///< a whole file, a part of it, or its extents; see op_image_codec.cpp
   encode_image,       ///< `attrs.text`: jpeg or png; `attrs.dims`: {quality or compression}

@@ -96,7 +96,7 @@ public:
   virtual void close(uint32_t /*source*/, uint64_t /*pass*/, split_range /*unread*/) {}
 };
 
-/// Blocks of a `distribute` node. Behaves as an iterator.
+/// The blocks of a `distribute` node. Its interface is that of an iterator.
 class element_source {
 public:
   virtual ~element_source() = default;
@@ -112,7 +112,7 @@ using open_distribute = std::function<result<std::unique_ptr<element_source>>(co
 
 struct op_counters;
 
-/// The counters of an operator; null: they are not asked for.
+/// The counters of an operator; null: it is not counted.
 using counters_of = std::function<op_counters*(const dataset_node&)>;
 
 /// A C++ function that graphs call by name: rows in, rows out. If the graph asks for parallel

@@ -204,9 +204,11 @@ struct bucket_format {
 /// Batches of elements of about one length: an integer scalar that `length` gives.
 result<dataset_ptr> make_bucket_by_sequence_length(dataset_ptr input, function_ptr length,
                                                    bucket_format format);
-/// (class, element), of which as many are left out as it takes to have the classes (integer scalars
-/// in [0, n) that `class_of` gives) in the shares of `target`. `initial`: their shares in the
-/// input; empty: estimated from the elements so far. With a seed, the same elements in each run.
+/// Resamples a dataset by leaving out elements, so that the classes occur in the proportions of
+/// `target`. The class of an element is an integer scalar in [0, n) that `class_of` returns. The
+/// elements of the new dataset are pairs (class, element). `initial` holds the proportions in the
+/// input; if it is empty, they are estimated from the elements so far. With a seed, each run has
+/// the same elements.
 result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr class_of,
                                             std::vector<double> target,
                                             std::vector<double> initial = {},

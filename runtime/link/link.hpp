@@ -19,7 +19,7 @@ public:
   local_content(const local_content&) = delete;
   local_content& operator=(const local_content&) = delete;
   virtual ~local_content() = default;
-  /// About the bytes that it keeps in memory.
+  /// The approximate number of bytes that this object occupies in memory.
   virtual size_t byte_size() const noexcept = 0;
 };
 

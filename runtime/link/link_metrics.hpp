@@ -39,7 +39,7 @@ struct link_metrics {
   counter& messages_out;
   counter& bytes_in;
   counter& bytes_out;
-  std::array<counter*, refusals> refused; ///< by `refusal`
+  std::array<counter*, refusals> refused; ///< one counter for each reason to refuse a connection
 };
 
 } // namespace headrace

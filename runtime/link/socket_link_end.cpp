@@ -99,7 +99,8 @@ void socket_link::finish(const status& why) {
   if (auto ready = std::exchange(ready_, nullptr)) {
     ready(why);
   } else if (handlers_) {
-    // The handlers may own this link.
+    // The handlers may own this link. They are moved out first, so that the link is destroyed only
+    // after the call.
     if (auto told = std::exchange(*handlers_, {}); told.on_closed)
       told.on_closed(why);
   }

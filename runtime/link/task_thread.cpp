@@ -10,7 +10,7 @@ task_thread::~task_thread() { end(); }
 
 bool task_thread::post(std::function<void()> task) {
   std::lock_guard hold{mutex_};
-  // Functions that run during the end may still post others.
+  // Functions that run while the thread is ending may still post others.
   if (ending_ && std::this_thread::get_id() != thread_.get_id())
     return false;
   tasks_.push_back(std::move(task));

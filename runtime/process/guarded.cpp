@@ -95,7 +95,7 @@ void watch(int process, const std::function<void()>& on_killed) {
 } // namespace
 
 void kill_descendants() {
-  // Those that are killed may have begun others meanwhile.
+  // Processes that are killed here may have started others since they were listed.
   for (int round = 0; round < 1000; ++round) {
     const auto all = descendants();
     for (const auto pid : all) ::kill(pid, SIGKILL);
@@ -107,7 +107,7 @@ void kill_descendants() {
         return;
       break;
     }
-    // One in the midst of a system call ends when that does.
+    // A killed process that is inside a system call ends only when the call returns.
     ::poll(nullptr, 0, 5);
   }
 }

@@ -58,7 +58,7 @@ class IteratorSpec:
         return self._elements.is_compatible_with(spec_or_value)
 
     def most_specific_compatible_type(self, other: IteratorSpec) -> IteratorSpec:
-        """The spec of iterators of both. Raises ``ValueError`` if there is none.
+        """The most specific spec with which both are compatible. Raises ``ValueError`` if there is none.
 
         >>> one, other = (hr.data.IteratorSpec(hr.TensorSpec([n], hr.int64)) for n in (2, 3))
         >>> one.most_specific_compatible_type(other).element_spec.shape

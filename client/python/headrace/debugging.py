@@ -191,7 +191,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """``tensor`` without NaN and infinities; ``message`` says what was computed.
+    """``tensor``, or an error if it has NaN or infinite values; ``message`` names the computation in the error.
 
     >>> ds = Dataset.from_tensor_slices([4.0, -1.0]).map(lambda x: hr.debugging.check_numerics(hr.sqrt(x), "a root"))
     >>> list(ds.ignore_errors())

@@ -21,7 +21,7 @@ Tensor = _core.Tensor
 
 
 def _known(value: Any, dtype: Any, argument: str) -> Any:
-    """The value as an array, also if it was made a tensor outside of functions."""
+    """The value as an array. It may be a tensor if that depends on no element."""
     if holds_tensors(value):
         graph = _core.from_tensors(constant(value, dtype))
         if graph.is_inside_function():

@@ -34,9 +34,10 @@ public:
 
   /// Of trainers that are there: every wait ended.
   void every_wait_ended();
-  /// No element was handed out twice. But under at_least_once what a trainer that died, or was
-  /// given up and read so, had not said that it handed out; and what was read again, of which a
-  /// trainer that ends well reads.
+  /// No element was handed out twice. Under at_least_once two exceptions are allowed: elements that
+  /// a trainer had not reported as handed out when it died, or when it ended with the error that it
+  /// was given up; and elements that were read again and handed to a trainer whose repetition ended
+  /// without an error.
   void nothing_repeated();
   /// An end without an error came after all elements, but for those that were lost with a worker:
   /// under at_least_once after all.

@@ -136,7 +136,7 @@ def _widened(value: Any) -> Any:
 
 def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...], before: list[Any],
             first: list[Any]) -> None:
-    for _ in range(4):  # until the variables that Python's numbers begin have the dtypes of what follows
+    for _ in range(4):  # traced again until each variable that begins as a Python number keeps its dtype in a step
         which = [i for i, value in enumerate(first) if value is not None]
         loop = _core.open_loop(tuple(_constants(first[i]) for i in which), None, [])
         placeholders: Any = loop.variables

@@ -52,5 +52,5 @@ class CertificateFiles:
         self._close = weakref.finalize(self, _close, descriptors)
 
     def close(self) -> None:
-        """The paths are of no use after it."""
+        """Closes the files. The paths cannot be used afterwards."""
         self._close()
