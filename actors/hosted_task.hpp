@@ -13,19 +13,19 @@
 
 namespace headrace {
 
-/// The part of a task that outlives its actors. A worker keeps it, and uses it only through this
-/// interface.
+/// The part of a task that outlives the task's actors. A worker keeps it, and uses it only through
+/// this interface.
 class hosted_task {
 public:
   virtual ~hosted_task() = default;
 
-  /// Starts an actor, which continues where the one before it stopped and reports to `parent`. @pre
-  /// no other one lives
+  /// Starts an actor, which continues where the previous one stopped and reports to `parent`. @pre
+  /// no other actor of the task runs
   virtual task_handle run(caf::actor_system& system, const worker_handle& parent,
                           const tree_place& place, const logger& log) = 0;
-  /// The elements that were left out so far. May be called while an actor lives.
+  /// The number of elements that were left out so far. May be called while an actor runs.
   virtual uint64_t ignored() const = 0;
-  /// What its operators have done lately. May be called while an actor lives.
+  /// What the operators of the task did in the last seconds. May be called while an actor runs.
   virtual std::vector<operator_activity> operators(time_point now) const = 0;
 
   // -- only while no actor lives ----------------------------------------------------------
@@ -34,7 +34,7 @@ public:
   virtual bool torn() const = 0;
   /// The progress of the task.
   virtual task_numbers made() const = 0;
-  /// The next actor finishes what was begun, and gives back the rest.
+  /// The worker leaves: the next actor finishes what was begun, and gives back the rest.
   virtual void leave() = 0;
   /// The next actor serves these readers.
   virtual void name_readers(const task_readers& who) = 0;
@@ -42,7 +42,7 @@ public:
   virtual void fail_streams(const status& why) = 0;
 };
 
-/// Makes the task of an order; the graph is that of the order.
+/// Makes the task of an order; the graph belongs to the order.
 using host_task = std::function<std::unique_ptr<hosted_task>(const task_order&, dataset_ptr graph)>;
 
 } // namespace headrace

@@ -104,7 +104,7 @@ size_t cache_window::rows_of_a_block(const block& rows) const {
   const auto beside = charge - rows.bytes();
   auto out = std::clamp<size_t>(
     (most - std::min(most, beside)) * rows.rows / std::max<size_t>(rows.bytes(), 1), 1, rows.rows);
-  // Halved repeatedly, as rows may be of very different sizes.
+  // The number of rows is halved repeatedly, because rows may be of very different sizes.
   while (out > 1 && window_store::charge_of(rows.slice(0, out)) > most) out /= 2;
   return out;
 }
@@ -145,7 +145,7 @@ void cache_window::renew_hold(time_point now) {
 }
 
 void cache_window::free_passed() {
-  // Also a trainer that is not waited for may come back for what is still there.
+  // A trainer that the window does not wait for may also come back and read what is left.
   auto below = end_;
   for (const auto& [id, x] : trainers_) below = std::min(below, x.place);
   if (std::exchange(freed_below_, below) != below)
@@ -154,7 +154,7 @@ void cache_window::free_passed() {
 
 void cache_window::look(time_point now) {
   if (waits_since_ && options_.wait && *waits_since_ + *options_.wait <= now) {
-    // The trainers for which the oldest block is held.
+    // The trainers because of which the oldest block is kept.
     const auto first = span().first;
     const auto oldest = store_->find(id_, first);
     const auto end = oldest ? first + oldest->rows() : first;

@@ -21,18 +21,18 @@ namespace headrace {
 class cache_window {
 public:
   struct options {
-    /// How long the others wait for a trainer; unset: they never wait.
+    /// How long the window waits for a trainer that is behind; unset: it never waits.
     std::optional<duration> wait;
-    /// How long a trainer that is away may still be waited for.
+    /// How long the window waits for a trainer that is away.
     duration lease = std::chrono::seconds{5};
-    /// No other trainers will come once the first element was appended. So blocks that all trainers
-    /// were handed are freed at once.
+    /// No trainer joins after the first element was appended, so blocks that all trainers were
+    /// handed are freed at once.
     bool closed = false;
   };
-  /// Larger blocks are cut, also if the budget has room for only a few blocks.
+  /// Larger blocks are cut, even if the budget has room for only a few blocks.
   static constexpr size_t most_block_bytes = size_t{256} << 10;
   static constexpr size_t least_blocks = 16;
-  /// How many trainers that are away are remembered.
+  /// The most trainers that are away and whose places are remembered.
   static constexpr size_t most_away = 1024;
 
   cache_window(std::shared_ptr<window_store> store, options how);
@@ -41,24 +41,24 @@ public:
 
   // -- trainers ---------------------------------------------------------------------------
 
-  /// A trainer has come, or come back: a known one continues at its place.
+  /// A trainer joins, or comes back. A trainer that is remembered continues at its place.
   void join(const std::string& trainer, cache_start where);
-  /// A trainer is away: it may keep blocks in the window for one more lease.
+  /// A trainer is away. The window may wait for it for one more lease.
   void leave(const std::string& trainer, time_point now);
   /// All elements before `below` were handed out or skipped.
   void handed_out(const std::string& trainer, uint64_t below);
   /// All that the trainer has read was handed out or skipped.
   void handed_out_all(const std::string& trainer);
-  /// The trainer was sent this many elements that it will not be handed, as they were evicted.
+  /// The trainer was sent this many elements that it will not be handed, because they were evicted.
   void skipped(const std::string& trainer, uint64_t elements);
   size_t trainers() const noexcept { return trainers_.size(); }
 
   // -- elements ---------------------------------------------------------------------------
 
   struct reading {
-    uint64_t first = 0; ///< elements before it
+    uint64_t first = 0; ///< elements before the block
     std::shared_ptr<cached_block> rows;
-    size_t from = 0; ///< the first of its rows that the trainer has not read
+    size_t from = 0; ///< the first row of the block that the trainer has not read
   };
   /// The next block for the trainer; nullopt: it has read everything.
   std::optional<reading> read(const std::string& trainer);
@@ -69,12 +69,12 @@ public:
   /// Adds rows behind all others. no_room: the window keeps blocks for a trainer that is behind, or
   /// other windows have taken the budget.
   outcome append(const block& rows, time_point now);
-  /// How many of the first rows fit into a block; at least one.
+  /// The number of the first rows that fit into one block; at least one.
   size_t rows_of_a_block(const block& rows) const;
 
   // -- time, state --------------------------------------------------------------------------
 
-  /// When a trainer is not waited for any more, so that `append` may succeed.
+  /// When the window ceases to wait for a trainer, so that `append` may succeed.
   std::optional<time_point> next_deadline() const;
   void look(time_point now);
   window_store::span span() const { return store_->of(id_); }
@@ -87,7 +87,8 @@ public:
     const auto at = trainers_.find(trainer);
     return at == trainers_.end() ? end_ : at->second.place;
   }
-  /// Without the trainers' streams, and as if they were handed all that they have read.
+  /// The state of the window, without the numbers of the trainers' streams. Elements that were read
+  /// count as handed out.
   cache_report report() const;
   void when_there_is_room(std::function<void()> call) {
     store_->when_there_is_room(id_, std::move(call));
@@ -95,14 +96,15 @@ public:
 
 private:
   struct trainer {
-    uint64_t next = 0;  ///< the next element that it reads
+    uint64_t next = 0;  ///< the next element that the trainer reads
     uint64_t place = 0; ///< `<= next`
     uint64_t skipped = 0;
     std::optional<time_point> away_since;
-    /// It was waited for long enough, and is not waited for again before it was handed something.
+    /// The window has waited long enough for the trainer, and waits again only after the trainer
+    /// was handed something.
     bool given_up = false;
   };
-  /// A trainer that was forgotten counts as one that has read everything.
+  /// The trainer of that name. If it was forgotten, it counts as one that has read everything.
   trainer& of(const std::string& id);
   bool holds(const trainer& x, time_point now) const;
   void renew_hold(time_point now);

@@ -122,7 +122,7 @@ void window_output::take_in_front(size_t rows) {
 bool window_output::extend(time_point now) {
   if (incoming_.empty())
     return false;
-  // Trainers take turns, beginning after the last one that was served.
+  // Trainers are served in turn, beginning after the one that was served last.
   const auto asks = [&](const auto& x) {
     return x.second.out.has_room() && window_.has_all(x.first);
   };
@@ -238,7 +238,8 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
   window_.look(now);
   if (!begun_)
     return out;
-  // One block at a time, so that no block is evicted before all trainers with credit were given it.
+  // Blocks are fed one at a time, so that no block is evicted before all trainers with credit were
+  // sent it.
   feed_all(out);
   while (extend(now)) feed_all(out);
   for (auto& [id, x] : trainers_) {
@@ -247,7 +248,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
     add_sends(id, x, dry, out);
     renew_place(id, x);
   }
-  // A trainer that was away for long and has no rows here is only a place in the window.
+  // A trainer that was away for long and has no rows here exists only as a place in the window.
   std::erase_if(trainers_, [&](auto& entry) {
     auto& [id, x] = entry;
     return !whole() && x.out.streams() == 0 && x.out.pending_rows() == 0;

@@ -24,7 +24,7 @@ class window_output final : public dealer {
 public:
   struct options {
     cache_terms terms;
-    /// How long a trainer that is away may still be waited for.
+    /// How long the window waits for a trainer that is away.
     duration lease = std::chrono::seconds{5};
   };
   window_output(std::shared_ptr<window_store> store, options how);
@@ -62,7 +62,8 @@ public:
 private:
   struct trainer {
     task_output out;
-    uint64_t counted = 0; ///< how much of what `out` skipped is counted in the window
+    /// The part of the elements skipped by `out` that is counted in the window.
+    uint64_t counted = 0;
   };
 
   trainer* of(consumer_id who);
@@ -77,21 +78,21 @@ private:
   void feed_all(std::vector<action>& out);
   void add_sends(const std::string& id, trainer& from, bool dry, std::vector<action>& out);
   void renew_place(const std::string& id, trainer& of);
-  /// Waits no longer for rows that are with iterators whose connection was cut a lease ago.
+  /// Ceases to wait for rows of consumers whose connection was cut a lease ago.
   void look_at_the_cut(time_point now);
   bool all_made() const noexcept { return exhausted_ && incoming_.empty(); }
 
   cache_terms terms_;
   duration lease_;
   cache_window window_;
-  std::deque<block> incoming_; ///< produced, and not in the window yet
+  std::deque<block> incoming_; ///< blocks that were produced and are not in the window yet
   size_t waiting_bytes_ = 0;   ///< bytes of `incoming_`
   bool exhausted_ = false;
   bool begun_ = false; ///< all expected trainers have come
   bool leaving_ = false;
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;
-  /// Since when; unset: since the last event.
+  /// The consumers whose connection was cut, and when; unset: since the last event.
   std::map<consumer_id, std::optional<time_point>> cut_;
   time_point looked_at_{};
   std::string last_served_;

@@ -95,8 +95,8 @@ void window_store::evict(window& of) {
 }
 
 bool window_store::make_room(uint64_t needs, const cached_block* but) {
-  // Nothing is evicted if the block would not fit anyway. No more blocks are looked at than it
-  // needs, as a window may have very many.
+  // Nothing is evicted if the block would not fit anyway. The loop ends as soon as enough bytes
+  // were found, because a window may have very many blocks.
   size_t may_go = 0;
   const auto fits = [&] { return bytes_ - may_go + needs <= budget_; };
   for (auto x = windows_.begin(); x != windows_.end() && !fits(); ++x)

@@ -19,12 +19,13 @@ namespace headrace {
 
 class window_store;
 
-/// One block of a window. Its rows are freed when it is evicted, whoever holds this handle.
+/// One block of a window. When it is evicted, its rows are freed, even if others keep a handle of
+/// it.
 class cached_block final : public shared_rows, public block_forms {
 public:
   std::optional<block> get() const override;
   size_t rows() const noexcept override { return rows_; }
-  /// Without its written forms.
+  /// The bytes of the rows, without those of the written forms.
   size_t bytes() const noexcept override { return bytes_; }
   /// Makes each encoding at most once, and keeps it with the block if the budget allows it.
   std::shared_ptr<const written_block> written(const block& rows, block_encoding encoding) override;
@@ -33,7 +34,8 @@ private:
   friend class window_store;
   std::weak_ptr<window_store> store_;
   uint64_t window_ = 0;
-  uint64_t order_ = 0; ///< counts the blocks of the store
+  /// The number of the block in the order in which the store's blocks were added.
+  uint64_t order_ = 0;
   uint64_t first_ = 0;
   size_t rows_ = 0;
   size_t bytes_ = 0;
@@ -59,17 +61,17 @@ public:
   void when_there_is_room(uint64_t window, std::function<void()> call);
   void close(uint64_t window);
 
-  /// The bytes that a block takes of the budget.
+  /// The bytes of the budget that a block takes.
   static size_t charge_of(const block& rows);
   /// Appends rows with the numbers from `first` on. Null: held blocks leave no room for them, or
   /// `bounded` is true and the window would take more than its share. @pre charge_of(rows) <=
   /// budget()
   std::shared_ptr<cached_block> append(uint64_t window, uint64_t first, block rows, bool bounded);
-  /// Rows from this number on are not evicted. At first no row is held.
+  /// Rows with this number or a higher one are not evicted. At first all rows may be evicted.
   void hold(uint64_t window, uint64_t from);
   /// Frees the blocks of the window whose rows all come before this one.
   void free_below(uint64_t window, uint64_t row);
-  /// The block that has that row; null: it was evicted, or is not appended yet.
+  /// The block with that row; null: the row was evicted, or is not appended yet.
   std::shared_ptr<cached_block> find(uint64_t window, uint64_t row) const;
 
   static uint64_t first_of(const cached_block& x) noexcept { return x.first_; }
@@ -86,7 +88,7 @@ public:
   size_t budget() const noexcept { return budget_; }
   /// The bytes that all windows take.
   size_t bytes() const;
-  /// The bytes that one window may take while others need room.
+  /// The bytes that one window may take when other windows have blocks to add.
   size_t share() const;
 
 private:
@@ -101,8 +103,8 @@ private:
     bool lacks_room = false;
     std::function<void()> room;
     // Since `of` was called:
-    mutable bool shrank = false;  ///< blocks were evicted
-    mutable bool noticed = false; ///< and `room` was called for that
+    mutable bool shrank = false;  ///< blocks of the window were evicted
+    mutable bool noticed = false; ///< `room` was called because of that
   };
 
   explicit window_store(size_t budget) : budget_(budget) {}

@@ -27,9 +27,9 @@ struct beat {
 struct say_goodbye {
   leave_iteration what;
 };
-/// The consumer has ended. The last command, which no event follows.
+/// The consumer has ended. This is the last command; no event follows.
 struct quit {};
-/// The connection to the dispatcher does not answer: make another one.
+/// The dispatcher does not answer over the present connection: make another one.
 struct renew_dispatcher {
   status why;
 };

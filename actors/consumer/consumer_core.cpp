@@ -59,7 +59,7 @@ consume::commands consumer_core::dispatcher_down(const status& why, time_point n
 
 consume::commands consumer_core::dispatcher_unreached(const status& why, time_point now) {
   unreachable_ = why;
-  // A dispatcher that was reached before will come back with the same version.
+  // A dispatcher that was reached before has the same version after a restart.
   if (known_ || over())
     return done();
   if (const auto final = contact_.failed(why))
@@ -78,7 +78,7 @@ void consumer_core::ask_anew(time_point now) {
 void consumer_core::ask(time_point now) {
   ask_at_.reset();
   if (!connected_ || left_)
-    return; // it is repeated when the connection is back
+    return; // the question is repeated when the connection is back
   asked_at_ = now;
   asked_ = true;
   await_answer(now);
@@ -125,7 +125,7 @@ consume::commands consumer_core::unanswered(uint64_t number, const status& why, 
 }
 
 void consumer_core::not_told(const status& why, bool passes, time_point now) {
-  // The rest of a finished repetition comes from its tasks.
+  // The remaining elements of a finished repetition come from its tasks.
   if (left_ || finished_)
     return;
   if (all_exhausted())
@@ -177,8 +177,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (left_)
     return;
   if (known_ && state.job != job_) {
-    // The elements of another job would begin anew. The rest of a finished repetition comes from
-    // its tasks.
+    // Another job would begin anew with its elements. The remaining elements of a finished
+    // repetition come from its tasks.
     if (!finished_)
       fail(aborted(fmt::format("job {} is over: the dispatcher has begun job {} in its place",
                                to_string(job_), to_string(state.job))));
@@ -187,7 +187,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (known_ && state.version < version_)
     return;
   const bool first = !std::exchange(known_, true);
-  options_.dataset.reset(); // the job has it now
+  options_.dataset.reset(); // the job has a copy of the dataset now
   job_ = state.job;
   version_ = state.version;
   view_ = state;
@@ -226,7 +226,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     s.unplaced = in_rounds();
     then(consume::make_link{s.address});
   }
-  // A task that is not named any more has ended or is lost; its received rows stay.
+  // A task that is no longer named has ended or is lost; its received rows stay.
   for (auto& [id, s] : streams_) {
     s.named = present.contains(id);
     s.ended |= !s.named;
@@ -246,7 +246,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   std::map<task_id, bool> held;
   for (auto id : state.held) held[id] = held_.contains(id) && held_.at(id);
   held_ = std::move(held);
-  // The repetition waits for readers, not for workers.
+  // The repetition waits for readers that hold rows, not for workers.
   if (!held_.empty())
     without_worker_since_ = now;
   share_credit();
@@ -293,7 +293,7 @@ std::string consumer_core::no_local_worker() const {
 }
 
 bool consumer_core::others_give() const {
-  // The remaining splits may be with tasks of other processes.
+  // Tasks of other processes may have the remaining splits.
   return has_read_ && !view_.tasks.empty();
 }
 
@@ -311,8 +311,8 @@ bool consumer_core::all_exhausted() const {
   // opened tasks that are not known here.
   if (shared_ || !accounted_.empty())
     return false;
-  // Only a task that ended as exhausted has found its sources exhausted. If a task left, or one is
-  // starting, only the job knows what is left to read.
+  // Only a task that ended as exhausted has found its sources exhausted. If a task has left, or one
+  // is starting, only the job can decide whether something is left to read.
   bool exhausted = forgot_exhausted_;
   for (const auto& [id, x] : streams_) {
     exhausted |= x.outcome == task_outcome::exhausted;
@@ -394,8 +394,8 @@ void consumer_core::fail(const status& why) {
   if (left_)
     return;
   failed_ = true;
-  // The trainer gets the error after its own rows; rows that may be others' are held back or
-  // recalled.
+  // The trainer gets the error after the rows that only it can have. Rows that may belong to other
+  // readers are held back or recalled.
   out_->trust_until(time_point::max());
   out_->finish(why);
 }

@@ -22,35 +22,35 @@
 
 namespace headrace {
 
-/// Decides for a consumer, which reads one repetition of a job for a trainer: it keeps in touch
+/// Decides for a consumer, which reads one repetition of a job for a trainer: it exchanges messages
 /// with the dispatcher, opens a stream to each task, grants credit as the trainer takes elements,
 /// gives back what is recalled, and ends the handout when the repetition is finished or cannot
 /// continue.
 ///
-/// It is given events with the time, and returns commands. Knows no actor, thread, link or clock;
+/// It is given events with the time, and returns commands. It uses no actor, thread, link or clock;
 /// it shares the handout with the trainer's thread.
 class consumer_core {
 public:
   using commands = consume::commands;
 
-  /// `service`: the dispatcher's address, for messages to people.
+  /// `service`: the dispatcher's address, for messages to users.
   consumer_core(consumer_options options, consumer_id id, std::string service,
                 std::shared_ptr<handout> out, logger log, time_point now);
 
   // -- the dispatcher -------------------------------------------------------------
 
-  /// There is a connection to the dispatcher.
+  /// A connection to the dispatcher was made.
   commands dispatcher_up(time_point now);
   /// The connection was lost; another one is being made.
   commands dispatcher_down(const status& why, time_point now);
-  /// An attempt to connect failed; the actor makes further ones.
+  /// An attempt to connect failed; the actor repeats it.
   commands dispatcher_unreached(const status& why, time_point now);
-  /// The answer to `consume::ask`. The failure `unavailable` may pass.
+  /// The answer to `consume::ask`. The failure `unavailable` may be temporary.
   commands answered(uint64_t number, const result<iteration_view>& what, time_point now);
-  /// `consume::ask` was not answered. `passes`: the actor that had the question has ended, so that
-  /// it is repeated.
+  /// `consume::ask` was not answered. `passes`: the actor that received the question has ended, so
+  /// the question is repeated.
   commands unanswered(uint64_t number, const status& why, bool passes, time_point now);
-  /// The job announced what has changed.
+  /// An announcement of the job: what has changed in the repetition.
   commands told(const iteration_view& what, time_point now);
   /// The answer to the `consume::beat` of the time `at`.
   commands heartbeat_answered(const status& how, time_point at, time_point now);
@@ -67,29 +67,29 @@ public:
   commands not_linked(const std::string& address, const status& why, time_point now);
   /// The link of a task's stream is closed.
   commands stream_cut(task_id task, const status& why, time_point now);
-  /// A message arrived on a task's stream; a failure: it could not be read.
+  /// A message arrived on a task's stream. A failure: the message could not be read.
   commands arrived(task_id task, result<from_task> what, time_point now);
 
   // -- the trainer ------------------------------------------------------------------
 
-  /// The trainer took elements, or waits for some: the marks of the handout have changed.
+  /// The marks of the handout have changed: the trainer took elements, or began to wait.
   commands trainer_moved(time_point now);
-  /// The trainer has finished with the iteration. Then the job is sent a goodbye, until
-  /// `consume::quit`.
+  /// The trainer has finished with the iteration. The job is sent goodbyes until one is answered;
+  /// the last command is `consume::quit`.
   commands trainer_leaves(time_point now);
   /// The consumer ends without a goodbye to its job. The last event.
   commands close_streams();
 
   // -- time -------------------------------------------------------------------------
 
-  /// When to call `timer` at the latest.
+  /// The latest time for the next call of `timer`.
   std::optional<time_point> next_deadline() const;
   commands timer(time_point now);
 
-  /// The timing of the job, or the default before it is known.
+  /// The timing of the job, or the default before the job has answered.
   const lease_timing& timing() const noexcept { return timing_; }
   consumer_id id() const noexcept { return id_; }
-  /// The number of streams that have not ended: they share the credit.
+  /// The number of streams that have not ended, among which the credit is divided.
   uint64_t live_streams() const;
   bool is_live(task_id task) const;
   /// The dispatcher has answered which job the consumer reads.
@@ -102,34 +102,34 @@ private:
   struct stream {
     incarnation life;
     std::string address;
-    bool open = false;   ///< there is a link for it
-    bool served = false; ///< the task has sent something on that link, so it serves this consumer
-    bool opened = false; ///< was open at least once
+    bool open = false;   ///< the stream has a link
+    bool served = false; ///< the task has sent a message on that link, so it serves this consumer
+    bool opened = false; ///< the stream had a link at least once
     bool ended = false;  ///< the task sends nothing more
     /// The outcome that the task has reported.
     std::optional<task_outcome> outcome;
-    bool lost = false;    ///< the job has given the task up
-    bool named = false;   ///< the job names it among the running tasks
-    bool held = false;    ///< its rows may belong to others, so they are not handed out
-    bool leaving = false; ///< the task leaves, and sends all that it has
-    /// In coordinated reads: its first element is not known yet.
+    bool lost = false;    ///< the job has announced that the task is lost
+    bool named = false;   ///< the job names the task among the running ones
+    bool held = false;    ///< the rows may belong to other readers, so they are not handed out
+    bool leaving = false; ///< the task leaves, and sends all rows that it has
+    /// In coordinated reads: the number of the stream's first element is not known yet.
     bool unplaced = false;
     stream_credit credit;
     claim_ahead claims;
-    received_splits received; ///< the splits of its rows
-    uint64_t skipped = 0;     ///< as the task last reported
+    received_splits received; ///< the splits of the received rows
+    uint64_t skipped = 0;     ///< the number of skipped elements, as the task last reported it
     duration pause{};         ///< the pause before the next attempt to connect
     std::optional<time_point> retry_at;
     std::optional<time_point> away_since; ///< since when the task does not serve this consumer
-    status unreached; ///< why the last attempt failed, or why the link was closed
+    status unreached; ///< the reason why the last attempt failed or the link was closed
   };
 
   /// True if this consumer reads from that task.
   bool reads(const task_address& task) const;
-  /// Not ok: why it can read from no worker.
+  /// Not ok: the reason why this consumer can read from no worker.
   status reads_nothing(const iteration_view& state) const;
   std::string no_local_worker() const;
-  /// True if it may wait for splits that tasks of other processes hold or give back.
+  /// True if it may be worth waiting for splits that tasks of other processes hold or give back.
   bool others_give() const;
   bool in_rounds() const noexcept { return options_.parameters.num_consumers != 0; }
   /// In coordinated reads: the first element of the task's stream, if it is known.
@@ -145,17 +145,17 @@ private:
   /// Checks whether this process was stopped for so long that the job may have given it up.
   void look_if_stopped(time_point now);
   void say_alive(time_point now);
-  /// The splits of which rows came from that task and stayed.
+  /// The receipt for the rows of that task that were received and not given back.
   split_receipt receipt_of(task_id id, stream& s, size_t most_runs = most_receipt_runs);
   /// Prepares receipts of lost tasks, which are sent until the job acknowledges them.
   void account_for(const std::vector<task_id>& lost);
-  /// Reports at once when all rows of a task that is over were handed out, as the job waits for
-  /// that.
+  /// Sends a heartbeat at once when all rows of a task that is over were handed out, because the
+  /// job waits for that report.
   void look_at_held(time_point now);
   bool is_through(task_id task) const;
   reader_pace pace() const;
   void await_answer(time_point now);
-  /// Sends the goodbye if there is a connection; else as soon as there is one.
+  /// Sends the goodbye now, or as soon as there is a connection.
   void say_goodbye();
   void say_goodbye_later(time_point now);
   void quit();
@@ -169,50 +169,54 @@ private:
   void confirmed(task_id id, stream& s, uint64_t elements);
   void answer_recall(task_id id, stream& s, const stream_recall& what);
   void on_failed(task_id id, stream& s, const status& why, time_point now);
-  /// A message cannot be read, and sending it again would not help: the trainer gets the error.
+  /// A message cannot be read, and would be as unreadable if it were sent again: the trainer gets
+  /// the error.
   void reject(task_id id, stream& s, const status& why);
-  /// Accepts nothing more from a task that the job has given up.
+  /// Accepts nothing more from a task that the job has declared lost.
   void drop(task_id id, stream& s);
-  /// True if the stream has something to receive or to report, and no link.
+  /// True if the stream has no link, and has something to receive or to report.
   static bool needs_link(const stream& s);
   void reconnect(stream& s, time_point now);
   /// Sends a grant with the present marks.
   void grant(task_id id, stream& s, const handout::marks& marks, bool waiting);
-  /// Sends grants where they are worth a message.
+  /// Sends those grants that are due (`stream_credit::update`).
   void refill(bool always);
   /// How many bytes the trainer may use up before `trainer_moved` is needed.
   uint64_t quiet_bytes() const;
   void conclude();
-  /// What a trainer of a finite cache is warned of that comes again when part of the pass is over.
+  /// The warning for a trainer that comes back to a cache of a finite dataset when part of the pass
+  /// is over.
   std::string missed_before() const;
   /// Elements of tasks that ended before this consumer read from them; an upper bound.
   uint64_t unread_of_others() const;
-  /// Is there no end at which the trainer is told what was lost?
+  /// True if the dataset has no end at which the trainer could be informed of losses.
   bool endless() const;
-  /// What a trainer of a cache is told of the elements that it skipped.
+  /// The remark for a trainer of a cache about the elements that it skipped.
   std::string skips() const;
-  /// Warns the trainer of shards that nobody reads, where elements of other shards come.
+  /// Warns the trainer of shards that no task reads, while elements of other shards arrive.
   void note_unserved(time_point now);
   /// True if all tasks have ended as exhausted. Used in place of the job's report when the
   /// dispatcher cannot be reached.
   bool all_exhausted() const;
   void end();
-  /// How long after the last answer of the job this consumer may count on its lease.
+  /// How long after the last answer of the job this consumer may assume that its lease has not
+  /// expired.
   duration trust() const { return trusted(timing_.lease); }
-  /// True if the rows of the stream cannot have gone to other readers.
+  /// True if no rows of the stream can have gone to other readers.
   bool owns(const stream& s, time_point now) const;
-  /// Lets the handout give rows of streams that `owns` is true for, and of no others.
+  /// Lets the handout return rows of the streams for which `owns` is true, and no others.
   void fence(time_point now);
-  /// The job does not name this reader any more: its rows that are not handed out belong to others.
+  /// The job no longer names this reader: the rows that it has not handed out belong to others.
   void give_up_all(const status& why);
-  /// The error for the trainer if the dispatcher or the job does not know this reader any more.
+  /// The error for the trainer if the dispatcher or the job has answered that this consumer is not
+  /// a reader.
   status not_a_reader(const status& why) const;
-  /// Divides the credit among the present streams.
+  /// Divides the credit among the streams.
   void share_credit();
   void forget_ended();
-  /// The time-out that has passed; ok: none.
+  /// The error of the time-out that has passed; ok: none has.
   status overdue(time_point now) const;
-  /// `why`, with a note that the job may have given this reader up, if that is possible.
+  /// `why`, with a remark if the job may have given this reader up.
   status with_its_place(const status& why, time_point now) const;
   void fail(const status& why);
   status not_served() const;
@@ -228,20 +232,21 @@ private:
   std::string service_;
   std::shared_ptr<handout> out_;
   logger log_;
-  first_contact contact_; ///< until the dispatcher has answered which job this is
+  first_contact contact_; ///< set until the dispatcher has answered which job the consumer reads
   commands todo_;
-  bool sends_graph_; ///< a large graph is sent only after the service asked for it
+  bool sends_graph_; ///< a large graph is sent only after the service has requested it
 
   job_id job_;
-  bool connected_ = false;                 ///< to the dispatcher
-  bool known_ = false;                     ///< the dispatcher has answered which job it is
+  bool connected_ = false; ///< to the dispatcher
+  /// The dispatcher has answered which job the consumer reads.
+  bool known_ = false;
   bool finished_ = false;                  ///< the repetition is finished
   bool left_ = false;                      ///< the trainer has left
   std::optional<leave_iteration> goodbye_; ///< not acknowledged by the job yet
   time_point goodbye_until_;
-  std::optional<time_point> goodbye_at_; ///< when it is repeated
-  bool failed_ = false;                  ///< the trainer gets an error after the rows it has
-  bool ended_ = false;                   ///< the repetition ended well
+  std::optional<time_point> goodbye_at_; ///< when the goodbye is repeated
+  bool failed_ = false;                  ///< the trainer gets an error after the rows that it has
+  bool ended_ = false;                   ///< the repetition ended without an error
   bool shared_ = false;
   uint64_t version_ = 0;
   iteration_view view_; ///< the latest whole view
@@ -252,8 +257,8 @@ private:
   std::optional<time_point> ask_at_;
   time_point said_at_;   ///< the time of the newest heartbeat
   time_point looked_at_; ///< when this process was last seen to run
-  /// Since when this process runs again after a stop; unset when the job has answered that it still
-  /// knows this reader.
+  /// When this process was found to run again after a stop; unset when the job has answered that
+  /// this consumer is still a reader.
   std::optional<time_point> doubt_since_;
   lease_timing timing_;
   time_point beat_at_;
@@ -262,40 +267,42 @@ private:
   /// receipt.
   std::map<task_id, std::optional<time_point>> receipts_due_;
   std::set<task_id> accounted_; ///< lost tasks for which there was a receipt
-  /// Tasks that are over and for which the job asks how far this consumer is; true: it was reported
-  /// that everything is handed out.
+  /// Tasks that are over and about which the job requests reports; true: the job was sent the
+  /// report that everything is handed out.
   std::map<task_id, bool> held_;
-  iteration_losses losses_;  ///< as the job last reported
-  bool over_before_ = false; ///< the repetition was finished before this consumer asked for it
-  bool has_read_ = false;    ///< it has read from some task, or could have
+  iteration_losses losses_;  ///< the losses, as the job last reported them
+  bool over_before_ = false; ///< the repetition was finished before this consumer opened it
+  bool has_read_ = false;    ///< the consumer has read from some task, or could have
   bool empty_ = false;       ///< the repetition gave no element to any reader
   time_point asked_at_;
-  time_point lease_until_; ///< until when the job keeps this reader, as far as is known
+  time_point lease_until_; ///< when this reader's lease at the job expires, at the earliest
   time_point without_worker_since_;
-  /// Since when the dispatcher does not answer, or is not connected.
+  /// Since when the dispatcher has not answered, or is not connected.
   std::optional<time_point> unanswered_since_;
   time_point rows_came_at_;
   std::optional<time_point> waiting_since_; ///< since when the trainer waits for an element
-  /// In the job's last view no task was starting, and each shard had a task.
+  /// In the last view of the job no task was starting, and each shard had a task.
   bool told_everything_ = false;
   /// Entries of the dispatcher's list that had no task in that view.
   std::vector<std::string> unserved_;
-  /// True if a stream that was removed had ended as exhausted; and if one had not.
+  /// True if a removed stream had ended as exhausted; and if one had not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
-  /// True if one had ended before this consumer read from it; and elements of all of them.
+  /// True if a removed stream had ended before this consumer read from it; and the number of
+  /// elements of all such streams.
   bool forgot_unread_ = false;
   uint64_t forgot_handed_out_ = 0;
   status unreachable_;
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped_ = 0;
   uint64_t skips_reported_ = 0;
-  /// Since when there are shards that no task reads; and whether the trainer was warned.
+  /// Since when there are shards that no task reads; and whether the trainer was warned of it.
   std::optional<time_point> unserved_since_;
   bool unserved_reported_ = false;
   bool came_late_ = false; ///< the repetition was finished when the job first answered
-  /// As the job first answered: elements made by tasks that had ended, and lost tasks.
+  /// Numbers in the first answer of the job: elements of tasks that had ended, and lost tasks.
   uint64_t over_elements_ = 0, lost_tasks_ = 0;
-  uint64_t waits_for_epoch_ = 0;               ///< not zero: the proposed epoch
+  /// The proposed epoch for which the consumer waits; zero: none.
+  uint64_t waits_for_epoch_ = 0;
   std::optional<time_point> incomplete_since_; ///< since when some seats are free
 };
 

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-// Heartbeats and what they contain, and the time-outs.
+// Heartbeats with their reports, and the time-outs.
 
 namespace {
 
@@ -37,7 +37,7 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
     });
     fence(now);
   } else if (how.code() == status_code::unavailable) {
-    // The answer to OpenIteration will tell whether the job is restarted or has failed.
+    // The answer to OpenIteration shows whether the job was restarted or has failed.
     if (!finished_)
       ask_anew(now);
   } else if (all_exhausted()) {
@@ -49,7 +49,7 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
 }
 
 consume::commands consumer_core::heartbeat_unanswered(const status& why) {
-  // If a peer has ended (another code), the connection is not at fault.
+  // Other codes mean that a peer has ended; then the connection works.
   if (why.code() == status_code::deadline_exceeded)
     then(consume::renew_dispatcher{why});
   return done();
@@ -57,7 +57,7 @@ consume::commands consumer_core::heartbeat_unanswered(const status& why) {
 
 bool consumer_core::is_through(task_id task) const {
   if (!streams_.contains(task))
-    return true; // it was removed, or it never existed
+    return true; // the job was removed, or never existed
   const auto marks = out_->of(task);
   return marks.handed_out == marks.received;
 }
@@ -80,8 +80,8 @@ split_receipt consumer_core::receipt_of(task_id id, stream& s, size_t most_runs)
   if (in_rounds())
     s.received.give_back(out_->of(id).handed_out);
   auto out = s.received.receipt_of(id, most_runs);
-  // Rows that come back from a consumer of rounds, or from a trainer of a cache that may skip
-  // elements, go to no other reader.
+  // Rows that a consumer of rounds gives back, or a trainer of a cache that may skip elements, go
+  // to no other reader.
   const auto& cache = options_.parameters.cross_trainer_cache;
   if (in_rounds() || (cache && cache->expected_trainers == 0))
     out.given_back = 0;
@@ -147,7 +147,8 @@ void consumer_core::look_if_stopped(time_point now) {
   for (auto& [id, s] : streams_)
     if (s.away_since)
       put_off(*s.away_since);
-  // Messages from links may have been sent before this reader was given up, so they do not count.
+  // Messages on links may have been sent before this reader was given up, so they do not show that
+  // it still is one.
   if (shared_) {
     doubt_since_ = now;
     beat_at_ = now;
@@ -168,10 +169,10 @@ void consumer_core::beat(time_point now) {
     waiting_since_ = now;
   note_unserved(now);
   if (auto how = overdue(now); !how)
-    // A trainer that was handed everything need not wait until its tasks have learned that.
+    // A trainer that was handed everything need not wait until the tasks have received that report.
     return all_exhausted() ? end() : fail(with_its_place(how, now));
-  // The trainer may be inside a block for long. Rows that are not reported when this reader dies or
-  // is given up are given out again or lost.
+  // The trainer may take long for one block. Rows that were not reported as handed out when this
+  // reader is lost or given up are dealt again or lost.
   if (shared_)
     refill(true);
   say_alive(now);
@@ -190,10 +191,10 @@ void consumer_core::say_alive(time_point now) {
   if (!connected_ || !known_)
     return;
   await_answer(now);
-  // Heartbeats need different times, which identify their answers.
+  // The time of a heartbeat identifies its answer, so no two heartbeats have the same time.
   said_at_ = std::max(now, said_at_ + duration{1});
   consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
-  // Where each trainer is given all elements, no reader holds rows that another one waits for.
+  // If each trainer is given all elements, no reader holds rows that another one waits for.
   const auto& cache = options_.parameters.cross_trainer_cache;
   const bool others_hold = shared_ && !(cache && cache->expected_trainers == 0);
   out.what.waits = others_hold && waiting_since_
@@ -204,7 +205,7 @@ void consumer_core::say_alive(time_point now) {
   size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
     if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)
-      break; // the others go with the next heartbeat
+      break; // the remaining receipts go with the next heartbeat
     const auto of = streams_.find(id);
     out.what.receipts.push_back(of != streams_.end() ? receipt_of(id, of->second)
                                                      : split_receipt{.task = id});
@@ -240,7 +241,7 @@ status consumer_core::overdue(time_point now) const {
   if (over())
     return {};
   const auto limit = options_.worker_timeout;
-  // A trainer that does not wait has what it needs.
+  // A trainer that does not wait has elements to take.
   if (!waiting_since_)
     return {};
   if (now - std::max(without_worker_since_, *waiting_since_) >= limit)
@@ -253,8 +254,9 @@ status consumer_core::overdue(time_point now) const {
       "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
       "meanwhile; start it again, or give `worker_timeout` more",
       service_, in_seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
-  // The rows that the trainer waits for may be with that task alone, though others run. The job is
-  // not finished before a task that gave everything has learned that all of it was handed out.
+  // The rows that the trainer waits for may be in that task alone, although others run. The job is
+  // not finished before a task that gave everything has received the reports that all of it was
+  // handed out.
   for (const auto& [id, s] : streams_)
     if (s.named && (!s.ended || s.outcome) && s.away_since
         && std::min(now - *s.away_since, idle) >= limit)

@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-// The trainer leaves: each task is sent a last grant and a close over its link, and the job a
+// The trainer leaves: each task is sent a last grant and a close over its link. The job is sent a
 // goodbye, which is repeated until it is acknowledged.
 
 namespace {
@@ -17,9 +17,9 @@ constexpr duration goodbye_pause = std::chrono::milliseconds{500};
 
 consume::commands consumer_core::trainer_leaves(time_point now) {
   left_ = true;
-  if (known_ && !over_before_) { // else the job does not know this reader
+  if (known_ && !over_before_) { // else the consumer is not a reader of the job
     goodbye_ = {{id_, job_, options_.repetition}, {}};
-    // The link to a task may be down: the goodbye informs the job how far the trainer is.
+    // The link to a task may be down, so the goodbye contains how many elements were handed out.
     if (shared_) {
       // All receipts must fit into one message.
       const auto most_runs =
@@ -57,7 +57,7 @@ void consumer_core::quit() {
 }
 
 consume::commands consumer_core::goodbye_answered(const status& how, time_point now) {
-  // Repeated for the actor that takes the place of one that has ended.
+  // The goodbye is repeated for the actor that takes the place of the one that has ended.
   if (how.code() == status_code::unavailable) {
     say_goodbye_later(now);
     return done();

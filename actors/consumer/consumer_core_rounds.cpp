@@ -22,10 +22,10 @@ std::optional<uint64_t> consumer_core::place_of(task_id task) const {
   if (seat == nullptr)
     return {};
   const auto at = rounds.now.find(task);
-  // A task that was in no epoch yet begins with its first element.
+  // A task that was in no earlier epoch begins with its first element.
   if (!at)
     return 0;
-  // The first element of a new consumer is known when its first epoch is.
+  // The first element of a new consumer is determined by its first epoch.
   return seat->begins <= rounds.now.number ? std::optional{rounds.now.tasks[*at].first_group}
                                            : std::nullopt;
 }

@@ -31,7 +31,8 @@ struct overloaded : F... {
 } // namespace
 
 bool consumer_core::needs_link(const stream& s) {
-  // A task that gave everything runs until it has learned that all of it was handed out.
+  // A task that gave everything runs until it has received the reports that all of it was handed
+  // out.
   return !s.open && !s.lost && !s.unplaced && (!s.ended || (s.named && s.outcome));
 }
 
@@ -85,7 +86,7 @@ void consumer_core::reconnect(stream& s, time_point now) {
 
 void consumer_core::open(task_id id, stream& s) {
   if (!std::exchange(s.opened, true)) {
-    // Elements that are sent to this trainer are taken from no other one.
+    // Elements that are sent to this trainer are not taken away from another one.
     s.credit = options_.parameters.cross_trainer_cache || in_rounds()
                  ? stream_credit::of_own_elements(options_.stream_bytes)
                  : stream_credit{shared_, 0, options_.stream_bytes};
@@ -108,7 +109,7 @@ void consumer_core::open(task_id id, stream& s) {
                                      .start = options_.start,
                                      .index = options_.index}});
   grant(id, s, marks, waiting);
-  // The window of this stream may be smaller than those of others, so grants are due more often.
+  // The window of this stream may be smaller than those of the others, so grants may be due.
   refill(false);
 }
 
@@ -179,7 +180,8 @@ void consumer_core::note_skips(stream& s, uint64_t skipped) {
   if (skipped <= s.skipped)
     return;
   skipped_ += skipped - std::exchange(s.skipped, skipped);
-  // A slow trainer may skip often, so not every skip is logged. The rest is told at the end.
+  // A slow trainer may skip often, so not every skip is logged. The total is in the remark at the
+  // end.
   if (skipped_ < 2 * skips_reported_)
     return;
   out_->remark(skips());
@@ -221,13 +223,14 @@ void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& wh
 }
 
 void consumer_core::on_failed(task_id id, stream& s, const status& why, time_point now) {
-  // A task that was restarted after it gave everything still needs this consumer's marks.
+  // A task that was restarted after it gave everything still needs this consumer's report of what
+  // was handed out.
   if (s.ended && !(why.code() == status_code::not_found && s.named && s.outcome))
     return;
   if (why.code() == status_code::aborted)
     return give_up_all(why.with_context("worker " + s.address));
-  // The task has gone since the job's last announcement. The next one will not name it, or its
-  // worker's lease will expire.
+  // The task has ended since the job's last announcement. The next announcement will not name it,
+  // or its worker's lease will expire.
   if (why.code() == status_code::not_found) {
     log_.debug("stream refused", {{"task", id}, {"why", why}});
     then(consume::close_stream{id});
@@ -241,7 +244,7 @@ void consumer_core::on_failed(task_id id, stream& s, const status& why, time_poi
 }
 
 void consumer_core::accept(task_id id, stream& s, stream_block in) {
-  // Otherwise new rows, which are handed out first, might delay the error for ever.
+  // New rows are handed out before the error, so without this they might delay it for ever.
   if (failed_)
     return;
   auto& rows = in.rows;
@@ -250,7 +253,7 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
     return reject(
       id, s,
       data_loss(fmt::format("it begins at element {}, but {} were received", in.first, received)));
-  // The block was sent again: drop the rows that were received before.
+  // The block was sent again: its rows that were received before are dropped.
   if (const auto known = received - in.first; known != 0) {
     if (known >= rows.rows && in.claimed != 0)
       confirmed(id, s, in.claimed);
@@ -294,9 +297,9 @@ void consumer_core::drop(task_id id, stream& s) {
 // -- whose rows ---------------------------------------------------------------------------
 
 bool consumer_core::owns(const stream& s, time_point now) const {
-  // A task that serves this consumer recalls rows over the link while that is open, and gives none
-  // of them away while the lease at the job has not expired. Rows of a task that is over can go to
-  // nobody else.
+  // A task that serves this consumer recalls rows over the link as long as the link is open, and
+  // deals none of them to others before the lease at the job has expired. Rows of a task that is
+  // over can go to no other reader.
   return !shared_ || (s.open && s.served && !doubt_since_) || s.ended
          || now < lease_until_ - timing_.lease + trust();
 }
@@ -324,7 +327,7 @@ void consumer_core::give_up_all(const status& why) {
     }
     if (!s.open)
       continue;
-    if (shared_ && s.ended) // the trainer may take the rows that it has
+    if (shared_ && s.ended) // the trainer may take the rows that have arrived
       then(consume::send{id, stream_grant{.handed_out = out_->of(id).received}});
     then(consume::send{id, stream_close{}});
     then(consume::close_stream{id});
@@ -348,7 +351,8 @@ uint64_t consumer_core::live_streams() const {
 
 void consumer_core::share_credit() {
   const auto live = std::max<uint64_t>(live_streams(), 1);
-  // Otherwise new tasks would serve no round before all rounds that were sent ahead.
+  // Without this bound, new tasks would serve no round until all rounds that were sent ahead are
+  // over.
   const auto most = in_rounds() ? most_rounds_ahead : stream_credit::unbounded;
   const auto elements =
     options_.max_outstanding == 0
@@ -408,7 +412,8 @@ void consumer_core::refill(bool always) {
       continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
-    // A recall brought nothing, but a row has become free: a grant lets the task recall again.
+    // A recall got no rows back, but since then a row can be given back: a grant lets the task
+    // recall again.
     if (tells || (m.spare && m.received != m.handed_out))
       grant(id, s, m, waiting);
   }

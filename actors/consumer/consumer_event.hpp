@@ -13,7 +13,7 @@ namespace headrace {
 /// A link to a worker was made, or could not be made.
 struct link_made {
   std::string address;
-  std::shared_ptr<link> made; ///< null: it failed
+  std::shared_ptr<link> made; ///< null: the link could not be made
   status why;
 };
 /// A message arrived from a worker.
@@ -26,7 +26,7 @@ struct link_lost {
   std::shared_ptr<link> lost;
   status why;
 };
-/// The marks of the handout have changed: the trainer took elements, or waits for some.
+/// The marks of the handout have changed: the trainer took elements, or began to wait.
 struct trainer_moved {};
 /// The trainer has finished with the iteration.
 struct trainer_leaves {};

@@ -17,28 +17,31 @@ struct consumer_options {
   /// The dataset, if it has no id. It is sent with the graph only when the service asks for that.
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
-  std::string host;     ///< the host and process of the trainer, for the status: HOST:PID
+  std::string host;     ///< the number of this node in the hello of its links; zero: unknown
   uint64_t node = 0;    ///< the node of its links, as their hello names it; zero: unknown
-  /// The place of its process, if it can read from workers there; else zero.
+  /// The place of the trainer's process, if workers there can be read without a socket; else zero.
   uint64_t place = 0;
-  bool beside_a_worker = false; ///< there is a worker in that process, of any dispatcher
+  bool beside_a_worker = false; ///< a worker runs in that process, for any dispatcher
   job_parameters parameters;
   std::string trainer; ///< in a job with a cross-trainer cache: the trainer's id
   cache_start start = cache_start::oldest;
-  uint32_t index = 0;   ///< in coordinated reads: its seat
-  bool rejoins = false; ///< in coordinated reads: it replaces a consumer that is gone
-  /// In coordinated reads: how long the trainer waits while seats are free, before that is an
+  uint32_t index = 0;   ///< in coordinated reads: the consumer's seat
+  bool rejoins = false; ///< in coordinated reads: the consumer takes the seat of one that is gone
+  /// In coordinated reads: how long the trainer waits while seats are free, before it gets an
   /// error.
   duration consumer_timeout = std::chrono::minutes{5};
   uint64_t repetition = 0;
-  element_spec spec; ///< of the expected elements
-  /// The dataset has no end, where a trainer would be told what was lost: it is told as it happens.
+  element_spec spec; ///< the spec of the expected elements
+  /// The dataset has no end at which the trainer could get a remark about losses, so each loss is
+  /// reported when it happens.
   bool endless = false;
   compression packing = compression::automatic;
-  int64_t max_outstanding = 0; ///< elements over all tasks; 0: only bytes are bounded
-  /// How long there may be no worker, or no answer of the dispatcher, before that is an error.
+  /// The bound of outstanding elements of all tasks together; 0: only bytes are bounded.
+  int64_t max_outstanding = 0;
+  /// How long there may be no worker, or no answer of the dispatcher, before the trainer gets an
+  /// error.
   duration worker_timeout = std::chrono::seconds{60};
-  /// How long the trainer waits for an element while workers run the job, before that is an error.
+  /// How long the trainer waits for an element while workers run the job, before it gets an error.
   duration stall_timeout = std::chrono::hours{1};
   /// How long a reader that leaves repeats its goodbye to a job that does not answer.
   duration goodbye_timeout = std::chrono::seconds{15};

@@ -38,9 +38,9 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
         .on_failed = [this](const status& why,
                             duration) { carry_out(core_.dispatcher_unreached(why, now())); },
       },
-      // The pauses are short enough to connect again within a lease, even after a few failed
-      // attempts; and an attempt fails before the time-out for waiting, so that its reason is
-      // known.
+      // The pauses are short, so that the connection is made again within a lease even after a few
+      // failed attempts. An attempt fails before the time-out for waiting, so that the error
+      // contains its reason.
       {.attempt = std::clamp<duration>(answer_limit_ / 2, std::chrono::milliseconds{500},
                                        std::chrono::seconds{5}),
        .longest_pause = std::chrono::milliseconds{500}}) {}
@@ -135,7 +135,7 @@ void consumer_state::carry_out(const consume::ask& what) {
           core_.answered(number, read_iteration(in->getDispatcher().getIteration()), now()));
       },
       [this, number = what.number](const caf::error& why) {
-        // A peer that has ended will not know the question after its restart.
+        // A peer that has ended does not have the question after its restart.
         const auto how = to_status(why);
         const bool passes = how.code() != status_code::deadline_exceeded;
         carry_out(core_.unanswered(number, how, passes, now()));
@@ -175,7 +175,7 @@ void consumer_state::carry_out(const consume::make_link& what) {
 
 void consumer_state::carry_out(const consume::open_stream& what) {
   const auto channel = links_->open_channel(fresh_, consumer_handle{self_});
-  if (channel == 0) // the link was closed while the event was on its way
+  if (channel == 0) // the link was closed while the event was in the actor's mailbox
     return not_opened_.push_back(what.task);
   routes_[what.task] = {fresh_, channel};
   by_channel_[{fresh_.get(), channel}] = what.task;

@@ -53,8 +53,8 @@ private:
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
-  std::vector<tensor_spec> components_; ///< of the elements
-  duration answer_limit_;               ///< for `consume::ask`
+  std::vector<tensor_spec> components_; ///< the components of the elements
+  duration answer_limit_;               ///< the limit for answers to `consume::ask`
   std::shared_ptr<link_pool> links_;
   uint64_t bad_messages_ = 0; ///< number of damaged messages that arrived
   consumer_core core_;

@@ -63,7 +63,7 @@ uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer
   std::lock_guard lock{mutex_};
   if (std::none_of(links_.begin(), links_.end(),
                    [&](const auto& entry) { return entry.second.made == on; }))
-    return 0; // it closed while `link_made` was on its way
+    return 0; // the link was closed while `link_made` was in the actor's mailbox
   const auto channel = ++last_channel_;
   channels_[{on.get(), channel}] = who;
   return channel;

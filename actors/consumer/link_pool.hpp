@@ -16,10 +16,10 @@ namespace headrace {
 /// of the node; each stream has a channel of its own. Thread-safe.
 class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
-  /// The node owns `way`; the pool does not, because a link's handler may be the last to hold the
-  /// pool, and must not end the transport's threads from one of them. `node`: the number of this
-  /// node in the hello of its links. `place`: the place of the process, if `way` reaches the
-  /// workers there without sockets.
+  /// The node owns `way`. The pool does not, because a link's handler may hold the last reference
+  /// to the pool, and the threads of a transport must not be ended on one of these threads. `node`:
+  /// the number of this node in the hello of its links. `place`: the place of the process, if `way`
+  /// reaches the workers there without sockets.
   explicit link_pool(const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0)
     : way_(way), node_(node), place_(place) {}
 

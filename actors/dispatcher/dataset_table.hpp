@@ -23,20 +23,20 @@ struct dataset_record {
 /// long as an id means it.
 class dataset_table {
 public:
-  /// The id under which a graph would be registered: `id`, or a new one if that is empty.
-  /// already_exists: another graph has that id.
+  /// The id under which a graph would be registered: `id`, or a new one if `id` is empty.
+  /// already_exists: the id stands for another graph.
   result<std::string> id_for(std::string id, const dataset_record& what) const;
-  /// Registers a graph under an id that `id_for` returned. False: it is registered already. If the
-  /// graph is known, its fingerprint suffices.
+  /// Registers a graph under an id that `id_for` returned. Returns false if it is registered
+  /// already. If the table has the graph, its fingerprint suffices.
   bool add(const std::string& id, dataset_record what);
   /// Forgets an id.
   void remove(const std::string& id);
-  /// The dataset with that fingerprint, under any id; null if there is none.
+  /// A dataset with that fingerprint; null if there is none.
   const dataset_record* with_fingerprint(const std::string& fingerprint) const;
-  /// not_found names the id and how many ids there are.
+  /// The dataset with that id. not_found names the id and the number of ids in the table.
   result<const dataset_record*> find(const std::string& id) const;
   size_t size() const noexcept { return ids_.size(); }
-  /// The bytes of the graph with that fingerprint, if exactly this many ids mean it; else 0.
+  /// The bytes of the graph with that fingerprint, if exactly this many ids stand for it; else 0.
   size_t bytes_for_ids(const std::string& fingerprint, size_t ids) const;
   /// The bytes of all graphs.
   size_t bytes() const noexcept { return bytes_; }
@@ -46,10 +46,10 @@ private:
   friend struct state_codec<dataset_table>;
   struct kept {
     dataset_record what;
-    size_t ids = 0; ///< how many ids mean it
+    size_t ids = 0; ///< the number of ids that stand for it
     friend bool operator==(const kept&, const kept&) = default;
   };
-  std::map<std::string, std::string> ids_; ///< to fingerprints
+  std::map<std::string, std::string> ids_; ///< maps ids to fingerprints
   std::map<std::string, kept> by_fingerprint_;
   size_t bytes_ = 0;
   uint64_t last_ = 1000;

@@ -36,7 +36,7 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
                              const caf::actor&) { carry_out(core_.job_started(job_named(child))); },
            .ended =
              [this](const std::string& child, const status& why) {
-               // A job whose actor is stopped with the dispatcher is not over.
+               // A job whose actor is stopped because the dispatcher ends has not ended itself.
                if (ending_)
                  return;
                const auto id = job_named(child);
@@ -65,7 +65,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
     ending_ = true;
     stop();
   });
-  // The last facts of the previous actor may not be kept yet.
+  // The last facts of the previous actor may not be stored yet.
   carry_out(dispatcher_command::store{});
   carry_out(core_.start(now()));
   return {
@@ -86,7 +86,8 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
 template <class Event>
 caf::result<envelope> dispatcher_state::decide(const envelope& in, Event&& event) {
   const request_token token{++last_token_};
-  // The sender must be read first: a promise takes it out of the message.
+  // The sender must be read before a promise is made, because the promise takes it out of the
+  // message.
   auto sender = caf::actor_cast<published_actor>(self_->current_sender());
   auto promise = self_->make_response_promise<envelope>();
   askers_.emplace(token, asker{in, std::move(sender), promise});

@@ -17,9 +17,9 @@
 
 namespace headrace {
 
-/// The actor of the dispatcher, which its node publishes: turns messages into events for the core,
-/// carries out the core's commands, supervises the actors of jobs, and keeps the handles of workers
-/// and one timer.
+/// The actor of the dispatcher, which its node publishes. It turns messages into events for the
+/// core, carries out the core's commands, supervises the actors of jobs, and keeps the handles of
+/// workers and one timer.
 class dispatcher_state {
 public:
   using handle_type =
@@ -93,8 +93,8 @@ private:
   worker_reports reports_;
   std::map<job_id, job_keeper> keepers_;
   port::alarm alarm_;
-  counter& bad_messages_; ///< includes the messages that the node has refused already
-  bool ending_ = false;   ///< it is stopping its jobs, and will end
+  counter& bad_messages_; ///< includes the messages that the node refused before
+  bool ending_ = false;   ///< the actor is stopping its jobs, and will end
   time_point started_;
 };
 

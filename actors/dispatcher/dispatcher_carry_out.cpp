@@ -11,11 +11,12 @@
 
 namespace headrace {
 
-// Carries out commands. The actors of jobs are in dispatcher_actor.cpp.
+// Carries out the commands of the core. The functions for the actors of jobs are in
+// dispatcher_actor.cpp.
 
 namespace {
 
-/// An answer of the dispatcher as a message.
+/// An answer of the core in the form of a message.
 struct answer_message {
   uint64_t request;
 
@@ -98,7 +99,7 @@ void dispatcher_state::after_storing(uint64_t group, bool kept) {
 void dispatcher_state::carry_out(const dispatcher_command::answer& x) {
   auto who = askers_.extract(x.to);
   if (!who)
-    return; // the sender does not wait any more
+    return; // the sender has ceased to wait
   auto& [what, sender, promise, watch] = who.mapped();
   watcher_.forget(watch);
   promise.deliver(std::visit(answer_message{what->getRequestId()}, x.what));
@@ -111,7 +112,7 @@ void dispatcher_state::carry_out(const dispatcher_command::to_job& x) {
 
 void dispatcher_state::carry_out(const dispatcher_command::watch_asker& x) {
   auto& who = askers_.at(x.of);
-  // A sender that waits no longer ends without sending anything.
+  // A sender that ceases to wait ends without a further message.
   who.watch = watcher_.watch(who.sender, [this, token = x.of](const caf::error&) {
     askers_.erase(token);
     core_.asker_gone(token);

@@ -15,13 +15,13 @@
 
 namespace headrace::dispatcher_command {
 
-/// Store these facts, which the core has applied already. The commands behind this one for which
-/// `waits_for_facts` is true wait until the facts are kept. If another actor has taken over the
-/// store, this one ends.
+/// Store these facts, which the core has applied already. The later commands for which
+/// `waits_for_facts` is true wait until the facts are stored. If another actor has taken over the
+/// store, this actor ends.
 struct store {
   std::vector<service_record::fact> facts;
 };
-/// Answer a request: with ok or a failure (a status), or with what it asked for.
+/// Answer a request: with ok, with a failure (a status), or with the requested value.
 struct answer {
   request_token to;
   std::variant<status, worker_registered, heartbeat_heard, dataset_def, iteration_view,
@@ -38,7 +38,7 @@ struct to_job {
 struct run_job {
   job_description what;
 };
-/// The job is over and needs no actor any more.
+/// The job is over: its actor is no longer needed.
 struct drop_job {
   job_id id;
 };
@@ -48,7 +48,7 @@ struct worker_changed {
   worker_info worker;
   bool lost = false;
 };
-/// The sender of this request is that worker: keep its handle, and report with
+/// The request came from that worker: keep the sender's handle, and report with
 /// `worker_disconnected` when the connection is lost.
 struct keep_worker {
   request_token from;
@@ -75,7 +75,7 @@ struct stop_task {
 struct offer_saves {
   worker_id to;
 };
-/// The request may be unanswered for long: report with `asker_gone` if its sender ends.
+/// The request may stay unanswered for long: report with `asker_gone` if its sender ends.
 struct watch_asker {
   request_token of;
 };
@@ -93,10 +93,11 @@ using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::stop_task, dispatcher_command::offer_saves, dispatcher_command::watch_asker,
   dispatcher_command::log>>;
 
-/// True if the command waits until the facts before it are kept: it promises that a dataset is
-/// registered, that a worker leaves, or how far a save is. The effects of all other commands are
-/// seen only through jobs, whose facts are kept after those that were stored before. So a disk that
-/// hangs does not delay the answers to heartbeats, on which leases depend.
+/// True if the command waits until the facts before it are stored. These commands promise that a
+/// dataset is registered, that a worker leaves, or how far a save is. The effects of all other
+/// commands are visible only through jobs, whose facts are stored after those that were appended
+/// before. So a disk that does not respond cannot delay the answers to heartbeats, on which leases
+/// depend.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   const auto* said = std::get_if<dispatcher_command::answer>(&x);
   return said != nullptr

@@ -85,7 +85,8 @@ result<dataset_def> dispatcher_core::enroll(dataset_registration wanted) {
 
 namespace {
 
-/// The properties that readers of a dataset rely on, whichever graph provides them.
+/// The properties of a graph on which readers of a dataset rely. Two graphs with equal properties
+/// can be used in place of each other.
 std::string structure_of(const dataset_node& graph) {
   return fmt::format("{}, {}", to_string(graph.spec),
                      graph.cardinality == infinite_cardinality  ? "without end"

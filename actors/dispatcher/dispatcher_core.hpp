@@ -23,13 +23,13 @@ struct service_terms {
   /// The workers that may register; empty: any.
   worker_roster roster = {};
   deployment_mode deployment = deployment_mode::remote;
-  /// In how many saves a worker takes part at a time; at least 1.
+  /// The most saves in which a worker takes part at a time; at least 1.
   size_t saves_a_worker = 3;
 };
 
 /// Decides for a dispatcher: which workers are alive, which datasets are registered, which job a
-/// consumer means, and which requests wait for a job that is being restarted. It is given events
-/// with the time, and returns commands. Knows no actor and no clock.
+/// consumer's request is for, and which requests wait for a job that is being restarted. It is
+/// given events with the time, and returns commands. It uses no actor and no clock.
 ///
 /// Datasets and jobs are in its record and change by facts, which are returned as `store` before
 /// the commands that follow from them.
@@ -39,7 +39,7 @@ public:
   /// ids of jobs are derived.
   dispatcher_core(const service_terms& terms, service_record record, uint64_t entropy);
 
-  /// To be called once, before all other events. The jobs of an earlier core continue.
+  /// To be called once, before all other events. The jobs of the record continue.
   dispatcher_commands start(time_point now);
 
   // -- from workers ---------------------------------------------------------------------
@@ -47,14 +47,16 @@ public:
   /// RegisterWorker: a worker registers, for the first time or after its connection was lost.
   dispatcher_commands register_worker(request_token request, const worker_registration& who,
                                       time_point now);
-  /// WorkerHeartbeat: a worker is alive, and runs these tasks. `leaving`: it takes no new ones.
+  /// WorkerHeartbeat: a worker is alive and runs these tasks. `leaving`: the worker takes no new
+  /// tasks.
   dispatcher_commands worker_heartbeat(request_token request, worker_id who, incarnation life,
                                        const std::vector<running_task>& tasks, bool leaving,
                                        time_point now);
-  /// LeaveService: a worker has left in order; `unfinished`: how many tasks had more to give.
+  /// LeaveService: a worker has left in order. `unfinished`: the number of its tasks that had not
+  /// given everything.
   dispatcher_commands worker_leaves(request_token request, worker_id who, incarnation life,
                                     uint32_t unfinished, time_point now);
-  /// AskSaveSteps: a worker reports the outcomes of steps of saves, and asks for new ones.
+  /// AskSaveSteps: a worker reports the outcomes of steps of saves, and requests new steps.
   /// not_found: the worker must register first.
   dispatcher_commands ask_save_steps(request_token request, worker_id who, incarnation life,
                                      const save_question& what);
@@ -67,28 +69,29 @@ public:
   dispatcher_commands register_dataset(request_token request, dataset_registration wanted);
   /// GetDataset.
   dispatcher_commands get_dataset(request_token request, const std::string& id);
-  /// AwaitWorkers: answered when this many workers are alive and not about to leave.
+  /// AwaitWorkers. It is answered when this many workers are alive and not about to leave.
   dispatcher_commands await_workers(request_token request, uint32_t workers);
-  /// DrainWorker: a worker is to leave, and gets no new tasks. The answer is how far it is.
-  /// not_found: there is no such worker, and none that could come back after a restart of the
-  /// dispatcher; aborted: it was lost, or replaced by another process.
+  /// DrainWorker: a worker is to leave, and gets no new tasks. The answer contains how far the
+  /// drain is. not_found: there is no such worker, and none that could come back after a restart of
+  /// the dispatcher; aborted: the worker was lost, or replaced by another process.
   dispatcher_commands drain_worker(request_token request, const drain_request& wanted,
                                    time_point now);
-  /// SaveDataset: workers are to write a dataset into a folder. The answer is how far that is; a
-  /// request for a save that runs already joins it. already_exists: another dataset is being
-  /// written there.
+  /// SaveDataset: workers are to write a dataset into a folder. The answer is the state of the
+  /// save; a request for a save that runs already joins it. already_exists: another dataset is
+  /// being written there.
   dispatcher_commands save_dataset(request_token request, save_request wanted);
-  /// AwaitSave: answered when the save has another version than `version`.
+  /// AwaitSave. It is answered when the version of the save differs from `version`.
   dispatcher_commands await_save(request_token request, save_id id, uint64_t version);
-  /// The sender of the request does not wait any more.
+  /// The sender of the request has ceased to wait.
   void asker_gone(request_token request);
 
   // -- for jobs -----------------------------------------------------------------------------
 
-  /// OpenIteration: passed to the job that is meant, which is begun if there is none.
+  /// OpenIteration. It is passed to the job that the request is for; if there is none, the job is
+  /// begun.
   dispatcher_commands open_iteration(request_token request, const headrace::open_iteration& wanted);
-  /// ConsumerHeartbeat, LeaveIteration, LeaseSplits and TaskEnded: passed to the job that they
-  /// name.
+  /// ConsumerHeartbeat, LeaveIteration, LeaseSplits and TaskEnded. They are passed to the job that
+  /// they name.
   dispatcher_commands for_job(request_token request, job_id job);
 
   // -- from the jobs' supervision -----------------------------------------------------------
@@ -109,12 +112,13 @@ public:
 
   // -- from the store -------------------------------------------------------------------------
 
-  /// The state of the store's disk. While it is not ok nothing new is begun; what runs continues.
+  /// Sets the state of the store's disk. While it is not ok nothing new is begun; what runs
+  /// continues.
   void disk_is(status how) { disk_ = std::move(how); }
 
   // -- time -----------------------------------------------------------------------------------
 
-  /// The time of `next_deadline` has come. An early call does nothing.
+  /// The time of `next_deadline` has come. A call before that time does nothing.
   dispatcher_commands timer(time_point now);
   /// When to call `timer`; nullopt: not before another event.
   std::optional<time_point> next_deadline() const;
@@ -125,15 +129,15 @@ public:
   const worker_table& workers() const noexcept { return workers_; }
   /// The running saves, and the latest that have ended.
   std::vector<save_view> saves() const;
-  /// The list of workers; empty: any worker may come.
+  /// The list of workers; empty: any worker may register.
   const worker_roster& roster() const noexcept { return terms_.roster; }
 
 private:
   using answer_value = decltype(dispatcher_command::answer::what);
-  /// A request that waits for its job's actor.
+  /// A request that waits until its job's actor is restarted.
   struct held {
     request_token request;
-    std::optional<uint64_t> opens; ///< set if it opens a repetition
+    std::optional<uint64_t> opens; ///< the repetition, if the request opens one
   };
   struct awaiting {
     request_token request;
@@ -141,7 +145,7 @@ private:
   };
 
   dispatcher_commands finish() { return std::exchange(todo_, {}); }
-  /// Adds a command to store the fact, and applies it.
+  /// Adds a command to store the fact, and applies the fact.
   void commit(service_record::fact what);
   void say(log_level level, std::string text,
            std::vector<std::pair<std::string, log_line::value>> fields);
@@ -151,7 +155,7 @@ private:
   status refusal(const worker_info& who, const worker_info& other);
   /// Logs the refusal once for each incarnation of a worker, as the worker will repeat its request.
   status refusal(const worker_info& who, status why);
-  /// The worker's entry of the list of workers; nullopt if there is no list.
+  /// The index of the worker's entry in the list of workers; nullopt if there is no list.
   result<std::optional<uint32_t>> place_of(const worker_info& who, time_point now);
   /// The worker's lease expired, or another process is in its place.
   void lose(const worker_info& who);
@@ -165,13 +169,13 @@ private:
     drain_request what;
   };
   using known_worker = std::pair<const worker_id, worker_table::record>;
-  /// Null if there is none.
+  /// The worker that the request names; null if there is none.
   const known_worker* meant_by(const drain_request& what) const;
-  /// Within a lease of its start, a worker of the previous dispatcher may still register.
+  /// True within one lease after the start: workers of the previous dispatcher may still register.
   bool may_come_back(time_point now) const { return now < began_ + terms_.timing.lease; }
   /// Begins to drain the worker. Returns the answer; nullopt: the request waits.
   std::optional<answer_value> drained(const drain_request& what, time_point now);
-  /// The worker gets no new tasks from now on.
+  /// The worker gets no new tasks from now on: the jobs are informed.
   void keep_from_tasks(worker_id who);
   void answer_drains(time_point now);
 
@@ -191,8 +195,8 @@ private:
   // datasets
   /// Registers a dataset if it is not registered. Returns its id, and perhaps a warning.
   result<dataset_def> enroll(dataset_registration wanted);
-  /// A client registers a dataset under an id that another graph has: returns that id and a warning
-  /// if both have the same structure, else an error.
+  /// A client registers a dataset under an id that stands for another graph. Returns that id and a
+  /// warning if both graphs have the same structure, else an error.
   result<dataset_def> join(const std::string& id, const dataset_record& taken,
                            const dataset_registration& wanted);
 
@@ -205,8 +209,8 @@ private:
   /// The description of a job for its actors.
   result<job_description> describe(const service_record::job& job) const;
   result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
-  /// Not ok: the request asks for a cross-trainer cache or coordinated reads that the dataset
-  /// cannot have.
+  /// Not ok if the request is for a cross-trainer cache or for coordinated reads, and the dataset
+  /// does not allow these.
   status may_read(const headrace::open_iteration& wanted, const std::string& dataset_id) const;
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
   /// The answer to a request about a job that is over, has failed or never existed.
@@ -214,7 +218,7 @@ private:
   /// Answers a request for a repetition of a job that has ended. False: there is no such job, or
   /// the repetition may begin.
   bool answer_ended(request_token request, const headrace::open_iteration& wanted);
-  /// The job is over for good.
+  /// The job has ended for good.
   void forget_job(job_id id, const status& why, const std::vector<placed_task>& running,
                   const job_past& past, bool collected = false);
 
@@ -225,9 +229,11 @@ private:
   uint64_t drawn_ = 0;
   status disk_;
   incarnation last_refused_;
-  std::optional<time_point> first_came_;     ///< when the first worker registered at this core
-  std::set<job_id> running_;                 ///< jobs that have an actor
-  std::map<job_id, std::vector<held>> held_; ///< by job whose actor is being restarted
+  /// When the first worker registered at this dispatcher.
+  std::optional<time_point> first_came_;
+  std::set<job_id> running_; ///< jobs that have a running actor
+  /// Requests by job, for jobs whose actors are being restarted.
+  std::map<job_id, std::vector<held>> held_;
   std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest ones
   std::list<awaiting> awaiting_;
   std::list<waiting_drain> drains_;

@@ -10,7 +10,7 @@ namespace headrace {
 
 namespace {
 
-/// The names of workers with their numbers, up to about two lines of a terminal.
+/// The names of the workers with their numbers, shortened to about two lines of a terminal.
 std::string names_of(const std::map<worker_id, worker_table::record>& all) {
   constexpr size_t most = 16;
   std::string out;
@@ -74,8 +74,8 @@ std::optional<dispatcher_core::answer_value> dispatcher_core::drained(const drai
       "{} is lost: nothing was heard of it for {:.1f} s, and what its tasks had begun "
       "is lost with it; should it come back while this dispatcher knows it, it {}",
       name, in_seconds(now - worker.last_heard), record_.drains(id) ? "leaves" : "works on"));
-  // A worker that was ordered to leave is either known or known to have left; a dispatcher that has
-  // lost this state is asked again.
+  // A worker that was ordered to leave is in the table, or has left; a dispatcher that has lost
+  // this state needs a new request.
   if (what.life && what.life != info.life && !record_.drains(id))
     return aborted(name
                    + " is another process than the one that was to leave, which "

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-// This file finds the job that a consumer means, and begins and ends jobs.
+// This file finds the job that a consumer's request is for, and begins and ends jobs.
 
 namespace {
 
@@ -91,7 +91,8 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
   auto why = failed->second.with_context(fmt::format("job {:x} failed", id.value));
   if (!opens)
     return why;
-  // The answer is a view with the job's failure: a failed request would be repeated.
+  // The answer is a view with the job's failure, because a consumer would repeat a request that
+  // failed.
   return iteration_view{
     .job = id,
     .repetition = *opens,
@@ -103,7 +104,7 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
 }
 
 result<std::string> dispatcher_core::key_of(const headrace::open_iteration& wanted) const {
-  // An anonymous job belongs to its consumer, whose repeated request finds it again.
+  // An anonymous job belongs to one consumer; a repeated request of that consumer finds it again.
   if (wanted.job_name.empty())
     return fmt::format("consumer {}", wanted.consumer.value);
   // Datasets of iterations are identified by their graphs, so that iterations over equal graphs
@@ -136,13 +137,13 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
       "job '{}' shares its dataset among the {} worker_addresses that this dispatcher had; it was "
       "started again with {}",
       job.name, job.shards, roster.size()));
-  // Errors of the graph are reported here, and not by each worker.
+  // Errors of the graph are reported here once, instead of by each worker.
   HEADRACE_TRY(
     auto_shard(graph, job.parameters.mode, {.shards = std::max<int64_t>(job.shards, 1)}).status());
   HEADRACE_TRY(can_promise(job.parameters.guarantee, job.parameters.mode, *graph));
   auto plan = plan_splits(graph);
-  // Each trainer of a cache and each consumer of rounds has rows of its own of a split. So a row
-  // that one of them received does not show that the others have what they are to get of it.
+  // Each trainer of a cache, and each consumer of rounds, has rows of its own of a split. So a row
+  // that one of them received does not show which rows of the split the others have received.
   if (job.parameters.cross_trainer_cache || job.parameters.num_consumers != 0)
     plan.rows.apart = plan.rows.single = false;
   return job_description{
@@ -261,7 +262,7 @@ void dispatcher_core::forget_job(job_id id, const status& why,
                                  const std::vector<placed_task>& running, const job_past& past,
                                  bool collected) {
   running_.erase(id);
-  // The fact comes first: a consumer must not find a job whose store may be deleted.
+  // The fact is stored first: no consumer may find a job whose store is already deleted.
   const auto job = record_.jobs().find(id);
   const bool began = past.empty() && job != record_.jobs().end();
   commit(service_record::job_over{id, began ? job->second.past : past, collected});
@@ -272,7 +273,7 @@ void dispatcher_core::forget_job(job_id id, const status& why,
     if (failed_jobs_.size() > most_failed_jobs)
       failed_jobs_.pop_front();
   }
-  // The actor of a job that crashed cannot stop its tasks.
+  // If the actor of a job crashed, it cannot stop the job's tasks.
   for (const auto& task : running)
     if (is_alive(task.worker))
       todo_.push_back(dispatcher_command::stop_task{task.worker, task.id, "its job failed"});

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// Registration, leases and the end of workers.
+// Registration of workers, their leases, and their ends.
 
 dispatcher_commands dispatcher_core::register_worker(request_token request,
                                                      const worker_registration& who,
@@ -26,7 +26,8 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
   const auto outcome = workers_.add(info, now);
   info.id = outcome.id;
   workers_.runs(info.id, who.tasks.size());
-  // The order to leave also holds for another process in the worker's place, until it has left.
+  // The order to leave holds also for another process that takes the worker's place, until that has
+  // left.
   const bool leave = record_.drains(info.id);
   if (leave)
     workers_.drain(info.id);
@@ -45,7 +46,7 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
   if (outcome.joined)
     say(log_level::info, "worker joined",
         {{"worker", to_string(info.id)}, {"data", info.data_address}, {"pid", info.pid}});
-  // The jobs of these tasks are over and cannot stop them.
+  // The jobs of these tasks are over, so no job stops the tasks.
   for (const auto& task : who.tasks)
     if (!record_.jobs().contains(task.job))
       todo_.push_back(dispatcher_command::stop_task{info.id, task.id, "its job is over"});
@@ -76,7 +77,7 @@ result<std::optional<uint32_t>> dispatcher_core::place_of(const worker_info& who
     return std::optional<uint32_t>{};
   if (!first_came_)
     first_came_ = now;
-  // Workers of an earlier core have a lease's time to come back.
+  // Workers of the previous dispatcher may register again within one lease.
   const bool may_come_back = now < *first_came_ + terms_.timing.lease;
   const auto place =
     terms_.roster.place_for(who.data_address, record_.places(), [&](const worker_place& other) {
@@ -102,7 +103,7 @@ dispatcher_commands dispatcher_core::worker_heartbeat(request_token request, wor
     workers_.runs(who, tasks.size());
     if (leaving)
       keep_from_tasks(who);
-    // Repeated until the worker's heartbeat reports that it leaves.
+    // The order is repeated until the worker's heartbeat reports that the worker is leaving.
     heartbeat_heard heard{.leave = record_.drains(who) && !leaving,
                           .saves = !leaving && saves_.has_step_for(who)};
     for (const auto& task : tasks)

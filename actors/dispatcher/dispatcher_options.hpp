@@ -22,9 +22,9 @@ struct dispatcher_options {
   job_terms jobs;
   /// How long a worker may take to confirm that it has started a task.
   duration start_timeout = std::chrono::seconds{5};
-  /// How often a job's actor may crash before the job fails.
+  /// The number of crashes of a job's actor after which the job fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
-  /// Outlives the dispatcher's actor: the next one continues with its record.
+  /// The store outlives the dispatcher's actor: the next actor continues with its record.
   std::shared_ptr<fact_store<service_record>> store;
   /// The directory of the store, for the status; empty: the store is in memory.
   std::string work_dir;
@@ -33,16 +33,16 @@ struct dispatcher_options {
   std::function<status()> disk;
   /// The metrics of the dispatcher's node.
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
-  /// Of the process, for the supervision tree in the status.
+  /// The past of the process, for the supervision tree in the status.
   process_past past;
   /// Called for each actor of the dispatcher and of a job that starts; may be empty.
   std::function<void(const caf::actor&)> on_start;
   std::function<void(const caf::actor&)> on_job;
   /// The workers that may register; empty: any.
   worker_roster roster = {};
-  /// Where its workers run, which decides what AUTO means for jobs that begin.
+  /// Where the workers run, which decides what AUTO means for new jobs.
   deployment_mode deployment = deployment_mode::remote;
-  /// In how many saves a worker takes part at a time; at least 1.
+  /// The most saves in which a worker takes part at a time; at least 1.
   size_t saves_a_worker = 3;
 };
 

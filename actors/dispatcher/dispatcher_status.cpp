@@ -10,10 +10,10 @@
 
 namespace headrace {
 
-// The answer to `headrace status`, on which nothing else depends.
+// The answer to `headrace status`. Nothing else depends on it.
 
 caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
-  // Each job answers for itself; the last answer completes the report.
+  // The collection of the answers of all jobs. The last answer completes the status.
   struct gathering {
     std::vector<envelope> jobs;
     size_t missing = 0;

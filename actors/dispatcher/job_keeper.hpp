@@ -8,25 +8,25 @@
 
 namespace headrace {
 
-/// The remains of a job that has no actor any more.
+/// The state of a job whose actor has ended.
 struct job_remains {
   std::vector<placed_task> running; ///< tasks that workers run
   job_past past;                    ///< finished repetitions
   bool collected = false; ///< the job ended with an unfinished repetition that nobody read
 };
 
-/// The part of a job that outlives its actors: each actor continues where the one before it
-/// stopped.
+/// The part of a job that outlives its actors. Each actor continues where the previous one stopped.
 struct job_keeper {
   /// Starts an actor. `present`: the workers that are alive.
   std::function<job_handle(const std::vector<worker_change>& present)> start;
-  /// The state that the last actor left.
+  /// Returns the state that the last actor left.
   std::function<job_remains()> left;
-  /// The job is over, and the dispatcher has stored that: its state may be deleted.
+  /// To be called when the job is over and the dispatcher has stored this fact: the state of the
+  /// job may be deleted.
   std::function<void()> over;
 };
 
-/// Makes a job. The dispatcher knows jobs by their handles only.
+/// Makes a job. The dispatcher uses jobs only through this interface.
 using job_factory = std::function<job_keeper(const job_description&)>;
 
 } // namespace headrace

@@ -12,8 +12,8 @@ void save_table::begin(const save_entry& what) {
   if (!fresh)
     return;
   at->second.what = what;
-  // Versions are numbered over all saves, so that a client does not take a version of this table
-  // for one of an earlier table.
+  // Versions are numbered over all saves, so that a version of this table is never equal to one of
+  // an earlier table.
   at->second.now = {
     .id = what.id, .version = ++last_number_, .path = what.path, .dataset_id = what.dataset_id};
   order_.push_back(what.id);
@@ -64,7 +64,7 @@ std::optional<save_step> save_table::next_of(save& of) {
   if (!has_step(of))
     return std::nullopt;
   if (of.now.state == save_state::writing)
-    // Pieces are given out in ascending order, for clients that read the dataset while it is
+    // Pieces are assigned in ascending order, for clients that read the dataset while it is being
     // written.
     return piece_step{of.open.extract(of.open.begin()).value()};
   of.step_open = false;
@@ -103,14 +103,14 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
   };
   for (const auto& one : what.running) {
     const auto at = saves_.find(one.id);
-    // The step was given to another worker meanwhile. It would do no harm if both wrote it, as the
-    // folder accepts only one, but one of them would work in vain.
+    // The step was assigned to another worker in the meantime. Both may write it, because the
+    // folder accepts only one result, but one of them would work in vain.
     if (at == saves_.end() || at->second.now.over() || !at->second.out.contains(worker)
         || at->second.out.at(worker).number != one.number)
       out.over.push_back(one.id);
   }
   for (auto& [id, one] : saves_) {
-    // The worker does not work on this step: the answer that contained the order was lost.
+    // The worker does not work on this step, so the answer with the order was lost.
     const auto has = one.out.find(worker);
     if (has != one.out.end() && works_on(id) == what.running.end()) {
       reopen(one, has->second.step, step_loss::none);
@@ -127,8 +127,9 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
                      });
   for (auto id : order_) {
     auto& one = saves_.at(id);
-    // A step that was lost with its worker may have ended that worker. It is repeated by a worker
-    // that has no other step, so that the losses of a worker are counted for the step at fault.
+    // A step that was lost with its worker may be the reason why that worker ended. It is repeated
+    // by a worker that has no other step, so that the loss of that worker is counted for this step
+    // alone.
     if (!what.takes || busy >= (alone ? 1 : most_a_worker_))
       break;
     if (one.out.contains(worker) || works_on(id) != what.running.end()
@@ -149,7 +150,7 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
 
 void save_table::take(save& of, worker_id worker, const std::string& who, const save_report& what) {
   const auto at = of.out.find(worker);
-  // Another worker has the step by now, and will find it done.
+  // Another worker has the step by now, and will find that it is done.
   if (at == of.out.end() || at->second.number != what.number || of.now.over())
     return;
   const auto step = at->second.step;

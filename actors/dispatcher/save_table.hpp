@@ -10,19 +10,19 @@
 namespace headrace {
 
 /// The running saves: which step is next, and which worker has which step. Pure. The progress of a
-/// save is recorded in its folder, and to do a step twice does no harm. So nothing here is durable:
-/// a restarted dispatcher has workers look into the folders again.
+/// save is recorded in its folder, and a step may be done twice without harm. So nothing in this
+/// table is durable: after a restart of the dispatcher, workers find the progress in the folders.
 class save_table {
 public:
-  /// A save fails when a step of it was lost with its worker this often, as the step itself may
-  /// have ended the workers.
+  /// A save fails when one of its steps was lost with a worker this often, because the step itself
+  /// may have ended the workers.
   static constexpr unsigned most_losses = 5;
-  /// How many saves may run at a time.
+  /// The most saves that may run at a time.
   static constexpr size_t most_saves = 1'000;
 
-  /// `most_a_worker`: in how many saves a worker takes part at a time; at least 1. `entropy`: a
-  /// random number from which orders are numbered, so that reports about orders of an earlier table
-  /// match none of this one.
+  /// `most_a_worker`: the most saves in which a worker takes part at a time; at least 1. `entropy`:
+  /// a random number from which orders are numbered, so that reports about orders of an earlier
+  /// table match no order of this one.
   save_table(size_t most_a_worker, uint64_t entropy)
     : most_a_worker_(most_a_worker), last_number_(entropy) {}
 
@@ -33,15 +33,15 @@ public:
   std::optional<save_view> find(save_id id) const;
   std::vector<save_view> all() const;
 
-  /// Takes a worker's reports about its steps, and returns its next steps. `who`: its name for
-  /// messages.
+  /// Takes a worker's reports about its steps, and returns its next steps. `who`: the worker's
+  /// name, for messages.
   save_steps ask(worker_id worker, const std::string& who, const save_question& what,
                  uint32_t workers);
-  /// The worker is lost or has left: its steps are for other workers.
+  /// The worker is lost or has left: its steps are assigned to other workers.
   void worker_gone(worker_id worker);
   /// True if there is a step that this worker could take.
   bool has_step_for(worker_id worker) const;
-  /// How many steps no worker has.
+  /// The number of steps that no worker has.
   size_t open_steps() const;
   /// The saves that have ended since the last call; they are removed from the table.
   std::vector<save_view> take_ended();
@@ -58,10 +58,10 @@ private:
     std::set<uint64_t> open; ///< pieces that are not written and that no worker has
     bool step_open = true;   ///< planning or finishing is due, and no worker has it
     std::map<worker_id, given> out;
-    /// Pieces that were lost with a worker, with the number of losses in which the worker had no
-    /// other step.
+    /// Pieces that were lost with a worker. The value is the number of losses in which the worker
+    /// had no other step.
     std::map<uint64_t, unsigned> lost;
-    std::optional<unsigned> lost_steps; ///< as `lost`, for planning and finishing
+    std::optional<unsigned> lost_steps; ///< as `lost`, for the steps to plan and to finish
   };
 
   static std::optional<save_step> next_of(save& of);
@@ -70,9 +70,10 @@ private:
   /// Whether a step was lost with its worker, and whether that worker had other steps too.
   enum class step_loss { none, only_step, one_of_several };
   void reopen(save& of, const save_step& what, step_loss how);
-  /// True if the next step of a save was lost with a worker: the step may have ended that worker.
+  /// True if the next step of a save was lost with a worker, so that it may be the reason why that
+  /// worker ended.
   static bool is_suspect(const save& of) noexcept;
-  /// True if the worker does a step that was lost before.
+  /// True if the worker repeats a step that was lost before.
   bool repeats_lost_step(worker_id worker) const;
   static void changed(save& of) { ++of.now.version; }
   void end(save& of, save_state how, status why);
@@ -82,11 +83,11 @@ private:
   size_t busy_with(worker_id worker) const;
 
   size_t most_a_worker_;
-  uint64_t last_number_; ///< of the last order
+  uint64_t last_number_; ///< the number of the last order
   std::map<save_id, save> saves_;
-  std::vector<save_id> order_; ///< in the order of their beginning
+  std::vector<save_id> order_; ///< the saves in the order in which they began
   std::vector<save_view> ended_;
-  std::vector<save_order> notes_; ///< orders to note in folders that saves have ended early
+  std::vector<save_order> notes_; ///< orders to write into the folder of a save why it ended early
 };
 
 } // namespace headrace

@@ -44,8 +44,8 @@ void service_record::on(const dataset_registered& x) {
 
 size_t service_record::unused_bytes() const {
   if (datasets_.bytes() <= most_unused_bytes)
-    return 0;                             // there are few enough bytes in all
-  std::map<std::string_view, size_t> ids; // by fingerprint: how many unused ids there are
+    return 0;                             // the bytes of all graphs are within the bound
+  std::map<std::string_view, size_t> ids; // by fingerprint: the number of unused ids
   for (const auto& id : unused_) ++ids[(*datasets_.find(id))->fingerprint];
   size_t out = 0;
   for (const auto& [fingerprint, unused] : ids)
@@ -97,10 +97,10 @@ bool operator==(const service_record& a, const service_record& b) {
 }
 
 void service_record::on(const job_started& x) {
-  // The past is in the job that has started.
+  // The past is now part of the job that has started.
   if (!x.what.name.empty())
     forget_ended(hash_of(x.what.key));
-  // The earlier key of the job, if it had another one, does not lead to it any more.
+  // If the job had another key before, that key does not lead to it any more.
   if (const auto known = jobs_.find(x.what.id); known != jobs_.end())
     by_key_.erase(known->second.key);
   jobs_.insert_or_assign(x.what.id, x.what);
@@ -135,7 +135,8 @@ void service_record::release(job_id user) {
 
 void service_record::keep_draining(worker_id id) {
   draining_.insert(id);
-  // Numbers are never used twice: the lowest belong to workers that were lost before they left.
+  // Numbers are never used twice, so the lowest ones belong to workers that were lost before they
+  // could leave.
   if (draining_.size() > most_draining)
     draining_.erase(draining_.begin());
 }

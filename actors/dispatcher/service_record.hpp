@@ -27,22 +27,23 @@ namespace headrace {
 /// iteration is kept until the iteration's job is over, and a little longer, for repeated requests.
 class service_record {
 public:
-  /// How many ids for iterations are kept: `most_unused` for which no job was begun yet, and
-  /// `most_left_over` whose jobs are over.
+  /// The most ids for iterations that are kept: `most_unused` ids for which no job was begun yet,
+  /// and `most_left_over` ids whose jobs are over.
   static constexpr size_t most_unused = 10'000;
   static constexpr size_t most_left_over = 1'000;
-  /// Bytes of graphs that only unused ids mean; the newest graph is kept however large it is.
+  /// The most bytes of graphs for which only unused ids stand. The newest graph is kept whatever
+  /// its size.
   static constexpr size_t most_unused_bytes = size_t{512} << 20;
-  /// If graphs take more bytes than this in all, only one id whose job is over is kept.
+  /// If all graphs together take more bytes than this, only one id whose job is over is kept.
   static constexpr size_t roomy = size_t{64} << 20;
   /// The most ended named jobs whose finished repetitions are remembered. If a name is forgotten,
   /// its repetitions begin anew.
   static constexpr size_t most_ended = 100'000;
-  /// How many collected jobs are remembered.
+  /// The most collected jobs that are remembered.
   static constexpr size_t most_collected = 1'000;
-  /// How many workers that are to leave are remembered; those with the highest numbers.
+  /// The most workers that are to leave and are remembered: those with the highest numbers.
   static constexpr size_t most_draining = 10'000;
-  /// How many ended saves are remembered.
+  /// The most ended saves that are remembered.
   static constexpr size_t most_ended_saves = 1'000;
 
   struct job {
@@ -50,8 +51,8 @@ public:
     std::string name; ///< empty: anonymous
     std::string dataset_id;
     job_parameters parameters;
-    std::string key; ///< requests with this key mean this job
-    /// Under a static policy: how many entries the dispatcher's list had when the job began.
+    std::string key; ///< requests with this key are for this job
+    /// Under a static policy: the number of entries in the dispatcher's list when the job began.
     uint32_t shards = 0;
     /// The repetitions that earlier jobs with this key have finished.
     job_past past = {};
@@ -61,7 +62,7 @@ public:
   };
   struct dataset_registered {
     std::string id;
-    dataset_record what; ///< without graph and spec if the fingerprint is known
+    dataset_record what; ///< without graph and spec if the record has the fingerprint
     bool for_iteration = false;
     friend bool operator==(const dataset_registered&, const dataset_registered&) = default;
   };
@@ -69,7 +70,7 @@ public:
     job what;
     friend bool operator==(const job_started&, const job_started&) = default;
   };
-  /// Another dataset id of one iteration belongs to that job.
+  /// Another dataset id for one iteration belongs to that job.
   struct job_joined {
     job_id id;
     std::string dataset_id;
@@ -77,9 +78,9 @@ public:
   };
   struct job_over {
     job_id id;
-    /// Its finished repetitions, for later requests with its key.
+    /// The finished repetitions of the job, for later requests with its key.
     job_past past = {};
-    /// It ended because nobody read it, though a repetition was not finished.
+    /// The job ended because nobody read it, though a repetition was not finished.
     bool collected = false;
     friend bool operator==(const job_over&, const job_over&) = default;
   };
@@ -88,8 +89,8 @@ public:
     worker_id id;
     friend bool operator==(const worker_named&, const worker_named&) = default;
   };
-  /// An entry of the dispatcher's list belongs to this worker, until it is gone and another one
-  /// takes the entry.
+  /// An entry of the dispatcher's list belongs to this worker, until the worker is gone and another
+  /// one takes the entry.
   struct worker_placed {
     uint32_t entry = 0;
     worker_place who;
@@ -126,17 +127,18 @@ public:
   }
 
   const dataset_table& datasets() const noexcept { return datasets_; }
-  /// How many ids clients may register, and how many bytes of graphs all datasets may have.
+  /// The most ids that clients may register, and the most bytes of graphs that all datasets may
+  /// have.
   static constexpr size_t most_registered = 100'000;
   static constexpr size_t most_registered_bytes = size_t{4} << 30;
-  /// resource_exhausted: another dataset would be too many.
+  /// resource_exhausted: one more dataset would exceed a bound.
   status has_room_for(const dataset_registration& what) const;
-  /// How many ids clients have registered.
+  /// The number of ids that clients have registered.
   size_t registered() const noexcept { return datasets_.size() - passing_.size(); }
   const std::map<job_id, job>& jobs() const noexcept { return jobs_; }
   /// The highest number of a worker. Numbers are never used twice.
   worker_id last_worker() const noexcept { return last_worker_; }
-  /// By entry of the dispatcher's list of workers.
+  /// The workers by entry of the dispatcher's list.
   const std::map<uint32_t, worker_place>& places() const noexcept { return places_; }
   /// True if the worker is to leave in order and has not left yet.
   bool drains(worker_id id) const { return draining_.contains(id); }
@@ -144,7 +146,7 @@ public:
   const std::map<save_id, save_entry>& saves() const noexcept { return saves_; }
   /// The latest saves that have ended, in the order of their ends.
   const std::deque<save_view>& ended_saves() const noexcept { return ended_saves_; }
-  /// Null if there is none.
+  /// The running job with that key; null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
     return at != by_key_.end() ? &jobs_.at(at->second) : nullptr;
@@ -155,7 +157,7 @@ public:
     job_past past;
     friend bool operator==(const ended_job&, const ended_job&) = default;
   };
-  /// Null if no job with that key is known to have ended, or one runs.
+  /// The ended job with that key; null if none is remembered, or a job with that key runs.
   const ended_job* ended(const std::string& key) const;
   size_t ended() const noexcept { return ended_.size(); }
   /// True if the job was collected lately.
@@ -190,12 +192,12 @@ private:
   void keep_ended(const key_hash& key, ended_job what);
   void forget_ended(const key_hash& key);
   void use(const std::string& dataset_id, job_id by);
-  /// The user needs no dataset any more.
+  /// The user (a job or a save) no longer needs its datasets.
   void release(job_id user);
-  /// The id of a save as a user of datasets.
+  /// The id of a save in its role as a user of datasets.
   static job_id user(save_id id) noexcept { return job_id{id.value}; }
-  /// The bytes of graphs that only unused ids mean; 0 while all graphs together are within their
-  /// bound.
+  /// The bytes of graphs for which only unused ids stand; 0 while all graphs together are within
+  /// their bound.
   size_t unused_bytes() const;
   void drop_oldest(std::deque<std::string>& from);
 
@@ -212,13 +214,13 @@ private:
   std::set<worker_id> draining_;
   struct kept_end {
     ended_job what;
-    uint64_t number = 0; ///< in the order of the ends
+    uint64_t number = 0; ///< counts the ended jobs
   };
   std::map<key_hash, kept_end> ended_;
   std::map<uint64_t, key_hash> ended_in_order_;
-  std::deque<job_id> collected_; ///< the latest ones
+  std::deque<job_id> collected_; ///< the jobs that were collected last
   std::map<save_id, save_entry> saves_;
-  std::deque<save_view> ended_saves_; ///< the latest ones
+  std::deque<save_view> ended_saves_; ///< the saves that ended last
 };
 
 } // namespace headrace

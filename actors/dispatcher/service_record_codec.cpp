@@ -217,7 +217,7 @@ status codec::read_jobs(schema::ServiceState::Reader in, service_record& out) {
 }
 
 status codec::read_passing(schema::ServiceState::Reader in, service_record& out) {
-  size_t free = 0; // ids that no job uses
+  size_t free = 0; // the number of ids that no job uses
   for (auto from : in.getPassing()) {
     const std::string id{text_of(from.getDatasetId())};
     HEADRACE_TRY(out.datasets_.find(id).status());
@@ -230,7 +230,7 @@ status codec::read_passing(schema::ServiceState::Reader in, service_record& out)
     }
     free += at->second.empty();
   }
-  // Each of these is in exactly one of the two queues.
+  // Each of these ids is in exactly one of the two queues.
   std::set<std::string> queued;
   const auto read_queue = [&](auto names, std::deque<std::string>& to) -> status {
     for (auto name : names) {

@@ -32,7 +32,7 @@ result<worker_roster> worker_roster::of(const std::vector<std::string>& entries)
   for (const auto& name : entries) {
     auto text = name.substr(name.find("://") == std::string::npos ? 0 : name.find("://") + 3);
     const auto colon = text.rfind(':');
-    // More than one colon without brackets is an IPv6 number without a port.
+    // An address with more than one colon and without brackets is an IPv6 address without a port.
     const bool has_port = colon != std::string::npos
                           && (text.find(':') == colon || (colon != 0 && text[colon - 1] == ']'));
     auto host = has_port ? text.substr(0, colon) : text;
@@ -81,7 +81,7 @@ worker_roster::place_for(const std::string& data_address,
     if (!fits(one, data_address))
       continue;
     const auto known = places.find(i);
-    // The list may have had other entries when that worker came.
+    // The list may have had other entries when that worker registered.
     const bool had = known != places.end() && fits(one, known->second.data_address);
     const bool own = had && known->second.data_address == data_address;
     if (had && !own && holds(known->second)) {

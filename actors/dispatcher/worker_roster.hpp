@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// The worker that has an entry of the list of workers, or had it last.
+/// The worker to which an entry of the list of workers belongs, or belonged last.
 struct worker_place {
   worker_id worker;
   std::string data_address;
@@ -31,12 +31,13 @@ public:
 
   bool empty() const noexcept { return entries_.empty(); }
   uint32_t size() const noexcept { return static_cast<uint32_t>(entries_.size()); }
-  /// The entries, as they were given.
+  /// The entries, in the form in which they were given.
   std::vector<std::string> names() const;
 
-  /// The entry for the worker at that address: the one that it has, else one with its port, else
-  /// one for any port. `holds`: whether the worker that has an entry keeps it. `permission_denied`:
-  /// the list has no such worker; `already_exists`: other workers have the entries. @pre not empty
+  /// The entry for the worker at that address: the one that belongs to it, else one with its port,
+  /// else one for any port. `holds`: whether the worker of an entry still keeps it.
+  /// `permission_denied`: the list has no such worker; `already_exists`: the entries belong to
+  /// other workers. @pre not empty
   result<uint32_t> place_for(const std::string& data_address,
                              const std::map<uint32_t, worker_place>& places,
                              const std::function<bool(const worker_place&)>& holds) const;
@@ -45,7 +46,7 @@ private:
   struct entry {
     std::string name;
     std::string host;
-    std::optional<uint16_t> port; ///< unset: any
+    std::optional<uint16_t> port; ///< unset: any port
   };
   static bool fits(const entry& what, const std::string& data_address);
 

@@ -23,7 +23,7 @@ worker_table::registered worker_table::add(worker_info info, time_point now) {
   if (at != workers_.end() && at->second.info.life != info.life
       && at->second.info.data_address != info.data_address)
     at = workers_.end(); // the number belongs to another worker
-  // A restarted process has the same address, and does not know its old id.
+  // A restarted process has the same address, and has lost its old id.
   if (at == workers_.end())
     at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& entry) {
       return entry.second.info.data_address == info.data_address;

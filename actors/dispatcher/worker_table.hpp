@@ -20,11 +20,12 @@ public:
     bool alive = true;
     bool left = false;     ///< not alive, and left in order
     bool connected = true; ///< no loss of the connection was reported
-    uint32_t tasks = 0;    ///< as it last reported
-    /// Set when it left: tasks that had more to give when the time to drain was over.
+    uint32_t tasks = 0;    ///< the number of its tasks, as last reported
+    /// Set when the worker left: the number of its tasks that had not given everything when the
+    /// time to drain was over.
     uint32_t unfinished = 0;
   };
-  /// How long workers that are not alive are remembered.
+  /// How long workers that are not alive are kept in the table.
   static constexpr duration remembered = std::chrono::minutes{10};
 
   /// The result of a registration.
@@ -44,7 +45,7 @@ public:
       last_(last.value) {}
 
   /// The living worker, other than `who`, that has the data address of `who` and may still be
-  /// running: each would get the other's consumers. Null if there is none.
+  /// running. Consumers of one of the two could reach the other. Null if there is none.
   const worker_info* rival(const worker_info& who) const;
   /// The connection to that incarnation was lost. It stays alive, but another process may take its
   /// data address.
@@ -55,21 +56,21 @@ public:
   /// A heartbeat. False: the worker is unknown or lost, or has another incarnation, and must
   /// register again.
   bool renew(worker_id id, incarnation life, time_point now);
-  /// Records how many tasks it has reported. @pre it is known
+  /// Records the number of tasks that the worker has reported. @pre the worker is in the table
   void runs(worker_id id, size_t tasks) { workers_.at(id).tasks = static_cast<uint32_t>(tasks); }
-  /// The worker is about to leave. Returns its new info; nullopt: it is not alive, or that was
-  /// known.
+  /// The worker is about to leave. Returns its new info; nullopt: it is not alive, or was about to
+  /// leave before.
   std::optional<worker_info> drain(worker_id id);
   /// The worker left in order. nullopt: that incarnation of it is not alive.
   std::optional<worker_info> leave(worker_id id, incarnation life, uint32_t unfinished = 0);
-  /// The workers whose leases have expired by `now`; each is returned once. Forgets workers after
+  /// The workers whose leases have expired by `now`. Each is returned once. Removes workers after
   /// `remembered`.
   std::vector<worker_info> expire(time_point now);
   /// When to call `expire` at the latest.
   std::optional<time_point> next_deadline() const;
   const std::map<worker_id, record>& all() const noexcept { return workers_; }
   std::vector<worker_info> alive() const;
-  /// How many workers are alive and not about to leave.
+  /// The number of workers that are alive and not about to leave.
   size_t ready() const noexcept;
   const lease_timing& timing() const noexcept { return timing_; }
 

@@ -12,17 +12,17 @@
 
 namespace headrace {
 
-/// The rows of tasks that are over which a reader of a shared repetition has received and not
-/// handed out: no other process has them. While there are any, the repetition is not finished, so
-/// that at its end its other readers get a report of those rows that were lost with a reader.
+/// The rows of tasks that are over which readers of a shared repetition have received and not
+/// handed out: no other process has them. While there are such rows, the repetition is not
+/// finished, so that its last readers get a report of the rows that were lost with other readers.
 ///
 /// Pure: changes only by facts, and the same facts make the same state.
 class held_rows {
 public:
   // -- facts --------------------------------------------------------------------
 
-  /// The task is over, or lost, and `readers` is how far its readers are. Readers that have handed
-  /// out everything are left out.
+  /// The task is over or lost; `readers`: how far each reader is. Readers that have handed out
+  /// everything are left out.
   struct task_over {
     task_id task;
     std::map<consumer_id, reader_marks> readers;
@@ -48,7 +48,7 @@ public:
   bool empty() const noexcept { return held_.empty(); }
   /// The tasks of which some reader holds rows.
   std::vector<task_id> tasks() const;
-  /// Does a reader hold rows of that task?
+  /// True if a reader holds rows of that task.
   bool holds(task_id task) const { return held_.contains(task); }
   /// The tasks of which that reader holds rows.
   std::vector<task_id> tasks_of(consumer_id who) const;

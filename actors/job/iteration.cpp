@@ -19,7 +19,8 @@ std::string_view to_string(iteration::task_state state) noexcept {
   return "unknown";
 }
 
-/// A decision in the making: each fact is applied to a copy, so that the next step sees it.
+/// A decision that is being made: each fact is applied to a copy of the state, on which the next
+/// step is decided.
 class iteration::draft {
 public:
   explicit draft(const iteration& from) : now(from) {}
@@ -78,7 +79,7 @@ public:
     bool busy = false;
     bool ended = false;
     bool exhausted = now.mode_ == sharding_policy::off;
-    uint64_t newest = 0; // the newest task that existed when the last one left
+    uint64_t newest = 0; // the newest task that existed when the last task left
     uint64_t gone = 0;   // the last task that is lost or left
     for (const auto& [id, task] : now.tasks_) {
       busy |= task.alive() && now.counts(task);
@@ -88,20 +89,20 @@ public:
       if (task.state == task_state::lost || task.state == task_state::left)
         gone = id.value;
     }
-    // If all tasks left or were lost, nobody has read to the end: under OFF no copy was whole,
-    // under DYNAMIC splits are left unless all were leased. A worker may still come.
+    // If all tasks left or were lost, none has read to the end: under OFF no copy was whole, under
+    // DYNAMIC splits are left unless all were leased. A new worker may still register.
     if (busy || (!ended && !rest.spent) || rest.unsettled || now.finished_)
       return;
     exhausted |= rest.spent;
     if (rest.splits && !ended_after(newest))
       return start_for_rest(rest, newest);
-    // A task ends when its sources are exhausted, or when it needs no more of them. In the latter
-    // case the tasks that are gone might have given more.
+    // A task ends when its sources are exhausted, or when its pipeline needs no more of them. In
+    // the latter case the tasks that are gone might have given more elements.
     if (!exhausted && gone != 0 && !ended_after(gone))
       return start_for_rest(rest, newest);
     if (rest.held)
       return;
-    // There may still be copies that nobody reads.
+    // There may still be copies that no reader reads.
     stop_all();
     add(finished_as{});
     out.todo.announce = true;
@@ -109,7 +110,7 @@ public:
 
 private:
   /// The repetition is finished when each shard was read to its end, even if its worker is gone or
-  /// has never come.
+  /// never registered.
   void conclude_shards(const job_remainder& rest) {
     const auto busy =
       std::ranges::any_of(now.tasks_, [](const auto& x) { return x.second.alive(); });
@@ -129,7 +130,7 @@ private:
     });
   }
   /// Starts a task for returned splits, on a worker that has not left and has not lost such a task
-  /// before. If there is none, one may come later.
+  /// before. If there is no such worker, the splits wait for one.
   void start_for_rest(const job_remainder& rest, uint64_t newest) {
     for (const auto& worker : rest.alive)
       if ((now.consumers_.empty() || now.has_reader(worker))
@@ -157,8 +158,8 @@ iteration::decision iteration::consumer_joined(consumer_id who,
     next.add(reader_joined{who, node, place, index});
     next.out.todo.announce = rounds_.consumers() != 0;
   }
-  // Workers that came while there was no reader have no task yet, nor have workers from which no
-  // reader read.
+  // Workers that registered while there was no reader have no task yet; the same is true of workers
+  // from which no reader read.
   std::vector<worker_info> fresh;
   std::ranges::copy_if(alive, std::back_inserter(fresh), [this](const auto& worker) {
     return consumers_.empty() || !has_reader(worker);
@@ -288,7 +289,7 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
   for (const auto& [id, t] : tasks_) {
     if (t.worker.id != who.id || t.worker.life != who.life)
       continue;
-    // After a restart of the job, a worker that registers has its task already.
+    // After a restart of the job, a worker that registers may have its task already.
     if (t.alive())
       return {};
     if (!gives_anew() && t.state != task_state::lost)
@@ -313,8 +314,8 @@ iteration::decision iteration::task_started(task_id id, const status& how,
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.state != task_state::starting)
     return {};
-  // A worker that is about to leave starts nothing (unavailable). A worker that does not answer is
-  // sent the order again, until its lease expires.
+  // A worker that is about to leave starts nothing (unavailable). To a worker that does not answer,
+  // the order is repeated until its lease expires.
   if (!how.ok() && how.code() != status_code::unavailable)
     return task_ended(id, at->second.life, {}, how, rest);
   draft next{*this};
@@ -331,7 +332,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
-  // Its worker has come back, and reported this before it registered.
+  // The worker has come back, and sent this report before it registered.
   const bool away = at->second.state == task_state::lost && !gives_anew();
   if (!at->second.alive() && !away)
     return {};

@@ -16,17 +16,17 @@
 
 namespace headrace {
 
-/// The work that may be left when no task of a repetition is busy any more, and the workers that
-/// could do it.
+/// The work that may be left when no task of a repetition is busy, and the workers that could do
+/// it.
 struct job_remainder {
-  /// Splits were given back, or came back from lost tasks, and are not leased again.
+  /// Splits were given back, or returned from lost tasks, and are not leased again.
   bool splits = false;
-  /// It is not known yet which splits of lost tasks reached readers; some may have to be read
+  /// The job does not have all receipts for lost tasks: some of their splits may have to be read
   /// again.
   bool unsettled = false;
   /// Readers hold rows of tasks that are over, so the repetition is not finished yet.
   bool held = false;
-  bool spent = false; ///< every source was leased to its end: a new task could read nothing
+  bool spent = false; ///< every source was leased to its end, so a new task would get no splits
   std::vector<worker_info> alive; ///< living workers that are not about to leave
 };
 
@@ -35,7 +35,8 @@ struct job_remainder {
 /// facts make the same state. The splits are in `split_assigner`.
 class iteration {
 public:
-  /// `left`: its worker ended in order, and what it had not read is for others.
+  /// `left`: the worker of the task ended in order; the splits that the task had not read are for
+  /// others
   enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
   /// Totals of what a task has produced.
   using output = task_output_counts;
@@ -45,9 +46,10 @@ public:
     worker_info worker;
     task_state state = task_state::starting;
     output made;         ///< set when the task is over
-    uint64_t newest = 0; ///< set when it gave splits back: the newest task at that time
-    bool ran = false;    ///< its worker has confirmed that it runs, at some time
-    /// It ended before its sources were exhausted, as its pipeline takes only a part of them.
+    uint64_t newest = 0; ///< set when the task gave splits back: the newest task at that time
+    bool ran = false;    ///< the worker has confirmed at some time that the task runs
+    /// The task ended before its sources were exhausted, because its pipeline takes only a part of
+    /// them.
     bool by_itself = false;
 
     bool alive() const noexcept {
@@ -60,9 +62,9 @@ public:
 
   struct reader_joined {
     consumer_id who;
-    uint64_t node = 0;  ///< the node that it reads from; zero: any
-    uint64_t place = 0; ///< the place of its process; zero: no worker is local to it
-    uint32_t index = 0; ///< its seat in coordinated reads
+    uint64_t node = 0;  ///< the node that the reader reads from; zero: any
+    uint64_t place = 0; ///< the place of the reader's process; zero: no worker is local to it
+    uint32_t index = 0; ///< in coordinated reads: the reader's seat
     friend bool operator==(const reader_joined&, const reader_joined&) = default;
   };
   struct reader_left {
@@ -86,9 +88,9 @@ public:
     std::vector<task> stop;
     std::vector<task> start;
     /// The tasks in `start` may lease splits at once: their only reader is informed of them before
-    /// anything else.
+    /// any other message.
     bool eager = false;
-    /// Tasks that are over: their splits are no longer with them.
+    /// Tasks that are over: their splits are no longer assigned to them.
     std::vector<task_id> forget;
     /// The readers are to be sent the new state.
     bool announce = false;
@@ -116,26 +118,27 @@ public:
   decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
                            uint64_t node = 0, uint64_t place = 0, uint32_t index = 0) const;
   decision consumer_left(consumer_id who) const;
-  /// There are readers, but none of them reads certain tasks any more (`has_reader`). Under DYNAMIC
-  /// and static policies the work of these tasks goes to others; under OFF nobody waits for them.
+  /// There are readers, but no reader reads certain tasks any more (`has_reader`). Under DYNAMIC
+  /// and static policies the work of these tasks is assigned to others; under OFF the repetition
+  /// does not wait for them.
   decision leave_unread(const job_remainder& rest = {}) const;
   decision worker_joined(const worker_info& who) const;
-  /// The workers that are alive when a new core of the job begins. Some may have come while there
-  /// was none.
+  /// The workers that are alive when a new core of the job begins. Some may have registered while
+  /// there was no core.
   decision workers_present(const std::vector<worker_info>& alive) const;
   decision worker_lost(worker_id who, const job_remainder& rest = {}) const;
-  /// The worker has confirmed that it runs the task, or could not start it.
+  /// The worker has confirmed that it runs the task, or has answered that it cannot start it.
   decision task_started(task_id id, const status& how, const job_remainder& rest = {}) const;
-  /// The task has given all it had to its readers, or has failed. `by_itself`: its pipeline ended
+  /// The task has given everything to its readers, or has failed. `by_itself`: its pipeline ended
   /// before its sources did.
   decision task_ended(task_id id, incarnation life, output made, const status& how,
                       const job_remainder& rest = {}, bool by_itself = false) const;
-  /// The task's worker left in order: the task gave what it had begun to its readers. `rest`
-  /// includes what it gave back.
+  /// The task's worker left in order, and the task gave its readers what it had begun. `rest`
+  /// includes the splits that it gave back.
   decision task_left(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
-  /// The task's worker left in order, and the task took with it what its readers had not been
-  /// given.
+  /// The task's worker left in order, but rows that the readers had not been given were lost with
+  /// the task.
   decision task_lost(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
   /// A lost task is settled. `gave_back`: some of its splits are to be read again.
@@ -143,7 +146,7 @@ public:
   /// The next step for the rounds of coordinated reads; see `round_table::next`.
   decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
                            bool left_behind) const;
-  /// Nobody reads any more: all tasks stop. Later readers get `how` as the result.
+  /// No reader is left: all tasks stop. Later readers get `how` as the result.
   decision cancel(const status& how = {}) const;
 
   void apply(const fact& what);
@@ -154,7 +157,8 @@ public:
   uint64_t version() const noexcept { return version_; }
   /// The newest task, or the number before the first one.
   uint64_t last_task() const noexcept { return last_task_; }
-  /// The repetition is finished, no task of it is lost, and none gave an element to a reader.
+  /// True if the repetition is finished, no task of it is lost, and no task gave an element to a
+  /// reader.
   bool empty() const;
   bool finished() const noexcept { return finished_; }
   const status& failure() const noexcept { return failure_; }
@@ -164,11 +168,11 @@ public:
   bool reads(consumer_id reader, const worker_info& from) const;
   /// True if some reader reads from that worker.
   bool has_reader(const worker_info& who) const;
-  /// Living tasks that none of the present readers reads.
+  /// Living tasks that no present reader reads.
   std::vector<task_id> unread_tasks() const;
   /// The shards that must be read before the repetition is finished.
   std::vector<uint32_t> wanted_shards() const;
-  /// The nodes that consumers read from, if they have named them.
+  /// The nodes that the consumers read from, for those consumers that named one.
   const std::map<consumer_id, uint64_t>& nodes() const noexcept { return nodes_; }
   const round_table& rounds() const noexcept { return rounds_; }
 
@@ -186,8 +190,8 @@ private:
     return mode_ == sharding_policy::dynamic || rounds_.consumers() != 0;
   }
 
-  /// True if the task must end before the repetition is finished: it is not a copy that nobody
-  /// reads.
+  /// True if the task must end before the repetition is finished. Copies that no reader reads need
+  /// not end.
   bool counts(const task& what) const;
 
   /// Under a static policy: true if the worker has a shard that was not read to its end and that no

@@ -30,7 +30,7 @@ job_state::job_state(port::self_pointer<handle_type> self, job_description about
 }
 
 port::behavior<job_handle> job_state::make_behavior() {
-  // The last facts of the previous actor may not be kept yet.
+  // The last facts of the previous actor may not be stored yet.
   carry_out(job_command::store{});
   carry_out(core_.start(now()));
   return {
@@ -63,7 +63,8 @@ caf::result<envelope> job_state::receive(const envelope& in) {
   using arm = schema::DispatcherMessage;
   const auto request = in->getDispatcher();
   const auto id = in->getRequestId();
-  // The sender must be read first: a promise takes it out of the message.
+  // The sender must be read before a promise is made, because the promise takes it out of the
+  // message.
   const auto sender = caf::actor_cast<published_actor>(self_->current_sender());
   switch (request.which()) {
   case arm::OPEN_ITERATION: {
@@ -82,7 +83,7 @@ caf::result<envelope> job_state::receive(const envelope& in) {
     const auto& who = what.who;
     return decide(in, [&](request_token token) {
       auto out = core_.heartbeat(token, what, now());
-      // After a restart the reader's handle is not known.
+      // After a restart the job does not have the reader's handle.
       if (core_.is_reader(who) && !readers_.contains({who.repetition, who.consumer}))
         add(known_reader{who.repetition, who.consumer, sender});
       return out;

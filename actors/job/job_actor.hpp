@@ -15,14 +15,14 @@
 
 namespace headrace {
 
-/// The actor of one job: turns messages into events for the job's core, carries out the core's
+/// The actor of one job. It turns messages into events for the job's core, carries out the core's
 /// commands, and keeps the handles of readers and workers and one timer.
 class job_state {
 public:
   using handle_type = job_handle;
   static inline const char* name = "headrace.job";
 
-  /// `store` outlives the actor: the next one continues with what it has. `present`: the workers
+  /// `store` outlives the actor: the next actor continues with its content. `present`: the workers
   /// that are alive.
   job_state(port::self_pointer<handle_type> self, job_description about,
             std::shared_ptr<fact_store<job_record>> store,
@@ -42,7 +42,7 @@ private:
   caf::result<envelope> decide(const envelope& in, Event&& event);
   envelope report(const envelope& in) const;
 
-  /// From now on this reader is reached by this handle.
+  /// From now on messages to this reader are sent to this handle.
   struct known_reader {
     uint64_t repetition = 0;
     consumer_id who;
@@ -77,7 +77,8 @@ private:
   logger log_;
   job_core core_;
   std::map<worker_id, published_actor> workers_;
-  std::map<std::pair<uint64_t, consumer_id>, published_actor> readers_; ///< by repetition and id
+  /// The handles by repetition and consumer.
+  std::map<std::pair<uint64_t, consumer_id>, published_actor> readers_;
   std::map<request_token, asker> askers_;
   uint64_t last_token_ = 0;
   port::alarm alarm_;

@@ -12,9 +12,9 @@
 
 namespace headrace::job_command {
 
-/// Store these facts, which the core has applied already. The commands behind this one for which
-/// `waits_for_facts` is true wait until the facts are kept. If another actor has taken over the
-/// store, this one ends.
+/// Store these facts, which the core has applied already. The later commands for which
+/// `waits_for_facts` is true wait until the facts are stored. If another actor has taken over the
+/// store, this actor ends.
 struct store {
   std::vector<job_record::fact> facts;
 };
@@ -22,16 +22,16 @@ struct store {
 struct answer {
   request_token to;
   std::variant<status, iteration_view, lease_answer> what;
-  /// The answer depends on no fact, so it need not wait until facts are kept.
+  /// The answer depends on no fact, so it need not wait until facts are stored.
   bool at_once = false;
 };
-/// Order a worker to run a task. Its answer goes to `job_core::start_answered`; if there is none,
-/// `job_core::start_unanswered` is called.
+/// Order a worker to run a task. The worker's answer goes to `job_core::start_answered`; if there
+/// is none, `job_core::start_unanswered` is called.
 struct start_task {
   worker_id worker;
   task_order what;
-  /// False: the graph is left out, as the worker may have it; the worker answers not_found if it
-  /// has not.
+  /// False: the graph is left out, because the worker may have it; a worker that does not have it
+  /// answers not_found.
   bool with_graph = true;
 };
 /// Order a worker to stop a task. `job_core::stop_answered` is called with whether it answered.
@@ -69,8 +69,8 @@ using job_commands =
                            job_command::stop_task, job_command::name_readers, job_command::announce,
                            job_command::drop_reader, job_command::log, job_command::ended>>;
 
-/// True if others would see the command's effect, so that it waits until the facts before it are
-/// kept.
+/// True if the command has an effect outside of the job, so that it waits until the facts before it
+/// are stored.
 inline bool waits_for_facts(const job_commands::value_type& x) {
   const auto* said = std::get_if<job_command::answer>(&x);
   return !std::holds_alternative<job_command::store>(x) && (said == nullptr || !said->at_once);

@@ -27,12 +27,12 @@ job_commands job_core::start(time_point now) {
     for (auto who : r.state.consumers()) heard_of(number, who);
     connected_[number].idle_since = now;
     if (r.state.finished())
-      continue; // its tasks were sent orders to stop
+      continue; // the tasks of that repetition were ordered to stop
     for (const auto& [id, task] : r.state.tasks())
-      // A running task will repeat the questions that wait.
+      // A running task will repeat its unanswered questions.
       if (task.alive() && is_present(task.worker))
         start(r, task);
-    // Workers may have come or gone while there was no core.
+    // Workers may have registered or been lost while there was no core.
     lose_missing(r, true);
     leave_unread(r);
     carry_out(r, r.state.workers_present(present));

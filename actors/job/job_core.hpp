@@ -14,8 +14,8 @@
 namespace headrace {
 
 /// Decides for a job: which worker has which task, which task gets which splits, when a repetition
-/// is finished, and when the job ends. It is given events with the time, and returns commands.
-/// Knows no actor and no clock.
+/// is finished, and when the job ends. It is given events with the time, and returns commands. It
+/// uses no actor and no clock.
 ///
 /// Durable state is in its record and changes by facts, which are returned as `store` before the
 /// commands that follow from them. The rest (the times of readers' last messages, the waiting
@@ -27,7 +27,7 @@ public:
   job_core(job_description about, job_record record, const std::vector<worker_info>& present,
            uint64_t entropy);
 
-  /// To be called once, before all other events. Continues where the record ends.
+  /// To be called once, before all other events. The job continues with the state of its record.
   job_commands start(time_point now);
 
   // -- from consumers -----------------------------------------------------------------
@@ -41,8 +41,8 @@ public:
 
   // -- from workers, for their tasks ----------------------------------------------------
 
-  /// LeaseSplits: a task asks for splits, and is answered when there are some or the pass is over.
-  /// Or it closes a pass, or sends an account.
+  /// LeaseSplits: a task requests splits; the answer follows when there are some or the pass is
+  /// over. Or the task closes a pass, or sends an account.
   job_commands lease(request_token request, const splits_request& wanted, time_point now);
   /// TaskEnded: a task is over, for any reason.
   job_commands task_ended(request_token request, const task_end& what, time_point now);
@@ -59,15 +59,15 @@ public:
 
   // -- from the dispatcher ----------------------------------------------------------------
 
-  /// A worker registered: a new one, another incarnation of a known one, or one whose connection
-  /// was lost. Or it is about to leave, and gets no new tasks.
+  /// A worker registered: a new one, another incarnation of one that is in the table, or one whose
+  /// connection was lost. Or a worker is about to leave, and gets no new tasks.
   job_commands worker_came(const worker_info& who, time_point now);
   /// A worker's lease expired, or it left.
   job_commands worker_lost(worker_id who, time_point now);
 
   // -- time -------------------------------------------------------------------------------
 
-  /// The time of `next_deadline` has come. An early call does nothing.
+  /// The time of `next_deadline` has come. A call before that time does nothing.
   job_commands timer(time_point now);
   /// When to call `timer`; nullopt: not before another event.
   std::optional<time_point> next_deadline() const;
@@ -102,27 +102,30 @@ private:
   };
   /// The state of a repetition that is not stored.
   struct connected {
-    std::set<consumer_id> readers; ///< those that can be reached and were sent the announced view
+    /// Those that can be reached and that were sent the announced view.
+    std::set<consumer_id> readers;
     std::optional<iteration_view> announced; ///< the last announced view, whole
     time_point announced_at{};
-    std::optional<time_point> announce_at; ///< when later changes will be announced
+    std::optional<time_point> announce_at; ///< when later changes are to be announced
     std::vector<waiting> leases;
     time_point idle_since{};
-    /// In coordinated reads: for each reader that waits for the proposed epoch, its next round.
+    /// In coordinated reads: the next round of each reader that waits for the proposed epoch.
     std::map<consumer_id, uint64_t> places;
     uint64_t round = 0;                     ///< the latest round that a reader has reported
     std::map<consumer_id, uint64_t> rounds; ///< the round that each reader last reported
     uint64_t left_at = 0;                   ///< the latest round of the readers that left in order
-    /// Consumers that were given up since the epoch began, and their next rounds, as far as known.
+    /// Consumers that were given up since the epoch began, and the next round of each, as last
+    /// reported.
     std::map<consumer_id, uint64_t> given_up;
-    std::map<consumer_id, pace_window> paces; ///< of its readers
+    std::map<consumer_id, pace_window> paces; ///< the paces of the readers
   };
 
-  /// To be called at the end of each event: frees what is over, and returns the commands.
+  /// To be called at the end of each event. Frees what is no longer needed, and returns the
+  /// commands.
   job_commands finish();
   void say(log_level level, std::string text,
            std::vector<std::pair<std::string, log_line::value>> fields);
-  /// Adds a command to store the facts, and applies them.
+  /// Adds a command to store the facts, and applies the facts.
   void commit(std::vector<job_record::fact> facts);
   void answer(request_token to, std::variant<status, iteration_view, lease_answer> what);
   /// `before`: facts that are stored in one group with those of the decision.
@@ -134,49 +137,50 @@ private:
   void heard_of(uint64_t repetition, consumer_id who);
   status not_a_reader(consumer_id who, uint64_t repetition) const;
   void remove(repetition& r, consumer_id who);
-  /// Frees the work of tasks that no reader reads, for other tasks.
+  /// Takes the work of tasks that no reader reads, and makes it available to other tasks.
   void leave_unread(repetition& r);
-  /// Records how far a reader of rounds is.
+  /// Records the round that a reader has reached.
   void note_rounds(const repetition& r, consumer_id who, const round_progress& what);
-  /// Records how far a reader of rounds was that leaves.
+  /// Records the round at which a reader leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
   void note_given_up(const repetition& r, consumer_id who);
-  /// Counts the rounds that went to the others alone, up to that one.
+  /// Counts as lost for one consumer the rounds up to that one, which only the other consumers were
+  /// handed.
   void lose_rounds(repetition& r, uint64_t up_to);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
   /// True if a reader has reported an earlier round than that of a reader that left in order.
   bool is_left_behind(const repetition& r) const;
-  /// Records how far a reader is with tasks that are over.
+  /// Records how much of tasks that are over a reader has handed out.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
-  /// A reader is gone: the rows of tasks that are over which it held are lost; under at_least_once
+  /// A reader is gone: the rows that it held of tasks that are over are lost; under at_least_once
   /// they are read again.
   void lose_held(repetition& r, consumer_id who);
-  /// Does what had to wait until nobody holds rows of these tasks any more.
+  /// Takes the steps that had to wait until no reader holds rows of these tasks.
   void conclude(repetition& r, const std::vector<task_id>& of);
   /// Records the receipts of a reader that leaves.
   void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
-  /// The reader can be reached at its present handle, and knows the whole view.
+  /// The reader can be reached at its present handle, and was sent the whole view.
   void now_places(const repetition& r, consumer_id who);
-  /// Sends the change since the last announcement to the readers that know that one. If many tasks
-  /// change at once, as when they start, one announcement has many of them.
+  /// Sends the change since the last announcement to the readers that received that one. If many
+  /// tasks change at once, for instance at the start, one announcement contains many of them.
   void announce(const repetition& r);
   void announce_now(const repetition& r);
   void announce_what_is_due();
   bool is_read() const;
   /// True if the reader has sent nothing for a lease: its rows may be given to others.
   bool is_silent(const std::pair<uint64_t, consumer_id>& who) const;
-  /// A reader waits: gives up the silent readers, so that their rows go to the others.
+  /// A reader waits: the silent readers are given up, so that their rows go to the others.
   void give_up_silent(repetition& r);
   void give_up(uint64_t number, consumer_id who, const char* why);
 
   // the end, in job_core_collection.cpp
   /// Ends the job if nobody reads it and nobody may come back to it.
   void end_if_unused();
-  /// When a repetition that nobody reads is to be collected; nullopt: never.
+  /// When a repetition that no reader reads is to be collected; nullopt: never.
   std::optional<time_point> collected_at(uint64_t number, const repetition& r) const;
-  /// When the job is to end if nobody comes to read it; nullopt: it does not end.
+  /// When the job is to end if no reader comes; nullopt: it does not end.
   std::optional<time_point> ends_at() const;
   /// Collects the repetitions whose time has come.
   void collect();
@@ -192,10 +196,10 @@ private:
   // orders that are repeated until they are acknowledged
   task_readers readers_of(const repetition& r, task_id task) const;
   void name_readers(const repetition& r, const iteration::task& what);
-  /// Repeats the orders that are not acknowledged; `to` zero: of all workers.
+  /// Repeats the orders that are not acknowledged. `to`: the worker; zero: all workers.
   void repeat_orders(worker_id to);
   void repeat_later();
-  /// The task has acknowledged how far these readers were, which left in order.
+  /// The task has acknowledged the reports about these readers, which left in order.
   void forget_departed(const task_readers& known);
   bool is_present(const worker_info& who) const;
   /// The workers that take new tasks.
@@ -210,8 +214,8 @@ private:
   bool keep_for_readers(const repetition& r, const task_end& what,
                         std::vector<job_record::fact>& facts) const;
   void lose_missing();
-  /// Loses the tasks whose workers are not present; `replaced`: only those whose worker is present
-  /// as another incarnation.
+  /// The tasks whose workers are not present are lost. `replaced`: only those whose worker is
+  /// present as another incarnation.
   void lose_missing(repetition& r, bool replaced);
   /// The work that may be left; `given_back`: the task of the present event gave splits back.
   job_remainder rest_of(const repetition& r, bool given_back = false) const;
@@ -231,28 +235,30 @@ private:
 
   job_description about_;
   job_record record_;
-  std::map<worker_id, worker_info> workers_; ///< living ones
+  std::map<worker_id, worker_info> workers_; ///< the living workers
   uint64_t entropy_;
   std::map<uint64_t, connected> connected_; ///< by repetition
-  /// The readers that sent a message within the client time-out. Others are no longer readers.
+  /// The readers that sent a message within the client time-out. Other consumers are no longer
+  /// readers.
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
   /// The readers that sent a message within the lease.
   lease_table<std::pair<uint64_t, consumer_id>> prompt_;
   std::set<task_id> unanswered_starts_;
-  std::map<task_id, job_command::stop_task> stops_; ///< not acknowledged yet
-  /// By task: the readers that left in order and how far they were, until the task has acknowledged
-  /// it.
+  std::map<task_id, job_command::stop_task> stops_; ///< the orders that are not acknowledged yet
+  /// By task: the readers that left in order and the number of elements that each had handed out,
+  /// until the task has acknowledged the report.
   std::map<task_id, std::map<consumer_id, uint64_t>> departed_;
-  std::map<task_id, uint64_t> readers_known_; ///< by task: the version that it has acknowledged
+  /// By task: the version of the readers that the task has acknowledged.
+  std::map<task_id, uint64_t> readers_known_;
   std::optional<time_point> repeat_at_; ///< when orders that are not acknowledged are repeated
-  /// Set after a core was replaced: when the lease expires of workers that have not registered
+  /// Set after a core was replaced: when the leases expire of workers that have not registered
   /// since.
   std::optional<time_point> missing_at_;
   time_point began_{}; ///< when this core began
-  uint64_t begun_ = 0; ///< how many repetitions this core has begun
+  uint64_t begun_ = 0; ///< the number of repetitions that this core has begun
   bool over_ = false;
   time_point now_{};  ///< the time of the present event
-  job_commands todo_; ///< its commands
+  job_commands todo_; ///< the commands of the present event
 };
 
 } // namespace headrace

@@ -6,11 +6,11 @@
 
 namespace headrace {
 
-// Repetitions that nobody reads, and the end of the job.
+// Repetitions that no reader reads, and the end of the job.
 
 namespace {
 
-/// How long a named job is kept that nobody reads and that has no unfinished repetition.
+/// How long a named job is kept that no reader reads and that has no unfinished repetition.
 constexpr duration kept_for_the_next = std::chrono::minutes{5};
 
 } // namespace
@@ -22,7 +22,7 @@ std::optional<time_point> job_core::collected_at(uint64_t number, const repetiti
     return {};
   const auto at = connected_.find(number);
   const auto unread = (at != connected_.end() ? at->second.idle_since : began_) + *terms.gc_timeout;
-  // Collection happens at the first check after that time.
+  // A repetition is collected at the first check after that time.
   const auto every = std::max(terms.gc_check_interval, duration{1});
   const auto looks = (std::max(unread - began_, duration{1}) + every - duration{1}) / every;
   return began_ + looks * every;
@@ -67,7 +67,8 @@ std::optional<time_point> job_core::ends_at() const {
     return record_.has_collected() ? now_ : began_ + kept_for_the_next;
   if (about_.name.empty())
     return now_;
-  // Finished repetitions are kept in the job's past. Others are collected, or they keep the job.
+  // Finished repetitions are kept in the job's past. Other repetitions are collected, or the job
+  // does not end.
   auto idle = began_;
   for (const auto& [number, r] : all) {
     if (!r.state.finished())

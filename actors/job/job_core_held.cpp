@@ -15,7 +15,7 @@ void add_facts(uint64_t number, const lease_history::rereading& what,
 
 } // namespace
 
-// Rows that readers hold of tasks that are over.
+// Rows of tasks that are over and that readers hold.
 
 std::vector<job_record::fact> job_core::held_of(const repetition& r, const task_end& what) const {
   if (what.held.empty())
@@ -29,7 +29,8 @@ std::vector<job_record::fact> job_core::held_of(const repetition& r, const task_
   std::vector<job_record::fact> out;
   const auto add = [&](held_rows::fact x) { out.push_back({r.state.repetition(), std::move(x)}); };
   add(held_rows::task_over{what.id, all});
-  // The task did not know yet that these readers are gone, so it gave their rows to nobody.
+  // The task had not been informed that these readers are gone, so it dealt their rows to no other
+  // reader.
   for (const auto& [who, marks] : all)
     if (!r.state.consumers().contains(who))
       add(held_rows::reader_gone{who});
@@ -46,7 +47,7 @@ bool job_core::keep_for_readers(const repetition& r, const task_end& what,
   if (about_.guarantee != delivery_guarantee::at_least_once || !r.leases.has(what.id)
       || std::ranges::none_of(facts, holds))
     return false;
-  // This fact comes first, so that it does not cover what the task gives back.
+  // This fact comes first, so that it does not apply to the splits that the task gives back.
   std::vector<job_record::fact> all{{number, lease_history::fact{lease_history::kept{what.id}}}};
   std::ranges::move(facts, std::back_inserter(all));
   facts = std::move(all);
@@ -60,7 +61,7 @@ bool job_core::keep_for_readers(const repetition& r, const task_end& what,
       after.held.apply(*held);
   }
   if (after.held.lost() == r.held.lost()) {
-    // The readers may have handed out everything meanwhile.
+    // The readers may have handed out everything in the meantime.
     if (!after.held.holds(what.id))
       facts.push_back({number, lease_history::fact{lease_history::released{what.id, {}}}});
     return false;

@@ -13,11 +13,11 @@ namespace headrace {
 
 namespace {
 
-/// Consumers that are not readers may send goodbyes, which are passed on to the task. This bounds
-/// their number.
+/// Consumers that are not readers may send goodbyes, which are passed on to the task. This is the
+/// most of them that are kept.
 constexpr size_t most_strangers = 1024;
-/// The pause between two announcements, for each task: with two workers it is not noticed, and a
-/// thousand that start their tasks cause only a few announcements.
+/// The pause between two announcements, multiplied by the number of tasks: with two workers it is
+/// not noticeable, and a thousand workers that start their tasks cause only a few announcements.
 constexpr duration pause_for_a_task = std::chrono::microseconds{50};
 constexpr duration longest_pause = std::chrono::milliseconds{50};
 
@@ -51,8 +51,8 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, unavailable(fmt::format("job {:x} has just ended", about_.id.value)));
     return finish();
   }
-  // A consumer that was a reader and is none any more was given up, and its rows went to others: it
-  // must not go on.
+  // The consumer was a reader and is none any more: it was given up, and its rows went to others.
+  // It must not continue.
   const auto known = record_.repetitions().find(wanted.repetition);
   const auto how = record_.ended_as(wanted.repetition);
   const bool reads = known != record_.repetitions().end()
@@ -107,7 +107,8 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     return finish();
   }
   heard_of(who.repetition, who.consumer);
-  // After a restart the reader's handle, and what it has missed, are not known.
+  // After a restart the job has neither the reader's handle nor the version of the view that the
+  // reader has.
   if (!connected_[who.repetition].readers.contains(who.consumer)) {
     const auto& r = record_.repetitions().at(who.repetition);
     now_places(r, who.consumer);
@@ -118,8 +119,8 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     if (r.leases.awaits(receipt.task, who.consumer)) {
       std::vector<job_record::fact> facts{
         {who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}};
-      // The only reader of an anonymous job knows itself what it has received. In coordinated reads
-      // consumers drop rounds of a lost task that not all of them have received.
+      // The only reader of an anonymous job has a complete record of what it received. In
+      // coordinated reads consumers drop rounds of a lost task that not all of them have received.
       if (!about_.name.empty() && about_.num_consumers == 0)
         facts.push_back({who.repetition, held_rows::fact{held_rows::task_over{
                                            receipt.task, {{who.consumer, receipt.marks}}}}});
@@ -132,7 +133,7 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     connected_[who.repetition].paces[who.consumer].add(*what.pace);
   if (what.waits)
     give_up_silent(r);
-  // A heartbeat without reports depends on no fact.
+  // An answer to a heartbeat without reports depends on no fact.
   todo_.push_back(job_command::answer{
     .to = request,
     .what = status{},
@@ -156,7 +157,8 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
           continue;
         departed[what.who.consumer] = mark;
         readers_known_[task] = 0;
-        // A consumer that was given up may still be in time, since its tasks wait for its link.
+        // A consumer that was given up may still become a reader again in time, because its tasks
+        // wait for its link.
         if (!reads)
           name_readers(r, known->second);
       }
@@ -164,7 +166,7 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
       if (about_.num_consumers != 0)
         note_rounds(r, what);
       account_for(r, what);
-      // The reader has handed out all rows of the tasks that it does not name.
+      // The reader has handed out all rows of the tasks that its report does not name.
       auto marks = what.handed_out;
       for (auto id : r.held.tasks_of(what.who.consumer)) marks.try_emplace(id, UINT64_MAX);
       note_marks(r, what.who.consumer, marks);
@@ -182,7 +184,7 @@ void job_core::account_for(const repetition& r, const leave_iteration& what) {
   for (const auto& receipt : what.receipts)
     if (r.leases.has(receipt.task))
       commit({{number, lease_history::fact{lease_history::received{who, receipt}}}});
-  // The reader has received nothing of the tasks that it does not name.
+  // The reader has received no rows of the tasks that its report does not name.
   for (const auto& [id, task] : r.state.tasks())
     if (r.leases.awaits(id, who))
       commit({{number, lease_history::fact{lease_history::received{who, {.task = id}}}}});
@@ -284,7 +286,7 @@ iteration_view job_core::view_of(const repetition& r) const {
 
 void job_core::now_places(const repetition& r, consumer_id who) {
   auto& known = connected_[r.state.repetition()];
-  // The next announcement is a change to the view that this reader is sent now.
+  // The next announcement is a change to the view that this reader is being sent now.
   if (!known.announced || known.announced->version != r.state.version())
     announce_now(r);
   known.readers.insert(who);

@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-// Coordinated reads: epochs are proposed to the readers, and agreed on when all have answered.
+// Coordinated reads: epochs are proposed to the readers, and begin when all have answered.
 
 void job_core::note_rounds(const repetition& r, consumer_id who, const round_progress& what) {
   auto& known = connected_[r.state.repetition()];
@@ -45,8 +45,8 @@ void job_core::note_given_up(const repetition& r, consumer_id who) {
 }
 
 void job_core::lose_rounds(repetition& r, uint64_t up_to) {
-  // The others went on through rounds that this consumer had received. It may have handed out more
-  // than it reported last.
+  // The other consumers continued through rounds that this consumer had received. It may have
+  // handed out more than it last reported.
   const auto& tasks = r.state.rounds().epoch().tasks;
   for (const auto& [who, next] : std::exchange(connected_[r.state.repetition()].given_up, {}))
     if (next < up_to && !tasks.empty()) {
@@ -83,7 +83,7 @@ void job_core::look_at_rounds(repetition& r) {
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
       known.places.clear();
-      known.round = now.first_round; // lower than before if the rounds begin anew
+      known.round = now.first_round; // the number is lower than before if the rounds begin anew
       known.rounds.clear();
       known.left_at = 0;
       lose_rounds(r, now.first_round);

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// Splits: the answers to questions, one after the other.
+// Splits: questions are answered one after the other.
 
 job_commands job_core::lease(request_token request, const splits_request& wanted, time_point now) {
   now_ = now;
@@ -48,7 +48,7 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
   }
   auto& questions = connected_[r->state.repetition()].leases;
   // The question is repeated, or its pass is closed: the earlier request is answered and dropped. A
-  // repeated report of a closed pass says nothing about later passes.
+  // repeated report of a closed pass does not apply to later passes.
   std::erase_if(questions, [&](const auto& earlier) {
     if (earlier.what.task != id || earlier.what.source != which.source
         || (closes && earlier.what.pass != which.pass))
@@ -101,7 +101,7 @@ void job_core::settle(repetition& r) {
     answer(at->request, std::move(out));
     return erase(at);
   };
-  // One answer can make others possible, so all questions are tried until none can be answered.
+  // One answer can make others possible, so the loop ends only when no question can be answered.
   for (bool progress = true; progress;) {
     progress = false;
     for (auto at = questions.begin(); at != questions.end();) {

@@ -12,10 +12,11 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
   now_ = now;
   const bool known = is_present(who);
   workers_[who.id] = who;
-  // A known worker has lost only its connection: its tasks run.
+  // A worker that is in the table has only lost its connection: its tasks run.
   if (!known)
     for (auto& [number, r] : record_.repetitions()) {
-      // It was away while there was no dispatcher, and may not have received its last orders.
+      // The worker was not connected while there was no dispatcher, and may not have received its
+      // last orders.
       for (const auto& [id, task] : r.state.tasks())
         if (task.alive() && task.worker.id == who.id && task.worker.life == who.life)
           start(r, task);
@@ -119,8 +120,8 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
       .job = about_.id,
       .repetition = r.state.repetition(),
       .policy = about_.policy,
-      // Under OFF each copy of the graph has a seed of its own; under other policies all tasks
-      // together make one run.
+      // Under OFF each copy of the graph has a seed of its own; under other policies all tasks have
+      // the seed of the repetition, as if they were one run.
       .seed = about_.policy == sharding_policy::off ? r.seed ^ what.id.value : r.seed,
       .shared = !about_.name.empty(),
       .fingerprint = about_.fingerprint,
@@ -197,19 +198,19 @@ void job_core::ended(repetition& r, const task_end& what) {
 }
 
 void job_core::left(repetition& r, const task_end& what) {
-  // One group has the end of the task and what it gives back, so that the splits are not leased
-  // again while the task could still read them.
+  // The end of the task and the splits that it gives back are stored in one group, so that these
+  // splits are not leased again while the task could still read them.
   std::vector<job_record::fact> facts;
   for (const auto& one : what.unread)
     for (const auto& back : r.splits.leave(what.id, one))
       facts.push_back({r.state.repetition(), split_assigner::fact{back}});
   bool back = !facts.empty();
-  // In coordinated reads the others continue without the rounds that a task had ahead.
+  // In coordinated reads the other consumers continue without the rounds that a task had ahead.
   if (about_.num_consumers != 0 && r.leases.has(what.id)) {
     auto rest = rest_of(r, back);
     rest.unsettled = true;
     const auto decided = r.state.task_lost(what.id, what.life, what.made, rest);
-    if (!decided.facts.empty()) // else the report is repeated
+    if (!decided.facts.empty()) // otherwise the report is repeated
       carry_out(r, decided, std::move(facts));
     return;
   }

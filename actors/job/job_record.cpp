@@ -11,11 +11,11 @@ namespace headrace {
 
 namespace {
 
-/// How many bits of a task's id number the tasks of its repetition.
+/// The number of bits of a task's id that number the tasks of its repetition.
 constexpr unsigned counting_bits = 16;
 
-/// The tasks of one repetition are numbered from here. The result is practically unique, also if
-/// the repetition begins again after it was collected, and has 53 bits, like job ids.
+/// The number from which the tasks of one repetition are numbered. It is practically unique, even
+/// if the repetition begins again after it was collected, and has 53 bits, as job ids have.
 uint64_t first_task_id(job_id job, uint64_t repetition, uint64_t seed) {
   return detail::mix(detail::mix(job.value, repetition), seed) >> 27 << counting_bits;
 }
@@ -150,10 +150,11 @@ std::optional<status> job_record::ended_as(uint64_t number) const {
 
 iteration_losses job_record::losses_of(const repetition& r) const {
   auto out = r.leases.losses();
-  // Under at_least_once, rows that lost readers held are read again.
+  // Under at_least_once, rows that lost readers held are read again, so they are not lost.
   if (guarantee_ == delivery_guarantee::at_most_once)
     out.elements += r.held.lost();
-  // Under a static policy, what a task that left had given of its shard is given again.
+  // Under a static policy, another task gives again all that a task which left had given of its
+  // shard.
   const bool anew = is_static(mode_);
   const auto gone = [&](const auto& entry) {
     using state = iteration::task_state;
@@ -190,7 +191,7 @@ std::vector<job_record::fact> job_record::facts_of(uint64_t number,
   const auto& leases = repetitions_.at(number).leases;
   const auto& readers = after.consumers();
   for (auto id : decided.todo.forget)
-    // Until its readers have sent their receipts, no pass is over for other tasks.
+    // No pass is over for other tasks until the readers of the lost task have sent their receipts.
     if (after.tasks().at(id).state == iteration::task_state::lost && leases.has(id))
       out.push_back({number, lease_history::lost{id, {readers.begin(), readers.end()}}});
     else

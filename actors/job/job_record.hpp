@@ -25,11 +25,12 @@ public:
     uint64_t seed = 0;
     friend bool operator==(const begun&, const begun&) = default;
   };
-  /// The repetition is finished and nobody reads it: only how it ended is kept.
+  /// The repetition is finished and no reader reads it: only its result is kept.
   struct forgotten {
     friend bool operator==(const forgotten&, const forgotten&) = default;
   };
-  /// Nobody has read the unfinished repetition for long: it is removed as if it had never begun.
+  /// No reader has read the unfinished repetition for `job_gc_timeout`: it is removed as if it had
+  /// never begun.
   struct collected {
     friend bool operator==(const collected&, const collected&) = default;
   };
@@ -64,17 +65,17 @@ public:
   /// splits.
   std::vector<fact> facts_of(uint64_t number, const iteration::decision& decided) const;
 
-  /// Facts that forget the repetitions that are finished and not read, except the newest.
+  /// Facts that forget the finished repetitions without readers, except the newest repetition.
   std::vector<fact> spent() const;
-  /// How a forgotten repetition ended; nullopt: it is not forgotten.
+  /// The result of a forgotten repetition; nullopt: the repetition is not forgotten.
   std::optional<status> ended_as(uint64_t number) const;
-  /// The part that is kept of the job when it has ended: which repetitions are finished.
+  /// The part of the job that is kept when the job has ended: which repetitions are finished.
   job_past past() const;
   /// The repetition was collected lately, and has not begun again.
   bool was_collected(uint64_t number) const;
   /// The task belonged to a repetition that was collected lately.
   bool was_collected(task_id task) const;
-  /// Some repetition was collected, and is neither begun again nor finished.
+  /// True if some repetition was collected, and is neither begun again nor finished.
   bool has_collected() const;
 
   /// The tasks that workers run or were ordered to run.
@@ -90,13 +91,13 @@ public:
 
 private:
   friend struct record_codec<job_record>;
-  /// How many of the latest collected repetitions are remembered.
+  /// The most collected repetitions that are remembered.
   static constexpr size_t most_collected = 16;
-  /// How many failures are remembered with their reasons; earlier ones count as successes.
+  /// The most failures whose reasons are remembered; earlier ones count as successes.
   static constexpr size_t most_failures = 1'000;
   struct gone {
     uint64_t repetition = 0;
-    uint64_t family = 0; ///< the common part of the ids of its tasks
+    uint64_t family = 0; ///< the part that the ids of all its tasks have in common
     friend bool operator==(const gone&, const gone&) = default;
   };
   void forget(std::map<uint64_t, repetition>::iterator at);
@@ -110,9 +111,9 @@ private:
   reading_rule reads_;
   std::map<uint64_t, repetition> repetitions_;
   uint64_t over_below_ = 0; ///< all repetitions before this one are forgotten
-  /// Forgotten repetitions from `over_below_` on, and those that failed.
+  /// Forgotten repetitions from `over_below_` on, and all that failed.
   std::map<uint64_t, status> over_;
-  std::deque<gone> collected_; ///< the latest ones
+  std::deque<gone> collected_; ///< the repetitions that were collected last
 };
 
 } // namespace headrace

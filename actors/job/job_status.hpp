@@ -8,7 +8,7 @@
 namespace headrace {
 
 /// Writes the status of a job's newest repetition. `round`: in coordinated reads, the next round of
-/// the foremost consumer. `paces`: of the readers of that repetition.
+/// the consumer that is furthest ahead. `paces`: the paces of the readers of that repetition.
 void write_job_status(schema::JobStatus::Builder out, const job_description& about,
                       const job_record& record, uint64_t round,
                       const std::map<consumer_id, pace_window>& paces = {});

@@ -10,7 +10,7 @@ namespace {
 struct range {
   uint64_t first = 0, end = 0;
 };
-/// How many passes the sources of one group may be apart in a task.
+/// The most passes by which the sources of one group may differ in a task.
 constexpr uint64_t passes_at_a_time = 4;
 
 using ranges_by_pass = std::map<std::pair<uint64_t, uint32_t>, std::vector<range>>;
@@ -73,8 +73,8 @@ void lease_history::apply(const split_assigner::fact& what) {
   if (const auto* given = std::get_if<split_assigner::leased_to>(&what))
     leased(*given);
   else if (const auto* back = std::get_if<split_assigner::returned>(&what)) {
-    // Splits that are `kept` come from a task that ends in the same group of facts, so its leases
-    // are removed anyway, unless readers hold rows of it.
+    // Splits with `kept` come from a task that ends in the same group of facts. The leases of that
+    // task are removed anyway, unless readers hold rows of it.
     if (!back->kept)
       given_back(*back, [](task_id) { return true; });
     else if (!kept_.empty())
@@ -104,7 +104,7 @@ void lease_history::leased(const split_assigner::leased_to& x) {
     return;
   }
   const auto& splits = *x.splits;
-  // A reader that is gone may still be sent rows, until the task has learned that it is gone.
+  // The task may still deal rows to a reader that is gone, until it is informed of that.
   const auto held = of.untold != 0 ? held_by::perhaps : held_by::nobody;
   if (!all.empty() && all.back().at == held && all.back().splits.source == source
       && all.back().splits.pass == x.pass
@@ -146,7 +146,7 @@ void lease_history::on(const lost& x) {
   const auto known = tasks_.find(x.task);
   if (known == tasks_.end())
     return;
-  // The account that the task would have sent is lost with it.
+  // The account that the task would have sent is lost with the task.
   for (auto& one : known->second.all)
     if (one.at == held_by::perhaps)
       one.at = held_by::unknown;
@@ -194,9 +194,9 @@ void lease_history::on(const received& x) {
   mark(of, x.what);
   if (!x.what.without_given_back)
     of.given_back += x.what.given_back;
-  // Rows may still be on their way to the reader, or were given back and go to others.
+  // Rows may still be in transit to the reader, or were given back and go to others.
   of.out_of_order |= x.what.given_back != 0 || !x.what.newest;
-  // A receipt for a living task is that of a reader that leaves: the rows that it had not handed
+  // A receipt for a living task is that of a reader that leaves. The rows that it had not handed
   // out go to others.
   if (x.what.newest && awaited != lost_.end()) {
     of.newest.push_back(*x.what.newest);
@@ -209,13 +209,13 @@ void lease_history::on(const unheard& x) {
     const auto awaited = lost_.find(id);
     const bool lives = awaited == lost_.end();
     if (!lives && awaited->second.erase(x.who) == 0)
-      continue; // it has sent its receipt
+      continue; // the reader has sent its receipt
     for (auto& one : of.all)
       if (one.at == held_by::nobody)
         one.at = lives ? held_by::perhaps : held_by::unknown;
     if (lives) {
       of.untold = std::max(of.untold, x.version);
-      of.out_of_order = true; // rows that it held go to others
+      of.out_of_order = true; // the rows that it held go to others
     }
   }
   for (auto& [id, waits] : lost_) waits.erase(x.who);
@@ -262,7 +262,7 @@ lease_history::place lease_history::first_doubtful(const task_leases& of) const 
       return x.splits.source == newest.source && x.splits.pass == newest.pass
              && first <= newest.splits.first && newest.splits.first < end;
     });
-    if (at == of.all.end()) // it is older than all remembered leases
+    if (at == of.all.end()) // the lease is older than all remembered ones
       return all;
     out = std::min(out, {static_cast<size_t>(at - of.all.begin()),
                          newest.splits.first - at->splits.splits.first});
@@ -287,7 +287,7 @@ std::optional<lease_history::settlement> lease_history::settle() const {
   const auto doubtful = first_doubtful(of);
   for (size_t i = 0; i < of.all.size(); ++i) {
     const auto& [run, held] = of.all[i];
-    // Where rows come in order, a split before the newest row that has reached no reader gave no
+    // If rows arrive in order, a split before the newest row that has reached no reader made no
     // row.
     if (rows_.apart && held == held_by::nobody && i < doubtful.first)
       continue;

@@ -16,18 +16,18 @@
 
 namespace headrace {
 
-/// Records what the tasks of one repetition were leased, and which of it may have reached a reader.
-/// When a task is lost, its readers send receipts; splits that reached none of them are read again,
-/// if the graph allows that, and the others are counted as lost.
+/// Records the leases of the tasks of one repetition, and which of these splits may have reached a
+/// reader. When a task is lost, its readers send receipts. Splits that reached no reader are read
+/// again, if the graph allows that; the others are counted as lost.
 ///
 /// Under at_least_once, tasks report which splits are done, and these are removed. The remaining
-/// splits of a lost task are read again, except those of a single row that a reader has. If such a
-/// reader dies before it has handed out its rows, these are read again, too; so are the remaining
-/// splits of a task that left in order, of which a dead reader held rows.
+/// splits of a lost task are read again, except splits of a single row that a reader has. If such a
+/// reader is lost before it has handed out its rows, these splits are read again, too. So are the
+/// remaining splits of a task that left in order, if a lost reader held rows of them.
 ///
-/// Bounded: the last `least_leases` of each task are remembered, and as many more as `most_leases`
-/// for all tasks allows; earlier ones count as delivered (under at_least_once as lost, if the task
-/// is lost). Pure: changes only by facts, and the same facts make the same state.
+/// The memory is bounded: the last `least_leases` of each task are remembered, and as many more as
+/// `most_leases` for all tasks allows. Earlier leases count as delivered (under at_least_once as
+/// lost, if the task is lost). Pure: changes only by facts, and the same facts make the same state.
 class lease_history {
 public:
   static constexpr size_t least_leases = 16384;
@@ -38,7 +38,7 @@ public:
 
   // -- facts --------------------------------------------------------------------
 
-  /// A task is lost. These readers may have rows of it, and are asked for receipts.
+  /// A task is lost. These readers may have rows of it, and have to send receipts.
   struct lost {
     task_id task;
     std::vector<consumer_id> readers;
@@ -50,19 +50,20 @@ public:
     split_receipt what;
     friend bool operator==(const received&, const received&) = default;
   };
-  /// A reader is gone and sent no receipts. A living task will send an account instead; of a lost
-  /// task it is unknown what reached the reader.
+  /// A reader is gone and sent no receipts. For a living task the job will get an account instead;
+  /// for a lost task it is unknown which rows reached the reader.
   struct unheard {
     consumer_id who;
-    uint64_t version = 0; ///< the first version of the TaskReaders that do not name it
+    uint64_t version = 0; ///< the first version of the TaskReaders that does not name the reader
     friend bool operator==(const unheard&, const unheard&) = default;
   };
-  /// A task sent its account. It covers all readers that were gone at that version.
+  /// A task sent its account. It covers all readers that were gone at that version of the
+  /// TaskReaders.
   struct given {
     task_id task;
     uint64_t version = 0;
     split_receipt what;
-    /// The total of elements that nobody is given, because readers that are gone may have handed
+    /// The total of elements that no reader is given, because readers that are gone may have handed
     /// them out.
     uint64_t lost = 0;
     friend bool operator==(const given&, const given&) = default;
@@ -70,51 +71,51 @@ public:
   /// A lost task is settled, and is removed.
   struct settled {
     task_id task;
-    iteration_losses lost; ///< what is lost with it
+    iteration_losses lost; ///< the losses of that task
     friend bool operator==(const settled&, const settled&) = default;
   };
-  /// A task reports which splits are done: for each source, all up to a place in the order of its
-  /// leases.
+  /// A task reports which splits are done: for each source, all splits up to a place in the order
+  /// of its leases.
   struct done {
     task_id task;
     std::vector<splits_done> places;
     friend bool operator==(const done&, const done&) = default;
   };
-  /// The task is over, or settled, and readers hold rows of it: its leases are kept.
+  /// The task is over or settled, and readers hold rows of it: its leases are kept.
   struct kept {
     task_id task;
     friend bool operator==(const kept&, const kept&) = default;
   };
-  /// Readers have handed out what they held of a kept task, or its splits are read again: it is
-  /// removed.
+  /// Readers have handed out all rows that they held of a kept task, or its splits are read again:
+  /// the task is removed.
   struct released {
     task_id task;
-    iteration_losses lost; ///< what is lost with its readers
+    iteration_losses lost; ///< the losses with readers of that task
     friend bool operator==(const released&, const released&) = default;
   };
   using fact = std::variant<lost, received, unheard, given, settled, done, kept, released>;
   void apply(const fact& what);
-  /// Applies a fact of the assigner: leases, returned splits.
+  /// Applies a fact of the assigner: leases or returned splits.
   void apply(const split_assigner::fact& what);
 
   // -- decisions ------------------------------------------------------------------
 
-  /// How a lost task is settled once all its readers have sent receipts: the splits to be read
-  /// again, then the fact that it is settled.
+  /// The outcome for a lost task once all its readers have sent receipts: the splits to be read
+  /// again, and then the fact that the task is settled.
   struct settlement {
     std::vector<split_assigner::returned> back;
     settled outcome;
   };
-  /// For one lost task that can be settled; nullopt if there is none.
+  /// The outcome for one lost task that can be settled; nullopt if there is none.
   std::optional<settlement> settle() const;
 
-  /// The outcome for a kept task when one of its readers is gone with rows: the splits to be read
-  /// again, then the fact that it is removed.
+  /// The outcome for a kept task when one of its readers is gone and held rows: the splits to be
+  /// read again, and then the fact that the task is removed.
   struct rereading {
     std::vector<split_assigner::returned> back;
     released outcome;
   };
-  /// nullopt: the task is not kept.
+  /// nullopt: the leases of the task are not kept.
   std::optional<rereading> read_again(task_id task) const;
 
   // -- state ------------------------------------------------------------------------
@@ -123,9 +124,9 @@ public:
   bool has(task_id task) const { return tasks_.contains(task); }
   /// True if the task is over, and its leases are kept.
   bool keeps(task_id task) const { return kept_.contains(task); }
-  /// True if that reader is asked for a receipt of the task.
+  /// True if that reader has to send a receipt for the task.
   bool awaits(task_id task, consumer_id who) const;
-  /// True if a lost task, other than `but_for`, is not settled.
+  /// True if a lost task other than `but_for` is not settled.
   bool unsettled(task_id but_for = {}) const noexcept {
     return lost_.size() > (lost_.contains(but_for) ? 1 : 0);
   }
@@ -145,11 +146,11 @@ private:
   enum class held_by : uint8_t {
     nobody,
     perhaps, ///< a reader that is gone may have some; the living task will report it
-    unknown, ///< a reader that is gone may have some, and nobody will report it
+    unknown, ///< a reader that is gone may have some, and no report will follow
     reader,
   };
   struct lease {
-    split_run splits; ///< for the first source of the group
+    split_run splits; ///< the splits of the first source of the group
     held_by at = held_by::nobody;
     friend bool operator==(const lease&, const lease&) = default;
   };
@@ -158,14 +159,15 @@ private:
     /// The number of answers, by the first source of a group and pass. An answer that is repeated,
     /// or that is for another source of the group, is not a new lease.
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
-    /// Set when the task is lost: for each reader, the split of its newest row.
+    /// Set when the task is lost: for each reader, the split of the newest row that it received.
     std::vector<split_run> newest;
     /// Rows may be missing that come before the newest row of all readers.
     bool out_of_order = false;
     uint64_t given_back = 0; ///< rows that readers gave back
     uint64_t untold = 0;     ///< not zero: the task still has to send an account for this version
     uint64_t lost_elements = 0; ///< elements that were lost with readers, as the task reported
-    uint64_t forgotten = 0; ///< under at_least_once: splits that were removed to bound the memory
+    /// Under at_least_once: the number of splits that were removed to bound the memory.
+    uint64_t forgotten = 0;
     friend bool operator==(const task_leases&, const task_leases&) = default;
   };
 
@@ -176,14 +178,14 @@ private:
   void on(const received& x);
   void on(const unheard& x);
   void on(const given& x);
-  /// Marks the leases of these splits as having reached a reader.
+  /// Records for the leases of these splits that they have reached a reader.
   void mark(task_leases& of, const split_receipt& what) const;
   void on(const settled& x);
   void on(const done& x);
   void on(const kept& x);
   void on(const released& x);
   void leased(const split_assigner::leased_to& x);
-  /// `of`: the task that gave the splits back; unset: unknown, so all tasks are searched.
+  /// `of`: the task that gave the splits back; unset: all tasks are searched.
   template <class Whose>
   void given_back(const split_assigner::returned& x, Whose whose);
   /// The place of the first split of a source that is not done.
@@ -197,10 +199,11 @@ private:
 
   split_rows rows_;
   delivery_guarantee guarantee_;
-  std::vector<uint32_t> first_of_group_; ///< by source
+  std::vector<uint32_t> first_of_group_; ///< by source: the first source of its group
   std::map<task_id, task_leases> tasks_;
-  std::map<task_id, std::set<consumer_id>> lost_; ///< and the readers that have not sent receipts
-  std::set<task_id> kept_;                        ///< a subset of `tasks_`
+  /// By lost task: the readers that have not sent receipts.
+  std::map<task_id, std::set<consumer_id>> lost_;
+  std::set<task_id> kept_; ///< a subset of `tasks_`
   iteration_losses losses_;
 };
 

@@ -30,7 +30,7 @@ void lease_history::on(const done& x) {
       auto& splits = one.splits.splits;
       if (one.splits.source == source && (one.splits.pass < pass || i < first.first))
         continue;
-      if (i == first.first) { // the lease is one of that source
+      if (i == first.first) { // the lease belongs to that source
         splits.first += first.second;
         splits.count -= first.second;
         if (splits.count == 0)
@@ -60,7 +60,7 @@ void lease_history::on(const kept& x) {
   if (known == tasks_.end())
     return;
   kept_.insert(x.task);
-  // The task is lost, and is settled with this.
+  // The task is lost, and this settles it.
   if (lost_.contains(x.task))
     std::erase_if(known->second.all,
                   [&](const lease& one) { return !rows_.single || one.at != held_by::reader; });
@@ -76,8 +76,8 @@ lease_history::settlement lease_history::settle_for_good(task_id id, const task_
   settlement out{{}, {id, {}}};
   auto& lost = out.outcome.lost;
   for (const auto& [run, held] : of.all) {
-    // A split of a single row that has reached a reader: the reader hands it out, or is recorded as
-    // having held it when it dies.
+    // A split of a single row that has reached a reader: the reader hands the row out, or, if the
+    // reader is lost, is recorded as having held it.
     if (rows_.single && held == held_by::reader)
       continue;
     out.back.push_back({run.source, run.pass, run.splits});

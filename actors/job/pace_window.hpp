@@ -7,13 +7,14 @@
 
 namespace headrace {
 
-/// What a reader did in the last seconds, of the totals in its heartbeats. Pure.
+/// The pace of a reader in the last seconds, from the totals in its heartbeats. Pure.
 class pace_window {
 public:
-  /// As that of what operators do.
+  /// The length of the window, which is equal to that of the operators' activity.
   static constexpr duration length = std::chrono::seconds{4};
 
-  /// Adds the totals of a heartbeat. Those that do not belong to the earlier ones begin anew.
+  /// Adds the totals of a heartbeat. Totals that do not continue the earlier ones begin a new
+  /// window.
   void add(const reader_pace& totals) {
     const auto later = [](const reader_pace& a, const reader_pace& b) {
       return a.elapsed < b.elapsed && a.waited <= b.waited && a.elements <= b.elements
@@ -22,12 +23,12 @@ public:
     if (!points_.empty() && !later(points_.back(), totals))
       points_.clear();
     points_.push_back(totals);
-    // The remaining points span `length`, or all there is.
+    // The remaining points span `length`, or all points span less.
     while (points_.size() > 2 && totals.elapsed - points_[1].elapsed >= length) points_.pop_front();
   }
 
   struct recent {
-    double waited = -1; ///< share of the time; negative: not known yet
+    double waited = -1; ///< the share of the time; negative: not known yet
     double elements_per_second = 0;
     double bytes_per_second = 0;
   };

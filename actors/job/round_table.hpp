@@ -34,7 +34,7 @@ public:
   };
 
   explicit round_table(uint32_t consumers = 0) : consumers_(consumers) {}
-  /// From a view of another table.
+  /// The table of a view, which another table made.
   explicit round_table(const round_view& known);
 
   void apply(const proposed& what) { proposed_ = what.epoch; }
@@ -46,8 +46,8 @@ public:
 
   // -- decisions ------------------------------------------------------------------
 
-  /// Ok if a consumer may take that seat. `rejoins`: it may replace another consumer, also when
-  /// rounds were handed out already.
+  /// Ok if a consumer may take that seat. `rejoins`: it may replace another consumer even if rounds
+  /// were handed out already.
   status may_take(uint32_t index, bool rejoins, const std::string& job) const;
 
   /// The tasks that could serve rounds.
@@ -57,10 +57,11 @@ public:
   };
   /// Nothing is to be done.
   struct wait {};
-  /// All consumers that know the tasks' outputs are gone: the tasks must be begun anew.
+  /// All consumers that have received parts of the tasks' outputs are gone: the tasks must be begun
+  /// anew.
   struct renew {};
   using step = std::variant<wait, proposed, agreed, renew>;
-  /// `places`: for each consumer that waits for the proposed epoch, its next round. `furthest`: all
+  /// `places`: the next round of each consumer that waits for the proposed epoch. `furthest`: all
   /// earlier rounds were handed out by some consumer, which may be gone. `left_behind`: a reading
   /// consumer is behind one that left in order.
   step next(const tasks& there, const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
@@ -83,7 +84,7 @@ private:
   uint32_t consumers_;
   round_epoch now_;
   uint64_t proposed_ = 0;
-  std::map<uint32_t, round_seat> seats_; ///< by index
+  std::map<uint32_t, round_seat> seats_; ///< the seats by index
 };
 
 } // namespace headrace
