@@ -1,7 +1,7 @@
 #pragma once
 
-/// The messages that the service's actors send each other inside a process, and their handles.
-/// Between processes they send only envelopes.
+/// The messages that the actors of the service send each other inside a process, and the types of
+/// their handles. Between processes they send only envelopes.
 
 #include "headrace/actors/consumer/consumer_event.hpp"
 #include "headrace/actors/protocol/save_messages.hpp"
@@ -27,11 +27,11 @@ CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_report>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::runner_over>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::save_report>))
-// A deadline of the actor's own has come. The message has the deadline's number, which tells a void
-// deadline from the present one.
+// A deadline that the actor set has come. The message contains the deadline's number, by which the
+// actor recognises a void deadline.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
-// A group of facts is kept, or never will be. The message has the number of the group, and true if
-// it is kept.
+// A group of facts is stored, or never will be. The message contains the number of the group, and
+// true if it is stored.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, stored, "stored")
 CAF_END_TYPE_ID_BLOCK(headrace_actors)
 

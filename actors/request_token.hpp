@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-/// Names a request that a core has to answer. The actor draws a new token for each request, and
-/// keeps the sender under it; tokens have no other meaning.
+/// Identifies a request that a core has to answer. The actor draws a new token for each request,
+/// and keeps the sender of the request under it; tokens have no other meaning.
 using request_token = strong_id<struct request_token_tag>;
 
 } // namespace headrace

@@ -10,13 +10,13 @@
 
 namespace headrace {
 
-/// The threads of a process that were asked to stop and have not ended. A busy thread will look at
-/// its stop token sooner or later; one that is idle for long is stuck in foreign code: nobody waits
-/// for it, it is only counted. Thread-safe.
+/// The threads of a process that were requested to stop and have not ended. A busy thread will
+/// check its stop token sooner or later. A thread that is idle for long is stuck in foreign code:
+/// nothing waits for it, it is only counted. Thread-safe.
 class stopping_threads {
 public:
   using token = uint64_t;
-  /// The processor time that a thread has used so far. Called until the thread is removed.
+  /// Returns the processor time that a thread has used so far. Called until the thread is removed.
   using cpu_time = std::function<duration()>;
 
   /// Adds a thread, which must remove itself before it ends.
@@ -47,13 +47,14 @@ public:
   }
 
 private:
-  /// A thread that uses more than one part in this many of the time is busy. A stuck one uses none;
-  /// a busy one may get little where many threads want to run.
+  /// A thread that uses more than this fraction (one part in so many) of the elapsed time is busy.
+  /// A stuck thread uses none; a busy one may get little processor time if many threads are ready
+  /// to run.
   static constexpr int busy_share = 200;
   struct entry {
     cpu_time used;
     time_point idle_since;
-    duration used_before{}; ///< as it was at `idle_since`
+    duration used_before{}; ///< the processor time at `idle_since`
   };
 
   std::mutex mutex_;

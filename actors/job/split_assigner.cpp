@@ -22,7 +22,7 @@ split_assigner::split_assigner(const split_plan& plan) : plan_(plan) {
     auto& g = groups_[source.group];
     g.sources.push_back(i);
     g.in_pairs = g.sources.size() == 1 && source.zipped;
-    // Sources that advance together end with the shortest one.
+    // Sources that advance together end with the shortest of them.
     if (source.splits)
       g.total = g.total ? std::min(*g.total, *source.splits) : *source.splits;
   }
@@ -100,7 +100,7 @@ std::optional<split_assigner::fact> split_assigner::note(const lease_request& wa
     wanted.listing && (pass == passes_.end() || !pass->second.listings.contains(wanted.source));
   if (known && !first_to_list && (!wanted.total || (total && *total <= *wanted.total)))
     return {};
-  // A task with another listing is refused, so its total is of no use.
+  // A task whose listing differs is refused, so its total is not used.
   if (!first_to_list && !refused(wanted, {}).ok())
     return {};
   came_to out{wanted.task, wanted.source, wanted.pass, wanted.total};
@@ -138,7 +138,7 @@ pass_over split_assigner::over_for(task_id task, key where) const {
   if (pass != passes_.end())
     return {.alone =
               !pass->second.shared && (!pass->second.reader || *pass->second.reader == task)};
-  // The pass that runs now, or an earlier one of which splits were returned.
+  // The pass that runs now, or an earlier pass of which splits were returned.
   auto running = groups_.at(where.second).passes_over;
   for (auto at = passes_.lower_bound(where); at != passes_.end() && at->first.first < running; ++at)
     if (at->first.second == where.second)
@@ -189,7 +189,7 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   const auto mine = holders.find(wanted.task);
   if (mine == holders.end())
     return {};
-  // Ranges that other sources of the group were sent already come first.
+  // Ranges that other sources of the group were already sent come first.
   const auto& [ranges, dropped, end, given, done] = mine->second;
   const auto& next = pass->second.next;
   const auto& total = pass->second.total;
@@ -201,7 +201,7 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
     return over();
   for (auto at = told - dropped; at < ranges.size() && out.size() < most; ++at) {
     auto piece = ranges[at];
-    // The total may have become known, or smaller, since the range was leased.
+    // Since the range was leased the total may have become known, or smaller.
     if (total && piece.first + piece.count > *total)
       piece.count = *total - std::min(*total, piece.first);
     if (piece.count == 0)
@@ -210,7 +210,7 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   }
   if (!out.empty())
     return out;
-  // Beyond the end of another source of the group, returned splits would be out of step.
+  // Returned splits beyond the end of another source of the group would not match its splits.
   if (total && end > *total)
     return over();
   if (!returned.empty()) {
@@ -272,8 +272,8 @@ std::vector<split_assigner::returned> split_assigner::give_back(task_id task,
 
 std::vector<split_assigner::returned> split_assigner::leave(task_id task,
                                                             const unread_splits& unread) const {
-  // The report is that of the task's furthest source. The last answer may have been sent to another
-  // source of its group, or for a later pass, and not have reached the task.
+  // The report is that of the furthest source of the task. The last answer may have been sent to
+  // another source of its group, or for a later pass, and may not have reached the task.
   const answered* last = nullptr;
   auto known = unread;
   for (const auto& [whose, given] : answered_) {
@@ -293,7 +293,8 @@ std::vector<split_assigner::returned> split_assigner::leave(task_id task,
 
 std::vector<split_assigner::returned>
 split_assigner::pieces_from(task_id task, const unread_splits& unread, const answered& last) const {
-  // The task has closed that pass, or was sent its end: it has given back what it had.
+  // The task has closed that pass, or was sent its end: it has already given back its unread
+  // splits.
   const auto holders = holdings_.find({unread.pass, group_of(unread.source)});
   if (holders == holdings_.end() || !holders->second.contains(task)
       || holders->second.at(task).done.contains(unread.source))
@@ -308,7 +309,7 @@ split_assigner::pieces_from(task_id task, const unread_splits& unread, const ans
     const auto& piece = pieces[i];
     if (!piece)
       continue;
-    if (first + i >= unread.answered) // the task has not come to this piece
+    if (first + i >= unread.answered) // the task has not begun this piece
       out.push_back({unread.source, unread.pass, *piece});
     else if (first + i + 1 == unread.answered && is_tail(*piece))
       out.push_back({unread.source, unread.pass, unread.rest});

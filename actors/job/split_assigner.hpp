@@ -18,13 +18,13 @@
 
 namespace headrace {
 
-/// A task asks for splits of a source. It has read all splits of this source and pass that it was
-/// given before.
+/// A task's request for splits of a source. The task has read all splits of this source and pass
+/// that it was given before.
 struct lease_request {
   task_id task;
   uint32_t source = 0;
   uint64_t pass = 0;
-  std::optional<uint64_t> total; ///< splits in a pass, if the task knows it
+  std::optional<uint64_t> total; ///< splits in a pass, if the task has found their number
   /// The number of the question about this pass. A repeated question gets the same answer; without
   /// a number, each question is a new one.
   std::optional<uint64_t> number = {};
@@ -34,23 +34,28 @@ struct lease_request {
 
 /// Leases the splits of one repetition of a job under DYNAMIC.
 ///
-/// The size of a lease follows guided self-scheduling: what is left, divided by twice the number of
-/// tasks, down to one split as a source runs out. It is also no more than what the task reads in
-/// about `lease_time`, judged by its last lease, so that a lost worker takes little with it
-/// whatever a split costs. A task's first lease is one split, and leases grow at most eightfold.
-/// Sources of one group are leased equal ranges together; zipped sources that do not advance
-/// together are leased at most 8 splits. A pass of a source is over for a task only when no other
-/// task holds unread splits of it, apart from tasks that wait for each other (waiting_leases).
-/// Splits that are given back after all tasks were sent the end are read by a task that begins
-/// later. The memory does not grow with the number of splits, leases or passes. Pure: changes only
-/// by facts, and the same facts make the same state, except for the pace of tasks.
+/// The size of a lease follows guided self-scheduling: the remaining splits, divided by twice the
+/// number of tasks, down to one split at the end of a source. A lease is also no larger than what
+/// the task reads in about `lease_time`, estimated from its last lease, so that few splits are lost
+/// with a worker, whatever the cost of a split. A task's first lease is one split, and leases grow
+/// at most eightfold. Sources of one group are leased equal ranges together; zipped sources that do
+/// not advance together are leased at most 8 splits.
+///
+/// A pass of a source is over for a task only when no other task holds unread splits of it, except
+/// tasks that wait for each other (waiting_leases). Splits that are given back after all tasks were
+/// sent the end are read by a task that begins later. The memory does not grow with the number of
+/// splits, leases or passes.
+///
+/// Pure: changes only by facts, and the same facts make the same state, except for the pace of
+/// tasks.
 class split_assigner {
 public:
   /// The time for which a lease should keep a task busy.
   static constexpr duration lease_time = std::chrono::milliseconds{100};
-  /// Leases that take less time are not made smaller, as questions would cost more than they gain.
+  /// Leases that take less time are not made smaller, because the questions would cost more time
+  /// than smaller leases save.
   static constexpr duration least_lease_time = std::chrono::milliseconds{2};
-  /// Returned splits of a pass are kept for tasks that have not come to that pass, until other
+  /// Returned splits of a pass are kept for tasks that have not reached that pass, until other
   /// tasks are this many passes further.
   static constexpr uint64_t most_passes = 1024;
   /// The most pieces in one answer.
@@ -65,13 +70,14 @@ public:
     uint64_t tasks = 0;
     friend bool operator==(const shared_by&, const shared_by&) = default;
   };
-  /// A task came to a pass of a source, and may know the number of its splits.
+  /// A task has reached a pass of a source, and may have found the number of its splits.
   struct came_to {
     task_id task;
     uint32_t source = 0;
     uint64_t pass = 0;
     std::optional<uint64_t> total;
-    /// The listing of the first task that came to the pass: all others must have found the same.
+    /// The listing of the first task that reached the pass. All other tasks must have the same
+    /// listing.
     std::optional<split_listing> listing = {};
     friend bool operator==(const came_to&, const came_to&) = default;
   };
@@ -86,8 +92,8 @@ public:
     bool continues = false;
     friend bool operator==(const leased_to&, const leased_to&) = default;
   };
-  /// The task is over: it has read what it held, or gave it back before. For a lost task see
-  /// lease_history.
+  /// The task is over: it has read the splits that it held, or gave them back before. For a lost
+  /// task see lease_history.
   struct task_gone {
     task_id task;
     friend bool operator==(const task_gone&, const task_gone&) = default;
@@ -98,7 +104,7 @@ public:
     uint64_t pass = 0;
     split_range splits;
     /// True: the splits are kept until a task comes that reads them. False: the task closed the
-    /// pass, so they are only for tasks that still read it.
+    /// pass, so they are only for tasks that still read the pass.
     bool kept = true;
     friend bool operator==(const returned&, const returned&) = default;
   };
@@ -114,25 +120,28 @@ public:
 
   // -- decisions ----------------------------------------------------------------
 
-  /// The facts that a request reports; nullopt: nothing new.
+  /// The facts that follow from the content of a request; nullopt: the request contains nothing
+  /// new.
   std::optional<fact> note(const lease_request& wanted) const;
-  /// The answer to a request, to be called after `note`: a piece, or the end of the pass, and
+  /// The answer to a request, to be called after `note`: a piece or the end of the pass, and
   /// further pieces for the following questions. Empty: the question must wait until something
-  /// changes. `beside`: tasks whose unread splits need not be waited for (see waiting_leases).
+  /// changes. `beside`: tasks for whose unread splits the answer need not wait (see
+  /// waiting_leases).
   std::vector<leased_to> decide(const lease_request& wanted, const std::set<task_id>& beside,
                                 time_point now) const;
   /// The tasks that hold unread splits of that source and pass, except those in `beside`.
   std::vector<task_id> holders(const lease_request& wanted, const std::set<task_id>& beside) const;
-  /// Not ok: the task's listing differs from that of the first task, so that its split numbers mean
-  /// other things. The error names `who`.
+  /// Not ok: the task's listing differs from that of the first task, so the same split numbers
+  /// stand for different splits. The error names `who`.
   status refused(const lease_request& wanted, std::string_view who) const;
-  /// The facts that follow when a task closes a pass; empty the second time.
+  /// The facts that follow when a task closes a pass. There are none when it closes the pass a
+  /// second time.
   std::vector<fact> close(task_id task, const unread_splits& unread) const;
-  /// The splits of the pass that a task has not begun. @pre it has asked nothing since
+  /// The splits of the pass that a task has not begun. @pre the task has sent no later question
   std::vector<returned> give_back(task_id task, const unread_splits& unread) const;
-  /// The splits that a leaving task gives back, with those of answers that it does not know of.
+  /// The splits that a leaving task gives back, with those of answers that have not reached it.
   std::vector<returned> leave(task_id task, const unread_splits& unread) const;
-  /// Records that the answers were given now, from which the pace of tasks is judged.
+  /// Records that the answers were given now. The pace of tasks is estimated from these times.
   void keep_pace(const std::vector<leased_to>& given, time_point now);
 
   // -- state ----------------------------------------------------------------------
@@ -143,15 +152,15 @@ public:
   /// would get nothing.
   bool spent() const;
   /// True if the task was leased splits of a source whose later passes it reads from a cache in
-  /// memory. When it goes, these passes lack the splits.
+  /// memory. When the task is gone, its splits are missing from these passes.
   bool keeps_passes(task_id task) const;
-  /// From how many inputs a zip holds a row while it reads this source.
+  /// The number of inputs of which a zip holds a row while it reads this source.
   uint32_t read_behind(uint32_t source) const noexcept {
     return source < plan_.sources.size() ? plan_.sources[source].behind : 0;
   }
-  /// Splits leased so far.
+  /// The number of splits leased so far.
   uint64_t leased() const noexcept { return leased_; }
-  /// The number of leases, passes and tasks that are remembered.
+  /// The number of leases, passes and tasks that are stored.
   size_t records() const noexcept;
   /// Compares all but the pace of tasks.
   friend bool operator==(const split_assigner& a, const split_assigner& b) {
@@ -167,26 +176,27 @@ private:
     std::optional<uint64_t> total;
     std::deque<split_range> returned; ///< leased again before new ones
     bool keeps = false;   ///< returned splits are kept even if all tasks have left the pass
-    bool remnant = false; ///< the pass was over: only returned splits are left of it
-    std::optional<task_id> reader;              ///< a task that was leased splits of it
+    bool remnant = false; ///< the pass was over before: only returned splits are left of it
+    std::optional<task_id> reader;              ///< a task that was leased splits of the pass
     bool shared = false;                        ///< another task was leased splits, too
     std::map<uint32_t, split_listing> listings; ///< by source; only of sources that have one
     void lease(const split_range& splits);
-    /// The pass ends here.
+    /// The pass ends after `most` splits.
     void end_at(uint64_t most);
     friend bool operator==(const pass_state&, const pass_state&) = default;
   };
   /// The leases of one task in one pass of one group.
   struct holding {
-    std::deque<split_range> ranges;     ///< not sent to every source of the group yet
-    uint64_t dropped = 0;               ///< how many ranges came before these
-    uint64_t end = 0;                   ///< the end of the last one, as sent to the first source
-    std::map<uint32_t, uint64_t> given; ///< by source: how many ranges it was sent
+    /// The ranges that were not sent to every source of the group yet.
+    std::deque<split_range> ranges;
+    uint64_t dropped = 0;               ///< the number of ranges that came before these
+    uint64_t end = 0;                   ///< the end of the last range, as sent to the first source
+    std::map<uint32_t, uint64_t> given; ///< by source: the number of ranges that it was sent
     std::set<uint32_t> done;            ///< sources that were sent the end
     bool unread(uint32_t source) const;
     friend bool operator==(const holding&, const holding&) = default;
   };
-  /// How fast a task reads a group.
+  /// The pace at which a task reads a group.
   struct pace {
     uint64_t last_count = 0;
     time_point last_at{};
@@ -194,7 +204,7 @@ private:
   /// The last answer to a task about a source, with the pieces for the following questions.
   struct answered {
     uint64_t pass = 0;
-    uint64_t number = 0; ///< of the question of the first piece
+    uint64_t number = 0; ///< the number of the question that the first piece answers
     std::vector<split_answer> pieces;
     const split_answer* find(uint64_t of_pass, uint64_t of_number) const {
       return of_pass == pass && of_number >= number && of_number - number < pieces.size()
@@ -210,10 +220,12 @@ private:
   struct group_state {
     std::vector<uint32_t> sources;
     std::optional<uint64_t> total;
-    bool in_pairs = false; ///< a zip reads the group beside others that advance at another pace
+    /// A zip reads the group together with others that advance at another pace.
+    bool in_pairs = false;
     /// Earlier passes are over and forgotten, except those of which splits were returned.
     uint64_t passes_over = 0;
-    std::map<std::pair<task_id, uint32_t>, uint64_t> at; ///< by task and source: its pass
+    /// By task and source: the pass that the task has reached.
+    std::map<std::pair<task_id, uint32_t>, uint64_t> at;
     std::map<task_id, pace> paces;
     friend bool operator==(const group_state& a, const group_state& b) {
       return a.sources == b.sources && a.total == b.total && a.in_pairs == b.in_pairs
@@ -221,7 +233,7 @@ private:
     }
   };
   uint32_t group_of(uint32_t source) const noexcept;
-  /// The pieces of the answer that `unread` says are not begun.
+  /// The pieces of the answer that are not begun according to `unread`.
   std::vector<returned> pieces_from(task_id task, const unread_splits& unread,
                                     const answered& last) const;
   group_state& group(uint32_t number, uint32_t source);
@@ -235,12 +247,12 @@ private:
   void on(const task_gone& x);
   void on(const returned& x);
   void on(const closed& x);
-  /// How many splits a task may be leased if `left` splits are left.
+  /// The most splits that a task may be leased if `left` splits are left.
   uint64_t size_of(const group_state& g, task_id task, bool has_end, uint64_t left,
                    time_point now) const;
-  /// How the pass ended for a task. @pre it is over
+  /// The report that the pass is over for a task. @pre the pass is over
   pass_over over_for(task_id task, key where) const;
-  /// True if all tasks have come to later passes, or some to much later ones.
+  /// True if all tasks have reached later passes, or some have reached much later ones.
   bool is_left(key where) const;
   void forget_if_over(key where);
   /// Forgets passes that were over before splits of them were returned.

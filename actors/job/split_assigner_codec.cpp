@@ -7,7 +7,7 @@
 
 #include <vector>
 
-// The state of a split_assigner in job_record.capnp.
+// Reads and writes the state of a split_assigner in job_record.capnp.
 
 namespace headrace {
 
@@ -209,7 +209,7 @@ state_codec<split_assigner>::read_holding(schema::SplitState::Holding::Reader in
   HEADRACE_TRY(read_ranges(in.getRanges(), out.ranges));
   out.dropped = in.getDropped();
   out.end = in.getEnd();
-  // A higher number would stand for ranges that do not exist.
+  // A higher number would refer to ranges that do not exist.
   const auto most = out.dropped + out.ranges.size();
   if (most < out.dropped)
     return data_loss(fmt::format("{} ranges before {} others are more than can be", out.dropped,

@@ -11,7 +11,7 @@ namespace headrace {
 /// data_loss: the range would pass the last possible number.
 result<split_range> checked_range(uint64_t first, uint64_t count);
 
-/// An answer, in a fact or as the last one to a task.
+/// Writes an answer: in a fact, or as the last answer to a task.
 void write_lease(schema::LeasedTo::Builder out, const split_assigner::leased_to& what);
 result<split_assigner::leased_to> read_lease(schema::LeasedTo::Reader in);
 

@@ -18,7 +18,8 @@ void split_assigner::on(const shared_by& x) { tasks_ = x.tasks; }
 void split_assigner::on(const came_to& x) {
   const key where{x.pass, group_of(x.source)};
   auto& g = group(where.second, x.source);
-  // When a zip ends with its shorter input, the task does not ask for the end of the longer one.
+  // When a zip ends with its shorter input, the task sends no question that would get the end of
+  // the longer one.
   auto& from = g.at[{x.task, x.source}];
   const auto to = holdings_.lower_bound({std::max(from, x.pass), 0});
   for (auto at = holdings_.lower_bound({from, 0}); at != to; ++at)
@@ -151,7 +152,7 @@ bool split_assigner::all_done(key where) const {
 void split_assigner::forget_if_over(key where) {
   forget_late(where.second);
   auto& g = groups_.at(where.second);
-  // Passes are forgotten in order, so that one number tells which are over.
+  // Passes are forgotten in order, so that one number suffices to record which are over.
   for (;;) {
     const auto at = passes_.find({g.passes_over, where.second});
     if (at == passes_.end())
@@ -159,7 +160,7 @@ void split_assigner::forget_if_over(key where) {
     auto& pass = at->second;
     const bool all_read = pass.total && pass.next >= *pass.total;
     const bool all_left = is_left(at->first);
-    // Returned splits that are not kept are for tasks that still read the pass.
+    // Returned splits that are not kept are only for tasks that still read the pass.
     const bool read_on = !pass.returned.empty() && !pass.keeps && !all_left;
     if ((!all_read && !all_left) || read_on || !all_done(at->first))
       return;

@@ -2,7 +2,7 @@
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
-// The facts of a split_assigner in job_record.capnp.
+// Reads and writes the facts of a split_assigner in job_record.capnp.
 
 namespace headrace {
 

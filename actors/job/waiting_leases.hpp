@@ -20,13 +20,13 @@ class waiting_leases {
 public:
   void add(const lease_request& question);
   void remove(const lease_request& question);
-  /// Tasks that ask for more of the same source and pass: they have read all that they were leased
-  /// of it.
+  /// The tasks that have sent questions about the same source and pass: they have read all splits
+  /// of it that they were leased.
   const std::set<task_id>& beside(const lease_request& question) const;
 
   /// If tasks wait only for each other: the answer to one of their questions, without regard to the
-  /// splits of these tasks. A source that no zip reads behind others is preferred, as rows that a
-  /// zip holds of other inputs would be lost. Empty: there are no such tasks.
+  /// splits of these tasks. A source for which no zip holds rows of other inputs is preferred,
+  /// because such rows would be lost. Empty: no tasks wait only for each other.
   std::vector<split_assigner::leased_to> give_way(const split_assigner& splits,
                                                   time_point now) const;
 

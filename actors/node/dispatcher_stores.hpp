@@ -14,27 +14,29 @@
 
 namespace headrace {
 
-/// The stores of a dispatcher and its jobs. Outlives their actors. Thread-safe.
+/// The stores of a dispatcher and its jobs. They outlive the actors. Thread-safe.
 class dispatcher_stores {
 public:
   using job_store = std::shared_ptr<fact_store<job_record>>;
 
-  /// Keeps facts in memory, as long as this lives.
+  /// Keeps facts in memory, until the object is destroyed.
   dispatcher_stores();
-  /// Keeps facts in a directory, so that another process can continue. Errors are those of
-  /// `open_sqlite_journal`, or data_loss or unimplemented for content that this build cannot read.
+  /// Keeps facts in a directory, so that another process can continue with them. Errors are those
+  /// of `open_sqlite_journal`, or data_loss or unimplemented for content that this build cannot
+  /// read.
   static result<std::shared_ptr<dispatcher_stores>>
   open(const std::string& directory, const logger& log, std::shared_ptr<metric_registry> metrics);
 
   const std::shared_ptr<fact_store<service_record>>& service() const noexcept { return service_; }
   /// The store of a job, which is empty for a new job.
   result<job_store> of(const job_description& about);
-  /// Deletes the store of a job that is over. @pre the dispatcher has stored that it is over
+  /// Deletes the store of a job that is over. @pre the dispatcher has stored the fact that the job
+  /// is over
   void drop(job_id id);
-  /// Not ok while nothing new should be begun: the disk is full, or cannot be written.
+  /// Not ok while nothing new should be begun: the disk is full or cannot be written.
   status disk() const;
-  /// Writes what is queued, and accepts nothing more. To be called after the actors have ended, and
-  /// before their system does.
+  /// Writes what is queued, and accepts nothing more. To be called after the actors have ended and
+  /// before their actor system is destroyed.
   void close();
 
 private:

@@ -9,20 +9,20 @@
 
 namespace headrace {
 
-/// The root of a process's supervision tree.
+/// The settings of the root of a process's supervision tree.
 struct node_supervisor_options {
   std::string child; ///< `dispatcher` or `worker`
   /// Starts the role's actor, at its place in the tree.
   std::function<published_actor(const tree_place&)> start;
-  /// Called when the role's actor crashed too often and nothing runs any more: the process should
-  /// end. May be empty.
+  /// Called when the role's actor has crashed too often and is not started again: the process
+  /// should end. May be empty.
   std::function<void(const status&)> gave_up;
   duration shutdown = std::chrono::seconds{5}; ///< how long the role's actor may take to end
   logger log;
 };
 
 /// Supervises a dispatcher or a worker. It can be published in place of the role's actor: it passes
-/// messages on to the present one, so that peers need not know of restarts.
+/// messages on to the present actor, so that restarts are invisible to peers.
 class node_supervisor_state {
 public:
   using handle_type =
@@ -34,7 +34,8 @@ public:
 
 private:
   port::self_pointer<handle_type> self_;
-  handle_type alive_; ///< a reference to itself, so that it lives until it ends
+  /// A reference to the actor itself, so that it is not destroyed before it ends.
+  handle_type alive_;
   node_supervisor_options options_;
   port::watcher watcher_;
   tree_place place_;

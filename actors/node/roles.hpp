@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-/// Called when a role crashed too often, so that nothing runs any more.
+/// Called when a role has crashed too often and is not started again.
 using role_failed = std::function<void(const status&)>;
 
 /// Starts a dispatcher on a node; it ends with the node. The result is to be published. The
@@ -29,7 +29,7 @@ caf::actor start_worker(node& where, const worker_options& options, const addres
                         const std::shared_ptr<stream_router>& router, const logger& log,
                         role_failed failed = {});
 
-/// Asks a role to end and waits until it has, for at most `limit`.
+/// Requests a role to end, and waits until it has ended, for at most `limit`.
 void stop_role(node& where, const caf::actor& role, duration limit);
 
 } // namespace headrace

@@ -13,7 +13,7 @@ namespace headrace {
 struct written_block {
   message<schema::Block> about;
   std::vector<buffer> payload;
-  /// Bytes that the encoding takes in addition to those of the block.
+  /// The bytes that the encoding takes in addition to those of the block.
   size_t own_bytes = 0;
 };
 
@@ -24,7 +24,7 @@ std::shared_ptr<const written_block> write_form(const block& rows, block_encodin
 class block_forms {
 public:
   virtual ~block_forms() = default;
-  /// `rows`: the block, which is used if this encoding is not made yet.
+  /// `rows`: the block, which is encoded if this encoding does not exist yet.
   virtual std::shared_ptr<const written_block> written(const block& rows,
                                                        block_encoding encoding) = 0;
 };

@@ -11,15 +11,16 @@ namespace headrace {
 /// A client registers a dataset with the service.
 struct dataset_registration {
   std::string id;          ///< empty: the dispatcher chooses one
-  buffer graph;            ///< a Graph message; empty if the dispatcher may have it already
+  buffer graph;            ///< a Graph message; empty if the dispatcher may have the graph already
   buffer spec;             ///< an ElementSpec message
   std::string fingerprint; ///< SHA-256 of the canonical graph
-  /// The dataset is for one iteration alone: an id that the dispatcher chooses is forgotten after
-  /// it.
+  /// The dataset is for one iteration: an id that the dispatcher chooses for it is removed after
+  /// the iteration.
   bool for_iteration = false;
 };
 
-/// A dataset as the service knows it. The answer to a registration has only the id and the warning.
+/// A dataset that is registered with the service. The answer to a registration has only the id and
+/// the warning.
 struct dataset_def {
   std::string id;
   buffer graph;

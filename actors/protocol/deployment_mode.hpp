@@ -7,7 +7,8 @@
 
 namespace headrace {
 
-/// Where the workers of a service run, as configured. It decides what `target_workers` AUTO means.
+/// Where the workers of a service run, according to its configuration. It decides what
+/// `target_workers` AUTO means.
 enum class deployment_mode : uint8_t {
   remote,    ///< on hosts or in processes of their own
   colocated, ///< in the processes of trainers
@@ -17,7 +18,7 @@ enum class deployment_mode : uint8_t {
 inline constexpr deployment_mode deployment_modes[]{
   deployment_mode::remote, deployment_mode::colocated, deployment_mode::hybrid};
 
-/// As users write it: `remote`, `colocated` or `hybrid`.
+/// The form that users write: `remote`, `colocated` or `hybrid`.
 constexpr std::string_view to_string(deployment_mode x) noexcept {
   switch (x) {
   case deployment_mode::remote: return "remote";
@@ -27,7 +28,7 @@ constexpr std::string_view to_string(deployment_mode x) noexcept {
   return "unknown";
 }
 
-/// The mode with that name. `invalid_argument` names the word and the known ones.
+/// The mode with that name. `invalid_argument` names the unknown word and the valid ones.
 result<deployment_mode> deployment_mode_of(std::string_view word);
 
 } // namespace headrace

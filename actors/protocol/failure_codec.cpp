@@ -8,7 +8,7 @@ namespace headrace {
 
 void write_failure(schema::Failure::Builder out, const status& why) {
   out.setCode(static_cast<uint16_t>(why.code()));
-  // With its length, so that zero bytes inside are kept.
+  // The length is passed too, so that zero bytes inside the text are kept.
   out.setText({why.message().c_str(), why.message().size()});
 }
 

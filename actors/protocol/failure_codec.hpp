@@ -7,7 +7,7 @@ namespace headrace {
 
 /// @pre `!why.ok()`
 void write_failure(schema::Failure::Builder out, const status& why);
-/// A code that this build does not know reads as `unknown`.
+/// A code that this build does not define is read as `unknown`.
 status read_failure(schema::Failure::Reader in);
 
 } // namespace headrace

@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// What a repetition did not give, or gave only in part, because workers were lost, or readers that
-/// held rows of workers that are gone; as far as the job can know.
+/// The elements that a repetition did not give, or gave only in part, because workers were lost, or
+/// readers that held rows of workers that are gone; as far as they were reported to the job.
 struct iteration_losses {
   uint64_t tasks = 0; ///< lost tasks that had rows which no reader received
   /// Splits of which rows may be missing; an upper bound. Under OFF none are counted, as the copy
@@ -20,15 +20,15 @@ struct iteration_losses {
   /// Elements that a lost reader had claimed, or had received from a worker that is gone, and that
   /// no other reader is given; an upper bound.
   uint64_t elements = 0;
-  /// The splits among `reread` of which rows may have been handed out before.
+  /// the splits among `reread` of which rows may have been handed out before
   uint64_t repeated = 0;
 
   iteration_losses& operator+=(const iteration_losses& more);
   friend bool operator==(const iteration_losses&, const iteration_losses&) = default;
 };
 
-/// A sentence for the trainer; empty if nothing is lost and nothing may have come twice. `cached`:
-/// trainers share the epoch through a cross-trainer cache, and each reads all of it.
+/// A sentence for the trainer; empty if nothing is lost and nothing may have been handed out twice.
+/// `cached`: trainers share the elements through a cross-trainer cache, and each reads all of them.
 std::string describe(const iteration_losses& what, sharding_policy mode, bool cached = false);
 
 } // namespace headrace

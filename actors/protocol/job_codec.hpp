@@ -1,6 +1,6 @@
 #pragma once
 
-/// Reads and writes what messages and records contain about a job as a whole.
+/// Reads and writes the fields of messages and records that are about a job as a whole.
 
 #include "headrace/actors/protocol/job_parameters.hpp"
 #include "headrace/actors/protocol/job_past.hpp"
@@ -12,7 +12,7 @@ namespace headrace {
 void write_parameters(schema::JobParameters::Builder out, const job_parameters& what);
 result<job_parameters> read_parameters(schema::JobParameters::Reader in);
 
-/// From the fields of a message, in which a wait of 0 stands for none.
+/// Makes the terms from the fields of a message, in which a wait of 0 means none.
 inline cache_terms read_cache_terms(uint64_t wait_ns, uint32_t expected_trainers) {
   cache_terms out{{}, expected_trainers};
   if (wait_ns != 0)

@@ -17,7 +17,7 @@
 
 namespace headrace {
 
-/// The properties of a job that never change, as the dispatcher gives them when the job begins.
+/// The properties of a job that never change. The dispatcher sets them when the job begins.
 struct job_description {
   job_id id;
   std::string name; ///< empty: an anonymous job, which ends with its consumer
@@ -30,14 +30,14 @@ struct job_description {
   job_terms terms;
   /// How long a worker may take to confirm that it has started a task.
   duration start_timeout = std::chrono::seconds{5};
-  /// The repetitions that earlier jobs of this name have finished.
+  /// The repetitions that earlier jobs with this name have finished.
   job_past past = {};
   /// Under a static policy: the dispatcher's list of workers. Each entry has a shard.
   std::vector<std::string> worker_addresses = {};
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   /// The workers that its readers read from, never AUTO.
   target_workers targets = target_workers::automatic;
-  /// Set: its trainers share a window on each worker.
+  /// Set: the trainers of the job share a window on each worker.
   std::optional<cache_terms> cache = {};
 
   /// Not zero: coordinated reads by this many consumers.

@@ -25,36 +25,36 @@ struct job_parameters {
   friend bool operator==(const job_parameters&, const job_parameters&) = default;
 };
 
-/// In bytes.
+/// the most bytes of a job's name
 inline constexpr size_t longest_job_name = 1024;
 
-/// invalid_argument: the name is too long. An empty one is that of an anonymous job.
+/// invalid_argument: the name is too long. An empty name is that of an anonymous job.
 status check_job_name(const std::string& name);
 
-/// Ok if a client that asks for `asked` may read the job `name`, which has `existing`. Else
-/// invalid_argument, naming for each parameter that differs the value of the job and the value that
-/// was asked for.
+/// Ok if a client that requests `asked` may read the job `name`, whose parameters are `existing`.
+/// Else invalid_argument, which names for each parameter that differs the value of the job and the
+/// requested value.
 status may_share(const std::string& name, const job_parameters& existing,
                  const job_parameters& asked);
 
-/// Further properties of a client that asks for a cross-trainer cache.
+/// Further properties of a request for a cross-trainer cache.
 struct cache_request {
-  bool named = false;      ///< it gives a job name
+  bool named = false;      ///< the request names a job
   bool infinite = false;   ///< the dataset has no end
-  uint64_t repetition = 0; ///< the repetition that it asks for
+  uint64_t repetition = 0; ///< the requested repetition
 };
-/// Ok if the parameters ask for no cross-trainer cache, or for one that is possible. Else
-/// invalid_argument or unimplemented, naming the rule that is broken.
+/// Ok if the parameters include no cross-trainer cache, or one that is possible. Else
+/// invalid_argument or unimplemented, with the rule that is broken.
 status can_cache(const job_parameters& asked, const cache_request& about);
 
-/// Further properties of a client that asks for coordinated reads.
+/// Further properties of a request for coordinated reads.
 struct rounds_request {
-  bool named = false;  ///< it gives a job name
+  bool named = false;  ///< the request names a job
   bool finite = false; ///< the dataset has an end
   uint32_t index = 0;
 };
-/// Ok if the parameters ask for no coordinated reads, or for possible ones. Else invalid_argument
-/// or unimplemented, naming the rule that is broken.
+/// Ok if the parameters include no coordinated reads, or possible ones. Else invalid_argument or
+/// unimplemented, with the rule that is broken.
 status can_coordinate(const job_parameters& asked, const rounds_request& about);
 
 } // namespace headrace

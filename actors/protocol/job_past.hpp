@@ -7,16 +7,16 @@
 
 namespace headrace {
 
-/// The repetitions of a job that are finished. This is all that is kept of a named job that has
-/// ended.
+/// The repetitions of a job that are finished. Nothing else is kept of a named job that has ended.
 struct job_past {
-  /// How many repetitions each list has at most. If there are more, the first ones in the list, and
-  /// all repetitions before them, count as having succeeded.
+  /// The most repetitions in each list. If there are more, the first ones in the list, and all
+  /// repetitions before them, count as successes.
   static constexpr size_t most_listed = 64;
 
-  uint64_t below = 0;           ///< all repetitions before this one are finished
-  std::vector<uint64_t> also;   ///< other repetitions that succeeded, ascending
-  std::vector<uint64_t> failed; ///< repetitions that failed, also those before `below`, ascending
+  uint64_t below = 0;         ///< all repetitions before this one are finished
+  std::vector<uint64_t> also; ///< other repetitions that succeeded, in ascending order
+  /// Repetitions that failed, also those before `below`, in ascending order.
+  std::vector<uint64_t> failed;
 
   bool empty() const noexcept { return below == 0 && also.empty() && failed.empty(); }
   bool has_failed(uint64_t repetition) const {

@@ -10,20 +10,21 @@ namespace headrace {
 
 /// How long a service keeps the state of clients that are silent or gone.
 struct job_terms {
-  /// A reader that is silent for this long loses its place, even if no other reader waits.
+  /// A reader that sends nothing for this time is no longer a reader, even if no other reader
+  /// waits.
   duration client_timeout = std::chrono::minutes{2};
   /// A repetition of a named job that is not finished is collected when nobody has read it for this
   /// long; nullopt: never.
   std::optional<duration> gc_timeout = std::chrono::minutes{5};
-  /// How often jobs look for repetitions to collect.
+  /// How often a job checks whether it has repetitions to collect.
   duration gc_check_interval = std::chrono::minutes{10};
-  /// Also collect under DYNAMIC, where a client that comes back reads its elements again from the
-  /// beginning.
+  /// Also collects repetitions under DYNAMIC. A client that comes back reads the elements of such a
+  /// repetition again from the beginning.
   bool gc_dynamic_sharding_jobs = false;
   friend bool operator==(const job_terms&, const job_terms&) = default;
 };
 
-/// The timing that readers are sent: their lease is no longer than the client time-out.
+/// The timing for readers: their lease is no longer than the client time-out.
 inline lease_timing reader_timing(lease_timing timing, const job_terms& terms) {
   timing.lease = std::min(timing.lease, terms.client_timeout);
   return timing;

@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-/// A graph of this size or more (it has captured arrays) is sent to each process once; further
-/// messages have its fingerprint first.
+/// A graph of this size or more (with captured arrays) is sent to each process once; further
+/// messages first contain only its fingerprint.
 constexpr size_t large_graph = 64 << 10;
 
 } // namespace headrace

@@ -12,17 +12,18 @@
 
 namespace headrace {
 
-/// Decides which consumers read from which workers. The job uses it, as it runs tasks only where a
-/// reader reads them, and so does the consumer, which opens streams to these workers alone.
+/// Decides which consumers read from which workers. The job uses this to run tasks only where a
+/// reader reads them, and the consumer uses it to open streams to these workers alone.
 
-/// The tag of a worker that serves only its own process; upper and lower case are equal.
+/// The tag of a worker that serves only its own process. The case of its letters does not matter.
 inline constexpr std::string_view colocated_tag = "COLOCATED";
 bool is_colocated(const std::vector<std::string>& tags);
 
 /// The location of a worker, for its readers.
 struct worker_seat {
-  uint64_t place = 0;     ///< the place of its process, if consumers there can reach it; else zero
-  bool colocated = false; ///< it serves only consumers in its process
+  /// The place of its process, if consumers there can reach the worker; else zero.
+  uint64_t place = 0;
+  bool colocated = false; ///< the worker serves only consumers in its process
   friend bool operator==(const worker_seat&, const worker_seat&) = default;
 };
 worker_seat seat_of(const worker_info& who);
@@ -30,14 +31,15 @@ worker_seat seat_of(const worker_info& who);
 /// True if a consumer in the process `place` (zero: unknown) reads from that worker.
 bool may_read(target_workers targets, const worker_seat& worker, uint64_t place);
 
-/// Resolves AUTO for a job of this mode: under a static policy it is LOCAL where workers run in
-/// trainers' processes.
+/// Resolves AUTO for a job of this sharding policy. Under a static policy it means LOCAL if workers
+/// run in trainers' processes.
 target_workers resolved(target_workers asked, sharding_policy mode, deployment_mode deployment);
 
-/// Which consumers read from a job's tasks.
+/// Decides which consumers read from a job's tasks.
 struct reading_rule {
   target_workers targets = target_workers::automatic; ///< never AUTO
-  /// The job has one reader, and ends when that reader has read what it can reach.
+  /// The job has one reader, and ends when that reader has read everything from the workers that it
+  /// can reach.
   bool alone = false;
   /// Not zero: coordinated reads by this many consumers.
   uint32_t num_consumers = 0;

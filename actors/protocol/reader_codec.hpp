@@ -1,7 +1,7 @@
 #pragma once
 
 /// Reads and writes the messages of consumers in dispatcher.capnp. A value that this build does not
-/// know is `unimplemented`, and is named by its number.
+/// define results in `unimplemented`, with its number.
 
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/runtime/base/result.hpp"

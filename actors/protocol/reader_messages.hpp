@@ -23,26 +23,27 @@ namespace headrace {
 /// A consumer requests to read one repetition of a job. A repeated request gets the same answer.
 struct open_iteration {
   consumer_id consumer;   ///< random, chosen by the consumer
-  std::string dataset_id; ///< empty: `dataset`
-  /// The dataset, if it has no id. The service keeps it as long as somebody reads it.
+  std::string dataset_id; ///< empty: `dataset` is set
+  /// The dataset, if it has no id. The service keeps it as long as a reader reads it.
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: an anonymous job, which ends with this consumer
-  /// The repetition of a named job that is requested: how often this consumer's dataset was
-  /// iterated before.
+  /// The requested repetition of a named job: the number of earlier iterations of this consumer's
+  /// dataset.
   uint64_t repetition = 0;
   job_parameters parameters = {};
-  /// The job that the consumer reads; zero if it does not know it yet. If that job has failed, the
-  /// answer is its failure, never another job.
+  /// The job that the consumer reads; zero until the consumer has received its id. If that job has
+  /// failed, the answer is its failure, never another job.
   job_id job;
-  uint64_t node = 0;  ///< the consumer's node, as its links name it in the hello; zero: unknown
-  uint64_t place = 0; ///< the place of its process; zero: no worker is local to it
-  uint32_t index = 0; ///< in coordinated reads: its seat
+  /// The number of the consumer's node in the hello of its links; zero: unknown.
+  uint64_t node = 0;
+  uint64_t place = 0; ///< the place of the consumer's process; zero: no worker is local to it
+  uint32_t index = 0; ///< in coordinated reads: the consumer's seat
   /// In coordinated reads: the consumer replaces an earlier one with that seat, if there was one,
   /// and begins with the next epoch.
   bool rejoins = false;
 };
 
-/// One reader of one repetition. Heartbeats and goodbyes of a consumer contain it.
+/// One reader of one repetition. It is part of a consumer's heartbeats and goodbye.
 struct reader_of {
   consumer_id consumer;
   job_id job;
@@ -50,14 +51,14 @@ struct reader_of {
   friend bool operator==(const reader_of&, const reader_of&) = default;
 };
 
-/// Totals of a reader since it began, for the status.
+/// The totals of a reader since it began, for the status.
 struct reader_pace {
   duration elapsed{};
-  duration waited{};     ///< of that time, how long its trainer has waited for elements
-  uint64_t elements = 0; ///< that its trainer was handed
+  duration waited{};     ///< the part of that time in which its trainer has waited for elements
+  uint64_t elements = 0; ///< the number of elements that its trainer was handed
   uint64_t bytes = 0;
   std::string name; ///< the trainer id of a cache, or `consumer I` of coordinated reads; else empty
-  std::string host; ///< of its process: HOST:PID
+  std::string host; ///< the host and process of the reader: HOST:PID
   friend bool operator==(const reader_pace&, const reader_pace&) = default;
 };
 
@@ -66,11 +67,11 @@ struct reader_heartbeat {
   reader_of who;
   /// Receipts for lost tasks. Each is repeated until it is acknowledged.
   std::vector<split_receipt> receipts = {};
-  /// For each task in `iteration_view::held`: how many elements of its stream the trainer was
-  /// handed.
+  /// For each task in `iteration_view::held`: the number of elements of its stream that the trainer
+  /// was handed.
   std::map<task_id, uint64_t> handed_out = {};
-  /// The trainer waits, and nothing has arrived for the time of a heartbeat: silent readers may
-  /// hold the rows that it waits for.
+  /// The trainer waits, and nothing has arrived during the interval of a heartbeat: silent readers
+  /// may hold the rows for which it waits.
   bool waits = false;
   std::optional<round_progress> rounds = {}; ///< in coordinated reads
   std::optional<reader_pace> pace = {};
@@ -79,18 +80,18 @@ struct reader_heartbeat {
 /// A reader leaves in order.
 struct leave_iteration {
   reader_of who;
-  /// For each task: how many elements of its stream the trainer was handed.
+  /// For each task: the number of elements of its stream that the trainer was handed.
   std::map<task_id, uint64_t> handed_out;
-  /// Receipts for tasks that are lost or may be.
+  /// Receipts for tasks that are lost or may be lost.
   std::vector<split_receipt> receipts = {};
 };
 
-/// Where a consumer reaches a task.
+/// The address at which a consumer reaches a task.
 struct task_address {
   task_id id;
   incarnation life;         ///< messages of an earlier incarnation are dropped
   std::string data_address; ///< `host:port` of its worker's data port
-  std::string boot_id;      ///< of the worker's host
+  std::string boot_id;      ///< the boot id of the worker's host
   worker_id worker;
   worker_seat seat = {}; ///< the location of that worker
   friend bool operator==(const task_address&, const task_address&) = default;
@@ -101,36 +102,37 @@ struct task_address {
 struct iteration_view {
   job_id job;
   uint64_t repetition = 0;
-  /// The number of changes so far; an older view that arrives late is dropped.
+  /// The number of changes so far. An older view that arrives late is dropped.
   uint64_t version = 0;
   std::vector<task_address> tasks; ///< running tasks
   /// Tasks that are lost with their worker: readers accept nothing more from them. If the worker
   /// comes back, such a task may be among `tasks` again and continue its streams.
   std::vector<task_id> lost;
-  /// Tasks that were ordered and do not run yet. Readers may connect to their workers in advance.
+  /// Tasks that were ordered and that do not run yet. Readers may connect to their workers in
+  /// advance.
   std::vector<task_address> starting;
-  bool finished = false; ///< no task will give anything more
+  bool finished = false; ///< no task will give any more elements
   bool shared = false;   ///< other consumers may join, so the first grants should be small
   status failure;        ///< not ok: the repetition cannot continue
   lease_timing timing;
-  /// Tasks that are over, of which readers hold rows, as far as the job knows. Each reader reports
-  /// in its heartbeats how far it is with them.
+  /// Tasks that are over and of which readers hold rows, according to their reports. Each reader
+  /// reports in its heartbeats how many elements of these it has handed out.
   std::vector<task_id> held;
-  iteration_losses losses; ///< so far
+  iteration_losses losses; ///< the losses so far
   /// Not zero: this is a change, which names only the tasks that changed since that version.
   uint64_t since = 0;
   std::vector<task_id> gone; ///< tasks that since then are neither running, nor starting, nor lost
   /// Under a static policy: the entries of the dispatcher's list whose shards were not read to
   /// their end, and for which no task runs or starts.
   std::vector<std::string> unserved = {};
-  /// The repetition was finished before this consumer asked for it.
+  /// The repetition was finished before this consumer opened it.
   bool over_before = false;
-  bool empty = false; ///< finished, and no reader was given an element
-  /// Which tasks each reader reads from.
+  bool empty = false; ///< the repetition is finished, and no reader was given an element
+  /// Which tasks each reader reads.
   target_workers targets = target_workers::automatic;
   round_view rounds = {}; ///< in coordinated reads
-  /// What came before a reader that joins now: elements that were made by tasks which have ended,
-  /// and tasks that were lost with their workers, whether rows of them were lost or not.
+  /// What a reader that joins now has missed: elements made by tasks that have ended, and tasks
+  /// that were lost with their workers, whether rows of them were lost or not.
   uint64_t over_elements = 0;
   uint64_t lost_tasks = 0;
 };

@@ -24,7 +24,7 @@ split_run read_run(schema::SplitRun::Reader in) {
 
 namespace {
 
-/// The end of the runs of one source and pass, which begin at `from` in a list.
+/// The end of the runs of one source and pass that begin at `from` in a list.
 size_t end_of_pass(const std::vector<split_run>& all, size_t from) {
   auto to = from + 1;
   while (to < all.size() && all[to].source == all[from].source && all[to].pass == all[from].pass)
@@ -50,7 +50,7 @@ std::string varints_of(const std::vector<split_run>& all) {
   return out;
 }
 
-/// nullopt: the bytes are no such runs, or too many.
+/// nullopt: the bytes are not valid runs, or the runs are too many.
 std::optional<std::vector<split_run>> runs_of(capnp::Data::Reader in) {
   std::vector<split_run> out;
   const auto* at = reinterpret_cast<const char*>(in.begin());

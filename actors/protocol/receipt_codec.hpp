@@ -8,12 +8,12 @@
 namespace headrace {
 
 void write_run(schema::SplitRun::Builder out, const split_run& what);
-/// A run that would pass the last possible number is cut there.
+/// A run that would exceed the highest possible number is cut there.
 split_run read_run(schema::SplitRun::Reader in);
 
 void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what);
-/// A receipt with more runs than `most_receipt_runs`, or with unreadable ones, is read as one that
-/// knows nothing.
+/// A receipt that has more than `most_receipt_runs` runs, or runs that cannot be read, is read as a
+/// receipt of unknown splits.
 split_receipt read_receipt(schema::SplitReceipt::Reader in);
 
 void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,

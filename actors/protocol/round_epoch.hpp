@@ -22,11 +22,12 @@ struct round_epoch {
     friend bool operator==(const member&, const member&) = default;
   };
 
-  uint64_t number = 0; ///< 0: there is none yet
+  uint64_t number = 0; ///< 0: no epoch was agreed on yet
   uint64_t first_round = 0;
   std::vector<member> tasks; ///< at least one, unless `number` is 0
 
-  /// One round: the index of its task in `tasks`, and the group of that task's output.
+  /// A round in the form of the index of its task in `tasks` and the number of the group in that
+  /// task's output.
   struct place {
     size_t member = 0;
     uint64_t group = 0;
@@ -44,7 +45,7 @@ struct round_epoch {
         return i;
     return {};
   }
-  /// The next epoch: tasks of this epoch continue with their outputs, others begin with their first
+  /// The next epoch: tasks of this epoch continue their outputs, other tasks begin with their first
   /// group. @pre first >= first_round, `with` is not empty
   round_epoch followed_by(uint64_t first, const std::vector<task_id>& with) const {
     round_epoch out{number + 1, first, {}};
@@ -61,22 +62,22 @@ struct round_epoch {
   friend bool operator==(const round_epoch&, const round_epoch&) = default;
 };
 
-/// The seat of one consumer: which element of each round it takes.
+/// The seat of one consumer, which decides which element of each round the consumer takes.
 struct round_seat {
   consumer_id who;
   uint32_t index = 0;
-  uint64_t begins = 1; ///< the first epoch in which it reads
+  uint64_t begins = 1; ///< the first epoch in which the consumer reads
   friend bool operator==(const round_seat&, const round_seat&) = default;
 };
 
 /// A job's announcement to its readers about their rounds.
 struct round_view {
   uint32_t consumers = 0; ///< the number of seats; 0: the job has no rounds
-  round_epoch now;        ///< the newest agreed epoch
+  round_epoch now;        ///< the newest epoch that was agreed on
   /// Not zero: the number of a proposed epoch. Each reader that takes part in `now` reports its
-  /// next round, and does not hand it out before the epoch is announced.
+  /// next round, and does not hand that round out before the epoch is announced.
   uint64_t proposed = 0;
-  std::vector<round_seat> seats = {}; ///< the taken ones, by index
+  std::vector<round_seat> seats = {}; ///< the seats that are taken, by index
 
   const round_seat* seat_of(consumer_id who) const noexcept {
     for (const auto& x : seats)
@@ -89,8 +90,9 @@ struct round_view {
 
 /// A reader's report to its job about the rounds.
 struct round_progress {
-  uint64_t round = 0;   ///< the round that its trainer is handed next
-  uint64_t answers = 0; ///< not zero: the reader waits before `round` for this proposed epoch
+  uint64_t round = 0; ///< the round that its trainer is handed next
+  /// Not zero: the reader waits before `round` for the epoch of this number, which was proposed.
+  uint64_t answers = 0;
   friend bool operator==(const round_progress&, const round_progress&) = default;
 };
 

@@ -16,10 +16,10 @@ void write_save_entry(schema::SaveEntry::Builder out, const save_entry& what);
 save_entry read_save_entry(schema::SaveEntry::Reader in);
 
 void write_save_view(schema::SaveStatus::Builder out, const save_view& what);
-/// invalid_argument: the save has a state that this build does not know.
+/// invalid_argument: the state of the save is one that this build does not define.
 result<save_view> read_save_view(schema::SaveStatus::Reader in);
 
-/// `who`, `life`: the worker that asks.
+/// `who`, `life`: the worker that sends the question.
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
                          const save_question& what);
 /// invalid_argument: a report has no outcome, or a plan has more pieces than bits.

@@ -11,9 +11,8 @@
 
 namespace headrace {
 
-/// Messages about saves, as plain structs. A save is a dataset that all workers write into one
-/// folder. It is done in steps (pipeline/saving), each of which is assigned to one worker at a
-/// time.
+/// Messages about saves, as plain structs. In a save, all workers write a dataset into one folder.
+/// It is done in steps (pipeline/saving), each of which is assigned to one worker at a time.
 
 using save_id = strong_id<struct save_tag>;
 
@@ -24,7 +23,7 @@ struct save_request {
   std::string compression;
 };
 
-/// A save, as the service records it. Its progress is recorded in its folder.
+/// A save in the record of the service. Its progress is recorded in its folder.
 struct save_entry {
   save_id id;
   std::string path;
@@ -36,27 +35,27 @@ struct save_entry {
 
 // -- steps ------------------------------------------------------------------------------------
 
-/// Divide the dataset into pieces, or find out what is in its folder.
+/// Divides the dataset into pieces, or finds out what is in the folder already.
 struct plan_step {
   friend bool operator==(const plan_step&, const plan_step&) = default;
 };
-/// Write one piece.
+/// Writes one piece.
 struct piece_step {
   uint64_t piece = 0;
   friend bool operator==(const piece_step&, const piece_step&) = default;
 };
-/// Join all pieces to one dataset.
+/// Joins all pieces to one dataset.
 struct finish_step {
   friend bool operator==(const finish_step&, const finish_step&) = default;
 };
-/// Write into the folder why the save ended early.
+/// Writes into the folder why the save ended early.
 struct note_step {
   status why;
   friend bool operator==(const note_step&, const note_step&) = default;
 };
 using save_step = std::variant<plan_step, piece_step, finish_step, note_step>;
 
-/// Does a worker need the dataset's graph for it?
+/// True if a worker needs the dataset's graph for the step.
 inline bool needs_graph(const save_step& step) noexcept {
   return std::holds_alternative<plan_step>(step) || std::holds_alternative<piece_step>(step);
 }
@@ -81,7 +80,7 @@ struct save_written {
 struct save_planned {
   uint64_t plan = 0;
   std::vector<bool> there; ///< by piece: whether it is written
-  bool whole = false;      ///< everything is written, and nothing is left to do
+  bool whole = false;      ///< everything is written, and no step is left
   std::string whole_because;
   save_written written;
   friend bool operator==(const save_planned&, const save_planned&) = default;
@@ -96,12 +95,13 @@ struct save_finished {
   save_written what;
   friend bool operator==(const save_finished&, const save_finished&) = default;
 };
-/// The step was not done, and is for another worker.
+/// The step was not done: it can be assigned to another worker.
 struct step_given_back {
   friend bool operator==(const step_given_back&, const step_given_back&) = default;
 };
 
-/// The outcome of a step. A status: it failed, and would fail on other workers, too.
+/// The outcome of a step. A status means that the step failed, and that it would fail on other
+/// workers, too.
 struct save_report {
   save_id id;
   uint64_t number = 0; ///< of the order
@@ -133,14 +133,14 @@ enum class save_state : uint8_t { planning, writing, finishing, saved, failed };
 
 struct save_view {
   save_id id;
-  uint64_t version = 0; ///< changes with each change of the save
+  uint64_t version = 0; ///< increases with each change of the save
   std::string path;
   std::string dataset_id;
   save_state state = save_state::planning;
-  uint64_t pieces = 0;       ///< zero until the number is known
+  uint64_t pieces = 0;       ///< zero until the number of pieces is known
   uint64_t written = 0;      ///< number of written pieces
-  save_written amount;       ///< amounts in these pieces
-  uint32_t workers = 0;      ///< workers that have a step of it
+  save_written amount;       ///< the amounts in these pieces
+  uint32_t workers = 0;      ///< the number of workers that have a step of the save
   status failure;            ///< not ok if the save failed
   std::string whole_because; ///< why one worker writes the dataset alone; else empty
 

@@ -17,21 +17,22 @@ namespace headrace {
 /// have been lost.
 struct split_question {
   uint32_t source = 0; ///< in depth-first order of the graph
-  uint64_t pass = 0;   ///< how often the source was started before
+  uint64_t pass = 0;   ///< the number of earlier passes of the source
   uint64_t number = 0;
   friend auto operator<=>(const split_question&, const split_question&) = default;
 };
 
-/// The answer to a question for splits. Leased splits may be in many pieces, as where a lost worker
-/// had read ahead in another order. Each piece answers one question, and one message may answer
-/// many questions.
+/// The answer to a question for splits. Leased splits may be in many pieces, for instance if a lost
+/// worker had read ahead in another order. Each piece answers one question, and one message may
+/// answer many questions.
 struct lease_answer {
   lease_answer() = default;
   lease_answer(const split_answer& what) : first(what) {}
   lease_answer(const split_range& what) : first(what) {}
   lease_answer(const pass_over& how) : first(how) {}
 
-  /// Calls `f(question, answer)` for `asked` and for each later question that is answered, too.
+  /// Calls `f(question, answer)` for `asked` and for each later question that the message answers,
+  /// too.
   template <class F>
   void for_each(split_question asked, F&& f) const {
     f(asked, first);
@@ -52,36 +53,38 @@ struct lease_answer {
 struct unread_splits {
   uint32_t source = 0;
   uint64_t pass = 0;
-  /// Answered questions that the task knows; the splits of later answers are all unread.
+  /// The number of questions whose answers have reached the task; the splits of later answers are
+  /// all unread.
   uint64_t answered = 0;
-  split_range rest; ///< of the last answer; empty if none of it is unread
+  split_range rest; ///< the unread splits of the last answer; empty if none of them is unread
   friend bool operator==(const unread_splits&, const unread_splits&) = default;
 };
 
 /// Questions that carry an account have this source, which no graph has.
 constexpr uint32_t account_source = UINT32_MAX;
 
-/// The splits of which the readers of a task were given rows so far. The task sends it when some of
-/// its readers are gone; their rows of other splits go to the other readers.
+/// The splits of which the readers of a task were given rows so far. The task sends an account when
+/// some of its readers are gone; their rows of other splits go to the other readers.
 struct given_account {
-  /// The version of the TaskReaders that the task follows: readers that these do not name hand out
+  /// The version of the TaskReaders that the task follows: readers that are not in it hand out
   /// nothing more.
   uint64_t version = 0;
   split_receipt splits;
-  /// The total of elements that nobody is given, because readers that are gone may have handed them
-  /// out.
+  /// The total of elements that no reader is given, because readers that are gone may have handed
+  /// them out.
   uint64_t lost = 0;
   friend bool operator==(const given_account&, const given_account&) = default;
 };
 
-/// A task's question for splits; or a report, where it closes a pass or readers are gone. Both are
-/// answered.
+/// A task's question for splits, or its report that it closes a pass or that readers are gone. Both
+/// are answered.
 struct splits_wish {
   split_question which;
-  std::optional<uint64_t> total = {};                ///< splits in a pass, if the source knows
+  /// Splits in a pass, if the source has their number.
+  std::optional<uint64_t> total = {};
   std::shared_ptr<const split_listing> listing = {}; ///< see `split_provider::next`
-  /// The task closes that pass, and these splits are for others. `which` has the number of the next
-  /// question, which will not be asked.
+  /// The task closes that pass, and other tasks can have these splits. `which` has the number of
+  /// the next question, which will not be sent.
   std::optional<unread_splits> closes = {};
   /// Set: the message is not a question, but the account of a task that has gone readers.
   std::optional<given_account> given = {};

@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// Consecutive splits of one pass over one source.
+/// Consecutive splits of one pass of one source.
 struct split_run {
   uint32_t source = 0;
   uint64_t pass = 0;
@@ -18,24 +18,24 @@ struct split_run {
   friend bool operator==(const split_run&, const split_run&) = default;
 };
 
-/// The most runs that a receipt has.
+/// The most runs of a receipt.
 constexpr size_t most_receipt_runs = size_t{1} << 18;
 
-/// A reader's report of the splits of which rows of a task reached it, sent when the task is lost
-/// or the reader leaves. It may name more splits than that, never fewer: splits that it does not
-/// name are read again by other tasks.
+/// A reader's report of the splits of which rows of a task reached it. It is sent when the task is
+/// lost or the reader leaves. It may name splits that did not reach the reader, but never omits one
+/// that did: splits that it does not name are read again by other tasks.
 struct split_receipt {
   task_id task;
   std::vector<split_run> reached;  ///< ascending, without overlaps
-  uint64_t from_pass = 0;          ///< earlier passes are not recorded
+  uint64_t from_pass = 0;          ///< splits of earlier passes are not recorded
   std::optional<split_run> newest; ///< the split of the last row that arrived
-  /// More splits are named than were reached, because memory was short.
+  /// Splits are named that were not reached, because memory was short.
   bool approximate = false;
-  /// How many rows were given back to the task.
+  /// The number of rows that were given back to the task.
   uint64_t given_back = 0;
-  /// The splits of rows that were given back are not named, unless other rows of them stayed.
+  /// Splits of rows that were given back are not named, unless other rows of them were kept.
   bool without_given_back = false;
-  reader_marks marks; ///< how far the reader is with the task's stream
+  reader_marks marks; ///< the position of the reader in the task's stream
   friend bool operator==(const split_receipt&, const split_receipt&) = default;
 };
 

@@ -11,20 +11,20 @@ void write_unread_splits(schema::UnreadSplits::Builder out, const unread_splits&
 unread_splits read_unread_splits(schema::UnreadSplits::Reader in);
 
 void write_done(capnp::List<schema::SplitsDone>::Builder out, const std::vector<splits_done>& what);
-/// A kind of place that this build does not know is read as none, so that fewer splits count as
-/// done.
+/// A kind of position that this build does not define is read as none, so that fewer splits count
+/// as done.
 std::vector<splits_done> read_done(capnp::List<schema::SplitsDone>::Reader in);
 
 void write_listing(schema::SplitListing::Builder out, const split_listing& what, bool with_entries);
 std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in);
 
-/// The entries of a listing are sent only with the first question about a pass: they become the
-/// listing of the pass, or show what differs from it.
+/// The entries of a listing are sent only with the first question about a pass. They become the
+/// listing of the pass, or show how it differs from the listing of another task.
 void write_splits_request(schema::LeaseSplits::Builder out, const splits_request& what);
 splits_request read_splits_request(schema::LeaseSplits::Reader in);
 
 void write_splits_answer(schema::SplitsLeased::Builder out, const lease_answer& what);
-/// A kind of answer that this build does not know is `unimplemented`, and is named by its number.
+/// A kind of answer that this build does not define results in `unimplemented`, with its number.
 result<lease_answer> read_splits_answer(schema::SplitsLeased::Reader in);
 
 } // namespace headrace

@@ -28,7 +28,7 @@ struct overloaded : F... {
   using F::operator()...;
 };
 
-/// A block of a task in this process: its consumers share its buffers.
+/// A block of a task, for consumers in the same process, which share its buffers.
 class shared_block final : public local_content {
 public:
   explicit shared_block(stream_block what) : what(std::move(what)) {}

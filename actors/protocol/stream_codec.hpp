@@ -11,19 +11,19 @@
 
 namespace headrace {
 
-/// Reads a consumer's message. data_loss: the bytes are no such message; unimplemented: this build
-/// does not know the message, or a value in it, which is named by its number.
+/// Reads a consumer's message. data_loss: the bytes are not a valid message; unimplemented: the
+/// message, or a value in it, is one that this build does not define; the error has its number.
 result<from_consumer> read_from_consumer(const link_message& in);
-/// Reads a task's message, and decodes its block, whose rows have these `components`. Errors are as
-/// above; a block that does not fit is data_loss too, or invalid_argument if it came from this
-/// process.
+/// Reads a task's message, and decodes its block, whose rows must have these `components`. Errors
+/// are as above. A block with other components is data_loss, or invalid_argument if it came from
+/// this process.
 result<from_task> read_from_task(const link_message& in,
                                  const std::vector<tensor_spec>& components);
 
 link_message write_message(uint32_t channel, const from_consumer& what);
 /// Blocks are written uncompressed, see `write_block`.
 link_message write_message(uint32_t channel, const from_task& what);
-/// The block is passed as it lies in memory, for a link that is `in_process`.
+/// Passes the block in memory, without encoding it, for a link that is `in_process`.
 link_message share_block(uint32_t channel, const stream_block& what);
 /// `packed`: compressed with snappy.
 link_message write_block(uint32_t channel, const stream_block& what, bool packed);

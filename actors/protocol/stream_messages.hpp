@@ -22,36 +22,36 @@ class block_forms;
 
 // -- from the consumer ----------------------------------------------------------------
 
-/// The first message of a stream, which is sent again after the link was lost.
+/// The first message of a stream. It is sent again after the link was lost.
 struct stream_open {
   task_id task;
   incarnation life;
   consumer_id consumer;
-  /// Elements that the consumer has received: the stream continues after these.
+  /// The number of elements that the consumer has received: the stream continues after these.
   uint64_t received = 0;
-  uint64_t handed_out = 0; ///< elements that its trainer was handed
+  uint64_t handed_out = 0; ///< the number of elements that its trainer was handed
   compression packing = compression::automatic;
   uint64_t node = 0;        ///< the node of its link; not part of the message
   std::string trainer = {}; ///< in a job with a cross-trainer cache: the id of its trainer
   cache_start start = cache_start::oldest;
-  uint32_t index = 0; ///< in coordinated reads: its seat
+  uint32_t index = 0; ///< in coordinated reads: the consumer's seat
 };
 
-/// How many elements were handed out, and how many may be sent.
+/// The number of elements that were handed out, and how many elements and bytes may be sent.
 struct stream_grant {
-  uint64_t handed_out = 0; ///< the task forgets these
-  uint64_t elements = 0;   ///< the total that may be sent
-  /// How many bytes may be sent and not handed out; one element may always be sent.
+  uint64_t handed_out = 0; ///< the task drops these elements
+  uint64_t elements = 0;   ///< the total number of elements that may be sent
+  /// The number of bytes that may be sent and not handed out; one element may always be sent.
   uint64_t bytes = 0;
-  bool waiting = false; ///< the trainer is blocked, and no stream has anything for it
+  bool waiting = false; ///< the trainer is blocked in `next`, and no stream has anything for it
   /// Set in each grant once the task leaves, and in coordinated reads; else it may be zero.
   uint64_t received = 0;
-  /// The elements up to this one are claimed. Set if the blocks of the stream have `claimed`.
+  /// The elements below this number are claimed. Set if the blocks of the stream have `claimed`.
   uint64_t claimed = 0;
   uint64_t epoch = 0; ///< in coordinated reads: the newest epoch that the consumer takes part in
 };
 
-/// The answer to a recall: elements up to `mark` stay with the consumer, the others come back.
+/// The answer to a recall: elements below `mark` stay with the consumer, the others are given back.
 struct stream_recalled {
   uint64_t id = 0;
   uint64_t mark = 0;
@@ -65,15 +65,15 @@ using from_consumer = std::variant<stream_open, stream_grant, stream_recalled, s
 // -- from the task --------------------------------------------------------------------
 
 struct stream_block {
-  uint64_t first = 0; ///< elements of this stream before it
+  uint64_t first = 0; ///< the number of elements of this stream before the block
   block rows;
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped = 0;
-  /// The written forms of these rows; null if no other stream is sent them. Not part of the
+  /// The written forms of these rows; null if they are sent on no other stream. Not part of the
   /// message.
   std::shared_ptr<block_forms> forms = {};
-  /// Not zero: the trainer may be handed elements up to this one; later ones only after they are
-  /// claimed and confirmed.
+  /// Not zero: the trainer may be handed the elements below this number; later ones only after they
+  /// are claimed and confirmed.
   uint64_t claimed = 0;
 };
 
@@ -83,14 +83,15 @@ struct stream_claimed {
   uint64_t elements = 0;
 };
 
-/// The consumer is to give back the elements that its trainer was not handed, except `keep`.
+/// The consumer is to give back the elements that its trainer was not handed, except `keep` of
+/// them.
 struct stream_recall {
   uint64_t id = 0;
   uint64_t keep = 0;
 };
 
-/// The stream ends after this many elements. Only if all tasks end with `exhausted` were the
-/// sources read to their end.
+/// The stream ends after this many elements. The sources were read to their end only if all tasks
+/// end with `exhausted`.
 struct stream_end {
   uint64_t elements = 0;
   task_outcome outcome = task_outcome::exhausted;
@@ -105,12 +106,12 @@ struct stream_failed {
 /// rows of this stream for it.
 struct stream_opened {};
 
-/// The task's worker leaves: the task sends what it has as fast as it is granted, and nothing after
+/// The task's worker leaves: the task sends what it has as far as grants allow, and nothing after
 /// that.
 struct stream_leaving {};
 
 /// In coordinated reads: all consumers take part in that epoch, and have received this many
-/// elements of their streams. None may hand out more.
+/// elements of their streams. No consumer may hand out more.
 struct stream_received_by_all {
   uint64_t epoch = 0;
   uint64_t elements = 0;

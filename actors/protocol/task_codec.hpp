@@ -1,7 +1,7 @@
 #pragma once
 
 /// Reads and writes the messages between jobs and workers about tasks, in worker.capnp and
-/// dispatcher.capnp. A value that this build does not know is `unimplemented`, and is named by its
+/// dispatcher.capnp. A value that this build does not define results in `unimplemented`, with its
 /// number.
 
 #include "headrace/actors/protocol/worker_messages.hpp"
@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// `graph`: a Graph message. If it is empty, the worker uses the graph that it may have from
-/// before, or answers not_found.
+/// `graph`: a Graph message. If it is empty, the worker uses the graph of an earlier order, or
+/// answers not_found.
 void write_task_order(schema::StartTask::Builder out, const task_order& what, const buffer& graph);
 /// Reads the order without its graph, which is in `in.getGraph()`.
 result<task_order> read_task_order(schema::StartTask::Reader in);

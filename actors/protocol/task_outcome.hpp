@@ -6,10 +6,10 @@ namespace headrace {
 
 /// How a task ended.
 enum class task_outcome : uint8_t {
-  exhausted, ///< it gave all that its sources had for it
-  left,      ///< its worker left first; what it had not begun is for others
-  failed,    ///< it could not continue
-  stopped,   ///< its job did not need it any more
+  exhausted, ///< the task gave all elements that its sources had for it
+  left,      ///< the task's worker left first; what the task had not begun is for other tasks
+  failed,    ///< the task could not continue
+  stopped,   ///< the task's job no longer needed it
 };
 
 } // namespace headrace

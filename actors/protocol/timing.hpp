@@ -4,20 +4,20 @@
 
 namespace headrace {
 
-/// A longer lease is taken for an error.
+/// A longer lease is refused as an error.
 inline constexpr std::chrono::hours longest_lease{1};
 
-/// How often members of a service report that they are alive, and for how long a report holds. The
-/// dispatcher chooses both for all.
+/// How often members of a service report that they are alive, and for how long such a report is
+/// valid. The dispatcher chooses both for all members.
 struct lease_timing {
   duration heartbeat = std::chrono::seconds{1};
   duration lease = std::chrono::seconds{5};
   friend bool operator==(const lease_timing&, const lease_timing&) = default;
 };
 
-/// After a link was cut its two ends go by their own clocks. A consumer counts on its lease for
-/// `trusted` since the last answer of its job, and hands out nothing more then. A task gives that
-/// consumer's rows to others only after `fenced`. So no row is handed out by two.
+/// After a link was cut, its two ends use their own clocks. A consumer relies on its lease for
+/// `trusted` after the last answer of its job, and hands out nothing after that. A task gives that
+/// consumer's rows to others only after `fenced`. So no row is handed out by two consumers.
 constexpr duration trusted(duration lease) { return lease - lease / 5; }
 constexpr duration fenced(duration lease) { return lease + lease / 4; }
 

@@ -7,8 +7,8 @@
 namespace headrace {
 
 void write_timing(schema::Timing::Builder out, const lease_timing& timing);
-/// invalid_argument names both values: a heartbeat that is not positive, a lease of less than two
-/// heartbeats or of more than `longest_lease`.
+/// invalid_argument names both values. It is returned for a heartbeat that is not positive, and for
+/// a lease of less than two heartbeats or of more than `longest_lease`.
 result<lease_timing> read_timing(schema::Timing::Reader in);
 
 } // namespace headrace

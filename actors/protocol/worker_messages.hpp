@@ -22,15 +22,15 @@ namespace headrace {
 
 /// Messages between workers and the dispatcher or its jobs, as plain structs.
 
-/// The readers of a task, as its job names them. A consumer that is not named any more is gone.
+/// The readers of a task, as its job names them. A consumer that is no longer named is gone.
 struct task_readers {
   task_id task;
   uint64_t version = 0; ///< an older message that arrives late is dropped
   std::vector<consumer_id> consumers;
-  /// The nodes that these consumers read from. A consumer without an entry may read from any node.
+  /// The nodes from which these consumers read. A consumer without an entry may read from any node.
   std::map<consumer_id, uint64_t> nodes = {};
-  /// Consumers that left in order, and how many elements of their streams their trainers were
-  /// handed.
+  /// Consumers that left in order, with the number of elements of each one's stream that its
+  /// trainer was handed.
   std::map<consumer_id, uint64_t> departed = {};
   friend bool operator==(const task_readers&, const task_readers&) = default;
 };
@@ -42,16 +42,16 @@ struct task_order {
   job_id job;
   uint64_t repetition = 0;
   sharding_policy policy = sharding_policy::off;
-  uint64_t seed = 0;       ///< for operators without a seed of their own
+  uint64_t seed = 0;       ///< the seed for operators that have none of their own
   bool shared = false;     ///< several consumers may read the task
   std::string fingerprint; ///< SHA-256 of the graph
-  task_readers readers;    ///< the readers at first
+  task_readers readers;    ///< the readers at the time of the order
   /// The lease of the service: how long a link may be silent before both of its ends have noticed.
   duration lease = std::chrono::seconds{5};
   /// The task may lease splits before a reader opens a stream: no reader can take the repetition
-  /// for finished without knowledge of this task.
+  /// for finished before it is informed of this task.
   bool eager = false;
-  /// Under a static policy: how many workers share the dataset, and which shard is this worker's.
+  /// Under a static policy: the number of shards of the dataset, and the shard of this worker.
   uint32_t shards = 0;
   uint32_t shard = 0;
   /// Under `at_least_once` the task reports, with its questions for splits, which splits are done.
@@ -71,24 +71,25 @@ struct task_output_counts {
   friend bool operator==(const task_output_counts&, const task_output_counts&) = default;
 };
 
-/// A task's last message to its job. It is repeated until it is acknowledged.
+/// A task's last message to its job, repeated until it is acknowledged.
 struct task_end {
   task_id id;
   incarnation life;
   job_id job;
   task_output_counts made;
   task_outcome outcome = task_outcome::exhausted;
-  status failure;                    ///< ok unless `outcome` is failed
-  std::vector<unread_splits> unread; ///< set if the task left
+  status failure; ///< ok unless `outcome` is failed
+  /// Set if the task left: the splits that it has not begun to read.
+  std::vector<unread_splits> unread;
   /// The task is exhausted, and its pipeline ended before its sources did.
   bool by_itself = false;
-  /// The passes that the task closed, as far as the job has not acknowledged that.
+  /// The passes that the task closed, except those that the job has acknowledged.
   std::vector<unread_splits> closed;
-  /// In a shared job: the readers that hold rows of the task, as far as the task knows.
+  /// In a shared job: the readers that hold rows of the task, according to their reports.
   std::map<consumer_id, reader_marks> held = {};
 };
 
-/// A task that a worker runs while it registers.
+/// A task that runs on a worker when the worker registers.
 struct running_task {
   task_id id;
   job_id job;
@@ -97,7 +98,7 @@ struct running_task {
 
 /// A worker registers.
 struct worker_registration {
-  worker_info info; ///< its id is zero, or the one that a dispatcher gave it before
+  worker_info info; ///< the id is zero, or one that a dispatcher gave the worker before
   std::vector<running_task> tasks;
 };
 
@@ -109,16 +110,17 @@ struct worker_registered {
 
 /// The answer to a worker's heartbeat.
 struct heartbeat_heard {
-  std::vector<task_id> unwanted; ///< its tasks that no job needs: they are to stop
-  bool leave = false;            ///< the worker is to leave in order
-  bool saves = false;            ///< there are steps of saves, for which the worker should ask
+  /// Tasks of the worker that no job needs: the worker is to stop them.
+  std::vector<task_id> unwanted;
+  bool leave = false; ///< the worker is to leave in order
+  bool saves = false; ///< there are steps of saves, which the worker should request
 };
 
 /// A client requests that a worker leave in order.
 struct drain_request {
   /// The advertised `host:port` of the worker, or its number.
   std::variant<std::string, worker_id> which;
-  /// The number of tasks in the last answer: the next one is sent when the number is another.
+  /// The number of tasks in the last answer: the next answer is sent when the number has changed.
   std::optional<uint32_t> known = {};
   incarnation life = {}; ///< the incarnation in the last answer; zero: any
 };
@@ -129,14 +131,15 @@ struct worker_drains {
   incarnation life;
   std::string data_address;
   uint32_t tasks = 0;
-  bool left = false;       ///< it has left, in order
-  uint32_t unfinished = 0; ///< tasks that had more to give when the time to drain was over
+  bool left = false; ///< it has left, in order
+  /// The number of tasks that had not given everything when the time to drain was over.
+  uint32_t unfinished = 0;
   friend bool operator==(const worker_drains&, const worker_drains&) = default;
 };
 
-/// A task asks for splits of one pass over one source; the answer is a lease_answer. All splits of
-/// that pass and source that it was given before have been read. Or it closes a pass; the answer is
-/// ok.
+/// A task's question for splits of one pass of one source; the answer is a lease_answer. The task
+/// has read all splits of that pass and source that it was given before. Or its report that it
+/// closes a pass; the answer is ok.
 struct splits_request {
   task_id task;
   incarnation life;

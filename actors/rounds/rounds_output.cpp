@@ -11,7 +11,7 @@ namespace headrace {
 
 namespace {
 
-/// The bytes of one message at most, unless a single element is larger.
+/// The most bytes of one message, unless a single element is larger.
 constexpr size_t quantum_bytes = 1 << 20;
 /// Rows larger than this are sent one by one, without a copy.
 constexpr size_t large_row_bytes = 16 << 10;
@@ -67,7 +67,7 @@ status rounds_output::opened(consumer_id who, const stream_open& how) {
                   how.index, lanes_.size()));
   auto& to = lanes_[how.index];
   const bool same = to.who == who;
-  // Kept are the elements that some consumer has not handed out, and all later ones.
+  // The elements are kept that some consumer has not handed out, and all later ones.
   const auto kept = to.rows.empty() ? to.made : to.rows.front().first;
   if (how.received < kept)
     return aborted(fmt::format(
@@ -80,7 +80,8 @@ status rounds_output::opened(consumer_id who, const stream_open& how) {
   to.connected = true;
   to.ended = false;
   to.sent = to.received = how.received;
-  // A consumer that replaces another one begins after the elements that the other was handed.
+  // A consumer that replaces another one begins after the elements that the other trainer was
+  // handed.
   to.handed_out =
     same ? std::max(to.handed_out, std::min(how.handed_out, how.received)) : how.handed_out;
   to.granted = 0;
@@ -165,7 +166,7 @@ bool rounds_output::serve(lane& to, std::vector<action>& out) {
   auto count = std::min(at->end(), to.granted) - to.sent;
   const auto room =
     std::min(quantum_bytes, to.window_bytes - std::min<size_t>(to.window_bytes, to.held_bytes));
-  // All rows of one block count as equally large.
+  // All rows of one block are counted with the same size.
   const auto row_bytes = std::max<size_t>(at->rows.bytes() / at->rows.rows, 1);
   count = std::clamp<uint64_t>(room / row_bytes, 1, count);
   auto rows = at->rows.slice(skip, count);
@@ -196,7 +197,7 @@ void rounds_output::say_what_arrived(std::vector<action>& out) {
   if (epoch != 0)
     common_ = std::max(common_, {epoch, groups});
   for (auto& x : lanes_) {
-    // A consumer in a later epoch does not need it.
+    // A consumer that is in a later epoch does not need this report.
     if (!x.connected || x.epoch != common_.first || x.told >= common_)
       continue;
     x.told = common_;

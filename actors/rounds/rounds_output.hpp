@@ -26,7 +26,7 @@ public:
   void produced(block rows) override;
   void exhausted() override {}
   status may_end() const override;
-  /// Not ok: there is no such seat, or the consumer needs elements that are not kept any more.
+  /// Not ok: there is no such seat, or the consumer needs elements that are no longer kept.
   status opened(consumer_id who, const stream_open& how) override;
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;
@@ -76,9 +76,9 @@ private:
     uint64_t window_bytes = 0;
     uint64_t epoch = 0;
     received_by_all told;   ///< the last announcement since it opened its stream
-    std::deque<piece> rows; ///< consecutive, up to `made`
+    std::deque<piece> rows; ///< consecutive rows, up to element `made`
     std::deque<in_flight> flights;
-    size_t held_bytes = 0; ///< of `flights`
+    size_t held_bytes = 0; ///< the bytes of `flights`
 
     bool has_room() const noexcept {
       return connected && !ended && sent < made && sent < granted
@@ -89,7 +89,7 @@ private:
 
   lane* of(consumer_id who);
   void add(lane& to, block rows);
-  /// The first group that some consumer has not handed out.
+  /// The first group of which some consumer has not handed out its element.
   uint64_t floor() const noexcept;
   void forget();
   bool serve(lane& to, std::vector<action>& out);
@@ -97,10 +97,11 @@ private:
 
   std::vector<lane> lanes_;
   std::map<consumer_id, uint32_t> index_of_;
-  /// The latest groups that all had received. It stays valid in its epoch when some consumers have
-  /// left: one whose connection was cut meanwhile may go as far as they went.
+  /// The latest groups that all consumers had received. It stays valid in its epoch after some
+  /// consumers have left: a consumer whose connection was cut before that may hand out as much as
+  /// they did.
   received_by_all common_;
-  uint64_t produced_ = 0; ///< rows
+  uint64_t produced_ = 0; ///< the number of rows that were produced
   reached_splits given_;  ///< stays empty: this dealer does not record splits
 };
 

@@ -11,18 +11,18 @@
 
 namespace headrace {
 
-/// Keeps facts in a stream of a journal, and in memory as well, for writers that take over while
-/// the process lives. Thread-safe.
+/// Keeps facts in a stream of a journal, and also in memory, for writers that take over while the
+/// process runs. Thread-safe.
 template <class Record>
 class durable_store final : public fact_store<Record> {
 public:
   using fact = typename Record::fact;
   using stored = typename fact_store<Record>::stored;
-  /// The facts are replaced by the state they make, once they take more bytes than this and than
-  /// the state.
+  /// The facts are replaced by the state that they make when they take more bytes than this and
+  /// than the state.
   static constexpr size_t least_compaction = size_t{1} << 20;
 
-  /// Continues with the journal's content. data_loss: it was not written by such a store.
+  /// Continues with the journal's content. data_loss: the content was not written by such a store.
   static result<std::shared_ptr<durable_store>> open(std::shared_ptr<journal> in, uint64_t stream,
                                                      Record empty) {
     using codec = record_codec<Record>;
@@ -82,7 +82,7 @@ private:
   const uint64_t stream_;
   mutable std::mutex mutex_;
   appended_facts<Record> kept_;
-  /// The number of groups that are not kept yet. Their callbacks may come after the store is
+  /// The number of groups that are not stored yet. Their callbacks may be called after the store is
   /// destroyed.
   std::shared_ptr<std::atomic<size_t>> waiting_ = std::make_shared<std::atomic<size_t>>(0);
   size_t written_ = 0; ///< bytes of facts since the last state

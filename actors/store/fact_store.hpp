@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// Keeps the facts that make the durable state of a `Record`. Facts are decided, kept here, and
+/// Keeps the facts that make the durable state of a `Record`. Facts are decided on, kept here, and
 /// only then acted on. `Record` has a type `fact` and `apply(const fact&)`.
 ///
 /// The store outlives its writers. Only the writer that took over last may append.
@@ -32,21 +32,21 @@ public:
   virtual tenure take_over() = 0;
   /// Keeps a group of facts, all of them or none, after all groups that were appended before to any
   /// store of the same journal. An empty group counts as kept when the groups before it are.
-  /// Returns the outcome if it is known at once (aborted: another writer has taken over), or
-  /// nullopt, and passes it to `then` later.
+  /// Returns the outcome if it is available at once (aborted: another writer has taken over).
+  /// Otherwise returns nullopt, and passes the outcome to `then` later.
   virtual std::optional<status> append(uint64_t writer, std::vector<fact> group, stored then) = 0;
   /// The state after all appended facts.
   virtual Record record() const = 0;
 };
 
 /// The facts that were appended to a store, and its present writer. Newer facts are kept one by
-/// one, older ones as the state that they made. A `Record` with large facts has `static size_t
-/// bytes_of(const fact&)`.
+/// one, older ones in the form of the state that they made. A `Record` with large facts has `static
+/// size_t bytes_of(const fact&)`.
 template <class Record>
 class appended_facts {
 public:
   using fact = typename Record::fact;
-  /// `most`, `most_bytes`: how many facts are kept one by one, and their bytes.
+  /// `most`, `most_bytes`: how many facts are kept one by one, and the most bytes of these.
   explicit appended_facts(Record settled, size_t most = 1024, size_t most_bytes = size_t{4} << 20)
     : settled_(std::move(settled)), most_(most), most_bytes_(most_bytes) {}
 
@@ -72,7 +72,7 @@ public:
     for (const auto& x : facts_) out.apply(x);
     return out;
   }
-  /// Of the facts that are kept one by one.
+  /// The bytes of the facts that are kept one by one.
   size_t bytes() const noexcept { return bytes_; }
 
 private:
@@ -84,7 +84,7 @@ private:
   std::vector<fact> facts_;
 };
 
-/// Keeps facts in memory, as long as it lives. Thread-safe.
+/// Keeps facts in memory, until it is destroyed. Thread-safe.
 template <class Record>
 class memory_store final : public fact_store<Record> {
 public:
@@ -108,7 +108,7 @@ public:
     std::lock_guard lock{mutex_};
     return kept_.record();
   }
-  /// Of the facts that are kept one by one.
+  /// The bytes of the facts that are kept one by one.
   size_t bytes() const {
     std::lock_guard lock{mutex_};
     return kept_.bytes();

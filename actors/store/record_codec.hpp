@@ -16,8 +16,8 @@ namespace headrace {
 template <class Record>
 struct record_codec;
 
-/// As `record_codec`, for a part of a record inside the record's message. It is a friend of the
-/// part, and is specialised beside it.
+/// As `record_codec`, for a part of a record whose message is inside the record's message. It is a
+/// friend of the part, and is specialised beside it.
 template <class Part>
 struct state_codec;
 

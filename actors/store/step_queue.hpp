@@ -7,9 +7,9 @@
 
 namespace headrace {
 
-/// The steps that an actor takes, in order; each waits until all facts that were stored before it
-/// are kept. The core decides on, and its facts are stored at once: only their visible effects
-/// wait.
+/// The steps that an actor takes, in order. Each step waits until all facts that were stored before
+/// it are kept. The core continues to decide, and its facts are stored at once: only their visible
+/// effects wait.
 ///
 /// `take` is called with each step that is due. It may call this queue again: steps that it adds
 /// are taken after those that wait.
@@ -35,14 +35,14 @@ public:
 private:
   struct entry {
     Step step;
-    uint64_t after = 0; ///< `kept` must have been called with this number
+    uint64_t after = 0; ///< the step is due when `kept` has been called with this number
   };
 
   template <class Take>
   void go_on(Take& take) {
     if (std::exchange(busy_, true))
       return;
-    // An actor whose step throws has ended, so `busy_` may stay true.
+    // An actor whose step throws ends, so `busy_` may stay true.
     while (!waiting_.empty() && waiting_.front().after <= kept_) {
       auto step = std::move(waiting_.front().step);
       waiting_.pop_front();

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Helpers for the codecs of records.
+/// Functions for the codecs of records.
 
 #include "headrace/pipeline/codec/canonical_message.hpp"
 #include "headrace/runtime/base/buffer.hpp"
@@ -16,18 +16,18 @@
 namespace headrace {
 
 /// The words of a new message of one segment, which `fill(builder)` fills. `read_words` can read
-/// whatever was filled in.
+/// every such message.
 template <class Schema, class Fill>
 buffer write_words(Fill&& fill) {
-  // Room for a few facts, so that the result is the only allocation.
+  // The room suffices for a few facts, so that the result is the only allocation.
   ::capnp::word room[128] = {};
   ::capnp::MallocMessageBuilder message{kj::arrayPtr(room, std::size(room))};
   std::forward<Fill>(fill)(message.template initRoot<Schema>());
   const auto segments = message.getSegmentsForOutput();
   if (segments.size() == 1)
     return buffer::copy_of(segments[0].begin(), segments[0].size() * sizeof(::capnp::word));
-  // The canonical form is not used: it omits zeros at the end of structs, so that a list of
-  // all-zero structs takes no words, and a reader would exceed its limit for so few words.
+  // The canonical form is not used, because it omits zeros at the end of structs: a list of structs
+  // with only zeros would take no words, and a reader would exceed its limit for so few words.
   const auto root = message.template getRoot<Schema>().asReader();
   ::capnp::MallocMessageBuilder whole{static_cast<unsigned>(root.totalSize().wordCount + 1)};
   whole.setRoot(root);
@@ -36,8 +36,8 @@ buffer write_words(Fill&& fill) {
   return buffer::copy_of(words[0].begin(), words[0].size() * sizeof(::capnp::word));
 }
 
-/// Calls `read(reader)` with the message. data_loss: the words are no such message, or more is read
-/// from them than they hold.
+/// Calls `read(reader)` with the message. data_loss: the words are not a valid message, or `read`
+/// reads more than they contain.
 template <class Schema, class Read>
 auto read_words(const buffer& words, std::string_view what, Read&& read)
   -> decltype(read(typename Schema::Reader{})) {
@@ -47,7 +47,7 @@ auto read_words(const buffer& words, std::string_view what, Read&& read)
   return out;
 }
 
-/// The error for an arm of a union, or a value, that this build does not know.
+/// The error for a member of a union, or a value, that this build does not define.
 inline status unknown_stored(std::string_view what, unsigned number) {
   return unimplemented(
     fmt::format("{} number {} is not known to this build; a newer one, which wrote it, can read it",
