@@ -19,7 +19,7 @@ using open_service =
 
 /// The surroundings of tasks, which are the same for all tasks of a worker.
 struct task_surroundings {
-  /// How often a task's runner, and its actor, may crash before the task fails.
+  /// The number of crashes of a task's runner, or of its actor, after which the task fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   task_limits limits;
   /// The bytes that the windows of all tasks may take together.
@@ -28,7 +28,7 @@ struct task_surroundings {
   function_finder find_function;
   /// Reads a `distribute` node of a graph from its service; may be empty.
   open_service open_distribute;
-  /// Counts the threads that were asked to stop. Outlives restarts of the worker.
+  /// Counts the threads that were requested to stop. Outlives restarts of the worker.
   std::shared_ptr<stopping_threads> threads = std::make_shared<stopping_threads>();
 };
 

@@ -7,8 +7,8 @@ namespace headrace {
 
 /// Decides how far ahead of its trainer a consumer claims elements of a stream that other readers
 /// share. Only claimed and confirmed elements are handed out, and all of these are lost if the
-/// consumer is lost. So the consumer claims about as many elements as the trainer takes while a
-/// claim is on its way. Pure.
+/// consumer is lost. So the consumer claims about as many elements as the trainer takes in the time
+/// from a claim to its confirmation. Pure.
 class claim_ahead {
 public:
   /// This many elements ahead of the trainer count as claimed when their block arrives.
@@ -21,7 +21,7 @@ public:
     uint64_t confirmed = 0; ///< `<= received`
     bool held_up = false; ///< the trainer took all confirmed elements, and more have been received
   };
-  /// True if a claim is worth a message: elements have been received that are not claimed, and the
+  /// True if a claim is to be sent: elements have been received that are not claimed, and the
   /// trainer has taken half of the claimed ones.
   bool update(const progress& now) {
     if (now.confirmed >= now.received)
@@ -34,8 +34,8 @@ public:
   }
   /// Returns the number of the element up to which the next message claims.
   uint64_t claim(uint64_t handed_out) { return said_ = handed_out + ahead_; }
-  /// A claim was confirmed; `before` is the progress before that. If the trainer took little while
-  /// the claim was on its way, later claims are smaller.
+  /// A claim was confirmed; `before` is the progress before the confirmation. If the trainer took
+  /// few elements until then, later claims are smaller.
   void answered(const progress& before) {
     if (before.confirmed > before.handed_out + ahead_ * 3 / 8)
       ahead_ = std::max(ahead_ / 2, least);
@@ -46,7 +46,7 @@ public:
 private:
   uint64_t ahead_ = least;
   uint64_t said_ = 0;     ///< the newest claim
-  uint64_t grown_at_ = 0; ///< the confirmed elements when the trainer last had to wait
+  uint64_t grown_at_ = 0; ///< the number of confirmed elements when the trainer last had to wait
 };
 
 } // namespace headrace

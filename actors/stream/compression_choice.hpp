@@ -8,16 +8,17 @@
 
 namespace headrace {
 
-/// Decides for one stream which of its blocks are compressed. Under `automatic`: none if both ends
-/// are on one host, else those that follow a sample that compressed well. Pure.
+/// Decides for one stream which of its blocks are compressed. Under `automatic` no block is
+/// compressed if both ends are on one host; otherwise blocks are compressed that follow a sample
+/// that compressed well. Pure.
 class compression_choice {
 public:
-  /// Smaller blocks are not compressed: they would take as many packets.
+  /// Smaller blocks are not compressed, because they would take as many packets.
   static constexpr size_t smallest_block = 4096;
-  /// Blocks are compressed if a sample shrinks to this share or less. Where it shrinks less, the
-  /// time is better spent on making elements.
+  /// Blocks are compressed if a sample shrinks to this share of its size or less. If it shrinks
+  /// less, the processor time is better used to make elements.
   static constexpr double paying_share = 0.75;
-  /// Bytes of blocks between two samples: at first, and at most where compression does not pay.
+  /// The bytes of blocks between two samples: at first, and at most, if samples compress badly.
   static constexpr uint64_t first_distance = uint64_t{16} << 20;
   static constexpr uint64_t longest_distance = uint64_t{1} << 30;
 
@@ -26,7 +27,7 @@ public:
     : asked_(asked == compression::automatic && same_host ? compression::none : asked) {}
 
   /// True if the next block, of `bytes` bytes, is to be compressed. `sample` returns the share of
-  /// its size to which a sample of this block compresses; it is called only if it is needed.
+  /// its size to which a sample of this block shrinks; it is called only if it is needed.
   template <class Sample>
   bool next(size_t bytes, Sample&& sample) {
     if (asked_ != compression::automatic)

@@ -16,13 +16,15 @@
 namespace headrace {
 
 /// Decides what a task does with its output: which rows go to which stream, and when the streams
-/// end. Pure: it is given events, and `deal_at` returns what to send. The elements of a stream are
-/// numbered without gaps; after a recall the numbers go on at its mark.
+/// end. Pure: it is given events, and `deal_at` returns what to send.
+///
+/// The elements of a stream are numbered without gaps; after a recall the numbers continue at its
+/// mark.
 class dealer {
 public:
   struct send_block {
     consumer_id to;
-    uint64_t first = 0; ///< elements of this stream before it
+    uint64_t first = 0; ///< the number of elements of this stream before these rows
     block rows;
     uint64_t skipped = 0;                    ///< see `stream_block`
     std::shared_ptr<block_forms> forms = {}; ///< see `stream_block`
@@ -31,13 +33,14 @@ public:
   struct send_recall {
     consumer_id to;
     uint64_t id = 0;
-    uint64_t keep = 0; ///< elements beyond those handed out that it may keep
+    /// The number of elements, beyond those handed out, that the consumer may keep.
+    uint64_t keep = 0;
   };
   struct send_end {
     consumer_id to;
-    uint64_t elements = 0; ///< of this stream
+    uint64_t elements = 0; ///< the number of elements of this stream
   };
-  /// The task confirms a claim: the trainer may be handed elements up to this one.
+  /// The task confirms a claim: the trainer may be handed the elements below this number.
   struct send_claimed {
     consumer_id to;
     uint64_t elements = 0;
@@ -64,22 +67,22 @@ public:
   virtual void produced(block rows) = 0;
   /// The runner produces nothing more.
   virtual void exhausted() = 0;
-  /// Not ok if production must not end; then this is the error to report if it does.
+  /// Not ok if production must not end now; this is the error to report if it ends.
   virtual status may_end() const { return {}; }
   /// A stream begins, or continues over another connection. An error refuses the stream.
   virtual status opened(consumer_id who, const stream_open& how) = 0;
-  /// The consumer allows up to `elements` elements (a total of the stream), of which `bytes` bytes
-  /// may be sent and not handed out; one element may always be sent. `waiting`: its trainer is
-  /// blocked, and no stream has anything for it.
+  /// The consumer allows up to `elements` elements (the total of the stream), of which `bytes`
+  /// bytes may be sent and not handed out; one element may always be sent. `waiting`: the trainer
+  /// is blocked in `next`, and no stream has anything for it.
   virtual void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
                      bool waiting) = 0;
-  /// The answer to a recall: elements from `mark` on come back.
+  /// The answer to a recall: elements from `mark` on are given back.
   virtual void recalled(consumer_id who, uint64_t id, uint64_t mark) = 0;
   /// The consumer reports how many elements of the stream were handed out.
   virtual void handed_out(consumer_id who, uint64_t elements) = 0;
   /// The consumer reports how many elements of the stream have arrived.
   virtual void received(consumer_id who, uint64_t elements) = 0;
-  /// The consumer claims the elements of the stream up to this one.
+  /// The consumer claims the elements of the stream below this number.
   virtual void claims(consumer_id who, uint64_t elements) {
     static_cast<void>(who);
     static_cast<void>(elements);
@@ -89,11 +92,11 @@ public:
     static_cast<void>(who);
     static_cast<void>(epoch);
   }
-  /// The task leaves: streams with credit get all that there is, and nothing is recalled.
+  /// The task leaves: streams with credit get all pending rows, and nothing is recalled.
   virtual void leaving() = 0;
   /// The connection is lost; the stream stays.
   virtual void cut(consumer_id who) = 0;
-  /// The consumer has left: what it had not handed out goes to the other streams.
+  /// The consumer has left: the rows that it had not handed out go to the other streams.
   virtual void leave(consumer_id who) = 0;
   /// The consumer is given up and did not report how far it is: what it claimed counts as handed
   /// out, and the rest goes to the other streams.
@@ -107,31 +110,31 @@ public:
   virtual std::vector<action> deal_at(time_point now, bool dry) = 0;
   /// When `deal_at` must be called without an event.
   virtual std::optional<time_point> next_deadline() const { return {}; }
-  /// `call` is called, from any thread, when another dealer has made room, so that `deal_at` may
+  /// `call` is called, from any thread, when another dealer has freed memory, so that `deal_at` may
   /// have something to send. May be empty.
   virtual void when_there_is_room(std::function<void()> call) { static_cast<void>(call); }
   /// True if `deal_at` with `dry` would recall rows: a trainer waits, nothing is pending, and
   /// another stream holds rows.
   virtual bool could_recall() const = 0;
-  /// Ends for the streams that had none yet. Nothing more is sent on these.
+  /// The ends of the streams that were not sent one yet. Nothing more is sent on these streams.
   virtual std::vector<send_end> remaining_ends() = 0;
 
   // -- state ------------------------------------------------------------------------
 
-  /// Everything is handed out, and every stream has been sent its end.
+  /// True if everything is handed out and every stream was sent its end.
   virtual bool finished() const = 0;
-  /// Nothing more is produced, and all consumers have received everything.
+  /// True if nothing more is produced and all consumers have received everything.
   virtual bool delivered() const = 0;
   /// The readers that have received rows and not handed them out.
   virtual std::map<consumer_id, reader_marks> held() const = 0;
-  /// The readers that were given up, and what they claimed beyond what they had reported: no other
-  /// reader is given that.
+  /// The readers that were given up, with the elements that they had claimed and not reported as
+  /// handed out: these go to no other reader.
   virtual std::map<consumer_id, reader_marks> lost() const { return {}; }
-  /// All rows that were produced before this one were handed out.
+  /// All rows with lower numbers than this were handed out.
   virtual uint64_t handed_out_below() const = 0;
-  /// The splits of which rows were handed out, if the dealer records them.
+  /// The splits of which rows were handed out, if the dealer records splits.
   virtual const reached_splits& given() const = 0;
-  /// Bytes that were produced and not dealt yet.
+  /// The bytes that were produced and not dealt yet.
   virtual size_t pending_bytes() const = 0;
   /// The state of the window that trainers share, if there is one.
   virtual std::optional<cache_report> report() const { return {}; }

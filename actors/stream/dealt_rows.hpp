@@ -12,8 +12,7 @@ namespace headrace {
 
 class block_forms;
 
-/// Rows that are sent on several streams, and that may be dropped before all of them were sent
-/// these rows.
+/// Rows that are sent on several streams. They may be dropped before they were sent on all of them.
 class shared_rows {
 public:
   virtual ~shared_rows() = default;
@@ -33,7 +32,7 @@ public:
     : shared_(std::move(from)), forms_(std::move(forms)), rows_(shared_->rows()) {}
 
   size_t rows() const noexcept { return rows_; }
-  /// For a part of shared rows this is an estimate: all rows count as equally large.
+  /// For a part of shared rows this is an estimate, for which all rows count with the same size.
   size_t bytes() const noexcept {
     if (!shared_)
       return own_.bytes();

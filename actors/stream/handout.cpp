@@ -28,7 +28,7 @@ void handout::add(task_id from, block rows, uint64_t claimed) {
 }
 
 void handout::extend(queue& q, uint64_t claimed) {
-  // A late confirmation may be of elements that were given back since.
+  // A late confirmation may include elements that were given back in the meantime.
   q.confirmed = std::max(q.confirmed.value_or(0), std::min(claimed, q.received));
   q.parted = false;
 }
@@ -70,7 +70,8 @@ void handout::tell_of_arrival(bool waited) {
 
 uint64_t handout::recall(task_id from, uint64_t keep) {
   std::lock_guard lock{mutex_};
-  // Otherwise one element could move between waiting trainers for ever, without being handed out.
+  // Without this, one element could be recalled by turns from waiting trainers for ever, and never
+  // be handed out.
   auto& q = queues_[from];
   if (waiting_ && keep == 0) {
     keep = 1;
@@ -319,7 +320,7 @@ std::shared_ptr<const block> handout::take_turn() {
   }
   if (rounds_)
     return take_round();
-  // Tasks take turns, so that none is left out.
+  // Tasks are served in turn, so that each of them is.
   auto at = queues_.upper_bound(current_from_);
   settle_current();
   for (size_t i = 0; i < queues_.size(); ++i, ++at) {
@@ -333,7 +334,8 @@ std::shared_ptr<const block> handout::take_turn() {
       q.held_up = true;
       continue;
     }
-    // In two parts, so that more is claimed while the trainer has the second one.
+    // The rows are handed out in two parts, so that more can be claimed while the trainer has the
+    // second part.
     const bool parts = may < q.blocks.front().rows && !std::exchange(q.parted, true);
     return make_current(from, q, parts ? (may + 1) / 2 : may);
   }
@@ -342,7 +344,7 @@ std::shared_ptr<const block> handout::take_turn() {
 
 std::shared_ptr<const block> handout::take_round() {
   settle_current();
-  // Rows that belong to no task are in no round: they are errors that the trainer must read.
+  // Rows that belong to no task are in no round: they are errors that the trainer must get.
   if (const auto last = queues_.find(task_id{});
       last != queues_.end() && ready(last->first, last->second))
     return make_current(task_id{}, last->second, UINT64_MAX);
@@ -401,7 +403,7 @@ handout::outcome handout::take_locked(std::shared_ptr<const block>& rows, status
   if (!end_)
     return outcome::nothing_yet;
   how = *end_;
-  end_ = status{}; // an error is returned once, then the end
+  end_ = status{}; // an error is returned once, and then the end
   return outcome::over;
 }
 
@@ -409,8 +411,8 @@ handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& h
   std::unique_lock lock{mutex_};
   const bool waited = waiting_;
   const auto out = take_locked(rows, how);
-  // The end of a wait is reported so that others may be given the rows that are left; a single row
-  // is taken at once. `claim` reports the last row of each block only if `each_block_` is set.
+  // The end of a wait is reported, so that other trainers may be given the remaining rows; a single
+  // row is taken at once. `claim` reports the last row of each block only if `each_block_` is set.
   const bool waits_no_more = waited && rows && rows->rows > 1;
   const bool tells = out != outcome::over && unseen_bytes_ >= quiet_bytes_
                      && (out == outcome::nothing_yet || waits_no_more || quiet_bytes_ != 0);

@@ -30,9 +30,11 @@ class handout {
 public:
   /// `wake` is called on the trainer's thread, without a lock, when the actor should call `look`:
   /// the trainer has taken the last row of a block, has begun to wait, or has ceased to wait. It is
-  /// called at most once between two calls of `look`. It does not wait for the trainer's next call,
-  /// since a trainer may pause while others wait for the rows that it holds. `now` is the clock of
-  /// `trust_until`, which has no effect without it.
+  /// called at most once between two calls of `look`. The end of a block is reported at once, not
+  /// at the trainer's next call, because a trainer may pause while others wait for the rows that it
+  /// holds.
+  ///
+  /// `now` is the clock of `trust_until`, which has no effect without it.
   explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
     : wake_(std::move(wake)), now_(std::move(now)) {}
 
@@ -45,14 +47,14 @@ public:
   /// Adds rows of a task, to be handed out after its earlier rows. `claimed`: see `confirm`; zero:
   /// all of them may be handed out.
   void add(task_id from, block rows, uint64_t claimed = 0);
-  /// Elements of that task's stream up to `claimed`, as far as they have been added, may be handed
-  /// out; later ones wait for a further call.
+  /// Elements of that task's stream below `claimed`, as far as they have been added, may be handed
+  /// out; later ones need a further call.
   void confirm(task_id from, uint64_t claimed);
-  /// The rows of that task can go to no other reader any more: all of them may be handed out
+  /// The rows of that task can no longer go to another reader: all of them may be handed out
   /// without a claim.
   void own(task_id from);
   /// Takes back the rows of that task that are not handed out, except the next `keep`; a waiting
-  /// trainer always keeps one. Returns the mark: the elements before it stay here.
+  /// trainer always keeps one row. Returns the mark: the elements below it stay here.
   uint64_t recall(task_id from, uint64_t keep);
   /// Takes back all rows of that task that are not handed out, even if the trainer waits. Returns
   /// the mark.
@@ -60,14 +62,14 @@ public:
   /// Stops handing out rows of that task until `release`; the rows stay in the queue.
   void hold(task_id from);
   void release(task_id from);
-  /// Nothing is handed out after this time, unless a later call extends it. A process that was
-  /// stopped may run on when its rows have gone to other readers.
+  /// Nothing is handed out after this time, unless a later call extends it. The reason is that a
+  /// process that was stopped may run again when its rows have already gone to other readers.
   void trust_until(time_point when);
   /// Drops the rows of that task that are not handed out, and its marks. @pre no more of its rows
   /// will be added
   void erase(task_id from);
 
-  // Coordinated reads: the next block is that of the task whose round it is.
+  // In coordinated reads the next block is that of the task that serves the next round.
 
   /// Must be called before the first `add`.
   void take_in_rounds() { rounds_.emplace(); }
@@ -75,8 +77,8 @@ public:
   void begin_epoch(round_epoch next);
   void received_by_all(task_id task, uint64_t epoch, uint64_t groups);
   void freeze_rounds();
-  /// The first row that is added for this task will be that element of its stream. @pre none was
-  /// added
+  /// The first row that is added for this task will have that element number in its stream. @pre no
+  /// row of the task was added
   void begin_at(task_id from, uint64_t elements);
   struct round_marks {
     uint64_t epoch = 0;
@@ -86,48 +88,48 @@ public:
   /// True if the task has rows of a round that is not handed out yet.
   bool serves_rounds(task_id task);
 
-  /// Nothing more will be added; not ok: an error ended it. Only the first call has an effect.
-  /// `remark`: a message to the trainer about what it was handed, or empty. `empty`: the repetition
-  /// gave no element to any reader.
+  /// Nothing more will be added. Not ok: an error ended the repetition. Only the first call has an
+  /// effect. `remark`: a message to the trainer about the elements that it was handed, or empty.
+  /// `empty`: the repetition gave no element to any reader.
   void finish(status how, std::string remark = {}, bool empty = false);
-  /// A message to the trainer, to be shown now. A newer one replaces it.
+  /// A message to the trainer, to be shown at once. A newer message replaces it.
   void remark(std::string what);
 
   /// Counts of one task's stream, in elements unless named otherwise.
   struct marks {
-    uint64_t received = 0;    ///< without those that were recalled
+    uint64_t received = 0;    ///< without the rows that were recalled
     uint64_t handed_out = 0;  ///< `<= received`
     size_t bytes = 0;         ///< bytes of the rows in the queue
     uint64_t taken_bytes = 0; ///< total bytes of the blocks that the trainer has used up
-    /// Set by `look` only: since the last call, a waiting trainer was left one element in a recall,
-    /// and has ceased to wait.
+    /// Set by `look` only: since the last call, a recall left one element to a waiting trainer, and
+    /// the trainer has ceased to wait.
     bool spare = false;
-    /// The elements that may be handed out, `<= received`.
+    /// The number of elements that may be handed out, `<= received`.
     uint64_t confirmed = 0;
     /// Set by `look` only: since the last call, the trainer has taken the last element that may be
     /// handed out, while more were in the queue.
     bool held_up = false;
   };
   marks of(task_id from);
-  /// Totals since the queue was made.
+  /// The totals since the queue was made.
   struct pace {
     duration elapsed{};    ///< the time
-    duration waited{};     ///< of it, how long the trainer waited for rows
-    uint64_t elements = 0; ///< that it was handed
-    uint64_t bytes = 0;    ///< in the blocks that it has used up
+    duration waited{};     ///< the part of that time in which the trainer waited for rows
+    uint64_t elements = 0; ///< the number of elements that the trainer was handed
+    uint64_t bytes = 0;    ///< the bytes of the blocks that the trainer has used up
   };
   pace paced();
-  /// True if the trainer is blocked in `next` and there is nothing for it.
+  /// True if the trainer is blocked in `next` and there are no rows for it.
   bool waiting();
-  /// The marks of all tasks, and whether the trainer waits. The next `wake` comes no sooner than
-  /// when the trainer has used up `quiet` more bytes, even if it waits then.
+  /// The marks of all tasks, and whether the trainer waits. The next `wake` is called only after
+  /// the trainer has used up `quiet` more bytes, even if it waits before.
   std::map<task_id, marks> look(bool& waiting, uint64_t quiet = 0);
 
   // -- the trainer's side ---------------------------------------------------------
 
-  /// Returns the next block, none of whose rows is handed out yet: the trainer takes each with
-  /// `claim`. Blocks until there is one. Returns nullptr at the end, on an error and on `stop`;
-  /// `how` has the status. An error of `finish` is returned once, and is followed by the end.
+  /// Returns the next block, none of whose rows is handed out yet: the trainer takes each row with
+  /// `claim`. Blocks until there is a block. Returns nullptr at the end, on an error and on `stop`;
+  /// `how` has the status. An error of `finish` is returned once, and then the end.
   std::shared_ptr<const block> next(std::stop_token stop, status& how);
   enum class outcome { rows, nothing_yet, over };
   /// As `next`, but does not block. After `nothing_yet` the trainer counts as waiting.
@@ -136,9 +138,9 @@ public:
   /// counts as waiting until its next call. On `stop` it returns `over`, with the status in `how`.
   outcome next_within(duration limit, const std::stop_token& stop,
                       std::shared_ptr<const block>& rows, status& how);
-  /// The remark of `finish`, at the end; empty before that, and when it was taken already.
+  /// The remark of `finish`, at the end; empty before the end, and when it was taken already.
   std::string take_remark();
-  /// True if there is a `remark` since the last `take_news`.
+  /// True if `remark` was called since the last `take_news`.
   bool has_news() const noexcept { return has_news_.load(std::memory_order_relaxed); }
   std::string take_news();
   /// True if the repetition has ended and gave no element to any reader.
@@ -148,8 +150,8 @@ public:
   int64_t claim() noexcept {
     if (expired())
       return -1;
-    // A call after the last row leaves the position beyond the limit, which all readers of it allow
-    // for.
+    // A call after the last row moves the position beyond the limit; all code that reads the
+    // position allows for that.
     const auto seen = cut_.fetch_add(1);
     const auto row = static_cast<uint32_t>(seen);
     const auto limit = seen >> 32;
@@ -163,17 +165,19 @@ public:
 private:
   struct queue {
     std::deque<block> blocks;    ///< after the current block
-    uint64_t received = 0;       ///< without those that were recalled
+    uint64_t received = 0;       ///< without the rows that were recalled
     uint64_t before_current = 0; ///< rows of earlier blocks that were handed out
-    size_t waiting_bytes = 0;    ///< of `blocks`
+    size_t waiting_bytes = 0;    ///< the bytes of `blocks`
     uint64_t taken_bytes = 0;    ///< total
-    bool held = false; ///< the current block is the first half of what may be handed out of a block
+    /// The current block is the first of two parts of the rows of a block that may be handed out.
+    bool held = false;
     bool kept_for_waiting = false; ///< see `marks::spare`
     bool held_up = false;          ///< see `marks::held_up`
-    bool parted = false; ///< the current block is only the part of a block that may be handed out
-    std::optional<uint64_t> confirmed; ///< elements that may be handed out; unset: all
+    bool parted = false; ///< the current block is only that part of a block that may be handed out
+    /// The number of elements that may be handed out; unset: all may be.
+    std::optional<uint64_t> confirmed;
   };
-  /// How many of the rows after the current block may be handed out.
+  /// The number of rows after the current block that may be handed out.
   uint64_t room(task_id from, const queue& q) const;
   bool ready(task_id from, const queue& q) const {
     return !q.held && !q.blocks.empty() && room(from, q) != 0;
@@ -194,7 +198,7 @@ private:
   std::shared_ptr<const block> make_current(task_id from, queue& q, uint64_t most);
   void tell_if_ready(std::unique_lock<std::mutex>& lock);
   outcome take_locked(std::shared_ptr<const block>& rows, status& how);
-  /// The last row of a block was taken.
+  /// Called when the last row of a block was taken.
   void through() {
     if (each_block_.load(std::memory_order_relaxed))
       tell();
@@ -220,8 +224,8 @@ private:
   bool waiting_ = false;
   const time_point began_ = clock::system().now();
   time_point waiting_since_;  ///< meaningful only if `waiting_`
-  pace pace_;                 ///< without what lasts
-  uint64_t unseen_bytes_ = 0; ///< taken since the last `look`
+  pace pace_;                 ///< without the wait that has not ended
+  uint64_t unseen_bytes_ = 0; ///< bytes that were taken since the last `look`
   uint64_t quiet_bytes_ = 0;
   std::atomic<bool> each_block_{true}; ///< true if `quiet_bytes_` is 0
   std::optional<round_order> rounds_;  ///< in coordinated reads

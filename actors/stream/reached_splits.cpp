@@ -63,7 +63,7 @@ void coarsen(std::vector<split_run>& all, size_t most) {
   const auto cut = sorted.begin() + static_cast<ptrdiff_t>(excess - 1);
   std::ranges::nth_element(sorted, cut);
   const auto widest = *cut;
-  // Only as many of the gaps of width `widest` are closed as necessary.
+  // Of the gaps with the width `widest`, only as many are closed as necessary.
   auto as_wide = std::count(sorted.begin(), cut + 1, widest);
   std::vector<split_run> out{all.front()};
   for (size_t i = 1; i < all.size(); ++i) {
@@ -84,7 +84,7 @@ void reached_splits::add(const block& rows) {
     if (run.rows == 0)
       continue;
     const auto last = run.split + run.step * (run.rows - 1);
-    // No source has so many splits, and sums of smaller numbers do not overflow.
+    // No source has as many splits as this, and sums of smaller numbers do not overflow.
     constexpr auto most = uint64_t{1} << 62;
     if (run.split >= most || last >= most) {
       unknown_ = true;
@@ -118,7 +118,7 @@ void reached_splits::set(uint32_t source, uint64_t pass, uint64_t number, uint64
   if (known.bits == nullptr || known.of != of)
     known = {of, find(of)};
   if (known.bits == nullptr)
-    return; // all of it was reached
+    return; // all splits of the run were reached before
   auto& [bits, set_so_far] = *known.bits;
   for (auto at = from; at < to;) {
     const auto word = at / 64;
@@ -162,7 +162,7 @@ void reached_splits::fill(const key& of) {
   auto& all = whole_[{pass, source}];
   whole_runs_ -= all.size();
   join(all, number * chunk_splits, (number + 1) * chunk_splits);
-  // There are too many runs: the first gap is closed.
+  // There are too many runs, so the first gap is closed.
   if (whole_runs_ + all.size() > most_runs && all.size() > 1) {
     approximate_ = true;
     const auto first = all.begin()->first, end = std::next(all.begin())->second;

@@ -15,7 +15,7 @@ class received_splits {
 public:
   /// The next rows of the stream arrived.
   void add(const block& rows);
-  /// This many elements of the stream were handed out: they cannot be given back.
+  /// This number of elements of the stream was handed out: they cannot be given back.
   void handed_out(uint64_t elements);
   /// Elements of the stream from `mark` on are given back to the task.
   void give_back(uint64_t mark);
@@ -33,7 +33,8 @@ private:
   };
   void settle(size_t rows);
 
-  reached_splits settled_;   ///< of the rows that were handed out or cannot be given back any more
+  /// The splits of the rows that were handed out or can no longer be given back.
+  reached_splits settled_;
   uint64_t begin_ = 0;       ///< number of settled elements
   uint64_t end_ = 0;         ///< number of elements that arrived
   std::deque<piece> pieces_; ///< the rows between `begin_` and `end_`

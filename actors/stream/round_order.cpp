@@ -30,7 +30,7 @@ std::optional<round_order::turn> round_order::next() const {
   const auto& now = epochs_.front();
   const auto at = now.of(round_);
   const auto from = now.tasks[at.member].task;
-  // Rounds before the next epoch were received by all.
+  // All consumers have received the rounds before the next epoch.
   const bool past = epochs_.size() > 1;
   const auto received = past ? UINT64_MAX : common_.at(from);
   if (received <= at.group)

@@ -8,27 +8,27 @@
 namespace headrace {
 
 /// Decides how much credit a consumer grants for one stream. A stream of a shared job starts with a
-/// small window, which grows while the trainer keeps up, so that a consumer that never reads takes
-/// little from the others. Pure.
+/// small window, which grows while the trainer takes elements as fast as they arrive. So a consumer
+/// that never reads takes few elements from the others. Pure.
 class stream_credit {
 public:
   struct window {
-    uint64_t elements = 0; ///< total of the stream
+    uint64_t elements = 0; ///< the total of the stream
     uint64_t bytes = 0;
   };
   static constexpr uint64_t first_elements = 16;
   static constexpr uint64_t unbounded = uint64_t{1} << 40;
 
   stream_credit() = default;
-  /// `most_elements`: 0 for no bound.
+  /// `most_elements`: the bound of the window; 0: no bound
   stream_credit(bool shared, uint64_t most_elements, uint64_t bytes)
     : shared_(shared),
       most_(most_elements == 0 ? unbounded : most_elements),
       elements_(std::min(shared ? first_elements : unbounded, most_)),
       bytes_(bytes) {}
 
-  /// For a stream whose elements can go to no other consumer, but whose task must know how far this
-  /// one is: the credit is bounded by bytes alone.
+  /// For a stream whose elements can go to no other consumer, but whose task needs reports of how
+  /// many were received and handed out: the credit is bounded by bytes alone.
   static stream_credit of_own_elements(uint64_t bytes) {
     stream_credit out{true, 0, bytes};
     out.elements_ = out.most_;
@@ -39,7 +39,7 @@ public:
   struct progress {
     uint64_t handed_out = 0; ///< elements
     uint64_t received = 0;   ///< elements
-    uint64_t held = 0;       ///< bytes that are not handed out
+    uint64_t held = 0;       ///< the bytes that are not handed out
     uint64_t taken = 0;      ///< total bytes of the blocks that the trainer has used up
     bool waiting = false;    ///< the trainer waits for elements of any stream
     bool ended = false;      ///< the task sends nothing more
@@ -51,7 +51,7 @@ public:
   /// With one consumer it is also sent when a quarter of the bytes was used up, so that the task
   /// need not stop, and when the stream has ended.
   bool update(const progress& now, bool always = false) {
-    // The trainer has taken a whole window and all that was received: it is faster than the window.
+    // The trainer has taken a whole window and all received elements: it is limited by the window.
     if (now.handed_out == now.received && now.handed_out - grown_at_ >= elements_) {
       elements_ = std::min(elements_ * 2, most_);
       grown_at_ = now.handed_out;
@@ -82,15 +82,15 @@ public:
     return shared_ || elements_ != unbounded ? 0 : bytes_ / 4;
   }
   window now(uint64_t handed_out) const { return {handed_out + elements_, bytes_}; }
-  /// `open` and a first grant have reported this state to the task.
+  /// The messages `open` and a first grant have reported this state to the task.
   void reopened(const progress& now) {
     told_ = now.handed_out;
     told_taken_ = now.taken;
     told_received_ = now.received;
     told_waiting_ = said_waiting_ = now.waiting;
   }
-  /// The elements are so large that hardly one fits: the window is extended to three of them,
-  /// within `most` bytes.
+  /// The elements are so large that the window has room for hardly one: it is extended to three of
+  /// them, within `most` bytes.
   void make_room(uint64_t element_bytes, uint64_t most) {
     bytes_ = std::max(bytes_, std::min(3 * element_bytes, most));
   }
@@ -100,8 +100,7 @@ public:
   /// `update` reports it again, even if no count has changed.
   void task_forgot() { told_waiting_ = false; }
   /// Sets this stream's part of the bounds that it shares with other streams. Elements that were
-  /// granted before may still arrive. True if the window has grown, so that a grant is worth a
-  /// message.
+  /// granted before may still arrive. True if the window has grown, so that a grant should be sent.
   bool bound(uint64_t most_elements, uint64_t most_bytes) {
     const auto elements = elements_, bytes = bytes_;
     // A window at its limit does not grow by itself, so it takes the new limit at once.
@@ -120,9 +119,11 @@ private:
   uint64_t told_ = 0; ///< elements handed out, as last reported
   uint64_t told_taken_ = 0;
   uint64_t told_received_ = 0;
-  bool told_waiting_ = false; ///< reported, and the task still counts on it
-  bool said_waiting_ = false; ///< as last reported; the task may have sent something since
-  uint64_t grown_at_ = 0;     ///< elements handed out when the window last grew
+  /// The trainer was reported as waiting, and the task still counts it so.
+  bool told_waiting_ = false;
+  /// The last report of whether the trainer waits; the task may have sent something since.
+  bool said_waiting_ = false;
+  uint64_t grown_at_ = 0; ///< the number of elements handed out when the window last grew
 };
 
 } // namespace headrace

@@ -17,7 +17,7 @@ bool send_on(link& to, uint32_t channel, Fill&& fill, std::vector<buffer> payloa
     {channel, stream_message::make(std::forward<Fill>(fill)).bytes(), std::move(payload)});
 }
 
-/// Reports to the other end of a channel that the stream is refused or cannot continue.
+/// Reports to the other end of a channel that the stream is refused, or that it cannot continue.
 inline bool send_failure(link& to, uint32_t channel, const status& why) {
   return send_on(to, channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initFailed();

@@ -46,16 +46,16 @@ void task_output::received(consumer_id who, uint64_t elements) {
 void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) {
   auto& s = streams_[who];
   s.connected = true;
-  s.ended = false; // it is sent again
+  s.ended = false; // the end is sent again
   s.disregarded = false;
-  s.recall = 0; // it is sent again, too
+  s.recall = 0; // the recall is sent again, too
   s.waiting = false;
   s.asked_in_vain = false;
   forget_through(s, handed_out);
   s.received = received;
   s.resend_from = received;
   s.confirmed = s.handed_out; // confirmations are sent again, too
-  // Rows that were evicted leave no gap in the stream: the rows after them get new numbers.
+  // Rows that were evicted leave no gap in the stream: the rows after them get the next numbers.
   const auto lost = [&](const kept& x) {
     return x.first + x.rows.rows() > received && !x.rows.get();
   };
@@ -146,8 +146,8 @@ bool task_output::stream::stalled() const noexcept {
 
 bool task_output::stream::recallable() const noexcept {
   const auto held = sent - handed_out;
-  // A waiting trainer that was sent one element will take it. After a recall that brought nothing,
-  // the stream is not sent another one before its consumer reports something new.
+  // A waiting trainer that was sent one element will take it. After a recall that got no rows back,
+  // no recall is sent on the stream before its consumer reports something new.
   return connected && recall == 0 && held != 0 && !(waiting && held == 1) && !asked_in_vain;
 }
 
@@ -201,7 +201,7 @@ void task_output::put_back(stream& from, uint64_t mark) {
     from.retained_bytes -= last.bytes;
     const auto stays = mark > last.first ? mark - last.first : 0;
     auto back = last.behind(stays);
-    // Some of these rows may have been overtaken.
+    // Rows with higher numbers may have been handed out before some of these.
     if (const auto passed = std::min(overtaken - std::min(overtaken, back.number), back.numbers());
         passed != 0) {
       skipped_ += passed;
@@ -240,7 +240,8 @@ bool task_output::finished() const noexcept {
 bool task_output::delivered() const noexcept {
   return exhausted_ && pending_.empty() && std::ranges::all_of(streams_, [](const auto& entry) {
            const auto& s = entry.second;
-           // A consumer whose link is lost may have died with what it received.
+           // A consumer whose link is lost may have ended, and the elements that it received with
+           // it.
            return (s.connected ? s.received >= s.sent : s.handed_out == s.sent) && s.recall == 0;
          });
 }

@@ -18,33 +18,37 @@ namespace headrace {
 ///
 /// Rows are dealt in turn to streams with credit, first to those whose trainer waits, and are kept
 /// until the consumer reports that they were handed out. Once nothing more is produced, a stream is
-/// dealt an even part of what is left, and the next part when it has handed that out (guided
-/// self-scheduling): rows that stay here need not be recalled. When a trainer waits and the task
-/// has nothing more to give, rows of other streams are recalled: half of what a stream holds, or
-/// all of it if it handed nothing out since its last recall. Such a stream is dealt nothing more
-/// before it hands something out. The end is declared when no stream holds rows that are not handed
-/// out. Pure: it is given events, and `deal` returns what to send. The elements of a stream are
-/// numbered without gaps; after a recall the numbers go on at its mark.
+/// dealt an even part of the remaining rows, and the next part when it has handed that out (guided
+/// self-scheduling): rows that stay in the task need not be recalled. When a trainer waits and the
+/// task has no more rows for it, rows of other streams are recalled: half of the rows that a stream
+/// holds, or all of them if it handed nothing out since its last recall. Such a stream is dealt
+/// nothing more before it hands something out. The end is sent when no stream holds rows that are
+/// not handed out.
+///
+/// Pure: it is given events, and `deal` returns what to send. The elements of a stream are numbered
+/// without gaps; after a recall the numbers continue at its mark.
 class task_output final : public dealer {
 public:
   /// `shared`: false if there is one consumer, which gets whole blocks, and its end with the last
-  /// of them. `accounts`: records the splits of which rows were handed out. `claims`: a trainer is
-  /// handed only rows that its consumer has claimed and this class has confirmed. So the unclaimed
-  /// rows of a consumer that is given up can go to others, and no row is handed out twice.
+  /// of them. `accounts`: the splits of which rows were handed out are recorded. `claims`: a
+  /// trainer is handed only rows that its consumer has claimed and this class has confirmed. So the
+  /// unclaimed rows of a consumer that is given up can go to others, and no row is handed out
+  /// twice.
   explicit task_output(bool shared, bool accounts = false, bool claims = false)
     : shared_(shared), accounts_(accounts), claims_(claims) {}
 
-  /// Options for one of several outputs that are given the same rows, each for the streams of one
-  /// trainer.
+  /// Options for one of several outputs that are given the same rows. Each output serves the
+  /// streams of one trainer.
   struct sharing {
     bool shared = true; ///< several consumers may read
     bool accounts = false;
     /// Blocks are sent uncut, as far as elements are granted, so that their written forms can be
     /// shared.
     bool whole = false;
-    /// Rows that come back after later ones were handed out are skipped, so that numbers rise.
+    /// Rows that are given back after later rows were handed out are skipped, so that the numbers
+    /// of the rows that a trainer is handed increase.
     bool rising = false;
-    bool claims = false; ///< as above
+    bool claims = false; ///< as in the constructor
   };
   explicit task_output(sharing how)
     : shared_(how.shared),
@@ -56,9 +60,9 @@ public:
   // -- events -----------------------------------------------------------------------
 
   void produced(block rows) override;
-  /// Adds rows with a number of their own: this many rows were produced before them.
+  /// Adds rows that have a number: the number of rows that were produced before them.
   void produced_at(uint64_t number, dealt_rows rows);
-  /// Adds rows that have no numbers, after this many rows that have.
+  /// Adds rows that have no number. `number`: the number of rows with numbers before them.
   void produced_apart(uint64_t number, block rows);
   void exhausted() override;
   status opened(consumer_id who, const stream_open& how) override;
@@ -92,29 +96,29 @@ public:
   size_t pending_bytes() const noexcept override { return pending_bytes_; }
   /// Bytes that were sent and not handed out.
   size_t retained_bytes() const noexcept;
-  /// Nothing is pending, and some stream has credit.
+  /// True if nothing is pending and some stream has credit.
   bool has_room() const noexcept;
-  /// A stream that is cut off is left out of `place` until it is opened again.
+  /// A stream that is cut off is left out of `place` until its consumer opens it again.
   void disregard(consumer_id who);
   /// As `handed_out_below`, without the streams that are disregarded. @pre not `idle()`
   uint64_t place() const noexcept;
-  /// Rows with numbers that are pending, or were sent and not handed out.
+  /// The number of rows with numbers that are pending, or that were sent and not handed out.
   uint64_t outstanding() const noexcept;
-  /// Nothing is pending, and all that was sent was handed out.
+  /// True if nothing is pending and everything that was sent was handed out.
   bool idle() const noexcept;
-  /// The number of streams, and of those that are connected.
+  /// The number of streams, and the number of those that are connected.
   size_t streams() const noexcept { return streams_.size(); }
   size_t connected() const noexcept;
-  /// Rows that are given to nobody: they were dropped before they were handed out, or came back too
-  /// late.
+  /// The number of rows that no consumer is given: they were dropped before they were handed out,
+  /// or were given back too late.
   uint64_t skipped() const noexcept { return skipped_; }
 
 private:
   /// Rows that wait to be dealt.
   struct piece {
-    uint64_t number = 0; ///< rows that were produced before it
+    uint64_t number = 0; ///< the number of rows that were produced before the piece
     dealt_rows rows;
-    bool apart = false; ///< they have no numbers
+    bool apart = false; ///< the rows have no numbers
 
     uint64_t numbers() const noexcept { return apart ? 0 : rows.rows(); }
     uint64_t end() const noexcept { return number + numbers(); }
@@ -129,7 +133,7 @@ private:
   };
   struct stream {
     bool connected = false;
-    bool ended = false; ///< its end was sent
+    bool ended = false; ///< the stream was sent its end
     bool disregarded = false;
     uint64_t sent = 0;
     uint64_t received = 0; ///< as last reported
@@ -137,27 +141,29 @@ private:
     uint64_t granted = 0;
     uint64_t window_bytes = 0;
     uint64_t resend_from = 0; ///< below `sent` only after a new connection
-    uint64_t recall = 0;      ///< id of the recall that is not answered yet, or 0
+    uint64_t recall = 0;      ///< the id of the recall that is not answered yet; 0: there is none
     uint64_t handed_out_at_recall = 0;
-    uint64_t reached = 0;   ///< where numbers rise: rows with lower numbers are not sent
-    uint64_t wanted = 0;    ///< its newest claim, which may include elements that are not sent yet
-    uint64_t claimed = 0;   ///< elements that may be handed out, `<= sent`
-    uint64_t confirmed = 0; ///< the claimed elements that the consumer was sent a confirmation of
+    /// If numbers must increase: rows with lower numbers than this are not sent.
+    uint64_t reached = 0;
+    /// The newest claim of the consumer, which may include elements that are not sent yet.
+    uint64_t wanted = 0;
+    uint64_t claimed = 0;   ///< the number of elements that may be handed out, `<= sent`
+    uint64_t confirmed = 0; ///< the number of claimed elements that were confirmed to the consumer
     std::deque<kept> retained;
     size_t retained_bytes = 0;
 
-    bool waiting = false; ///< its trainer waited when it last reported, and nothing was sent since
+    bool waiting = false; ///< the trainer was last reported as waiting, and nothing was sent since
     bool was_recalled = false;
-    /// The last recall brought nothing back, and the consumer reported nothing new since.
+    /// The last recall got no rows back, and the consumer has reported nothing new since.
     bool asked_in_vain = false;
 
     /// True if the stream has credit.
     bool has_room() const noexcept;
-    /// True if its trainer waits and has taken all that was sent.
+    /// True if the trainer waits and has taken everything that was sent.
     bool starved() const noexcept;
-    /// True if it holds rows, and may be sent a recall.
+    /// True if the stream holds rows and may be sent a recall.
     bool recallable() const noexcept;
-    /// True if its trainer took nothing since the last recall, and does not wait.
+    /// True if the trainer has taken nothing since the last recall and does not wait.
     bool stalled() const noexcept;
   };
   void forget_through(stream& of, uint64_t mark);
@@ -169,8 +175,8 @@ private:
   piece take(uint64_t rows, size_t bytes);
   bool serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out);
   void serve_the_starved(uint64_t part, std::vector<action>& out);
-  /// A stream that holds this many rows is dealt no more: an even part of what is left, once
-  /// nothing more is produced.
+  /// The number of rows with which a stream is dealt no more: an even part of the remaining rows,
+  /// once nothing more is produced.
   uint64_t even_part() const noexcept;
   /// All consumers, beginning after the one that was dealt rows last.
   std::vector<consumer_id> in_turn() const;
@@ -186,7 +192,7 @@ private:
   bool exhausted_ = false;
   bool leaving_ = false;
   std::deque<piece> pending_;
-  uint64_t produced_ = 0; ///< rows
+  uint64_t produced_ = 0; ///< the number of rows that were produced
   size_t pending_bytes_ = 0;
   uint64_t pending_rows_ = 0;
   std::map<consumer_id, stream> streams_;

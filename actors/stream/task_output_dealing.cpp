@@ -10,8 +10,8 @@ namespace headrace {
 
 namespace {
 
-/// With several consumers none is dealt more than this in one turn, so that none waits for long;
-/// unless its trainer keeps up with more.
+/// With several consumers, no stream is dealt more rows than this in one turn, so that the others
+/// need not wait for long. A stream whose trainer takes more has larger turns.
 constexpr uint64_t shared_quantum_rows = 1024;
 constexpr size_t quantum_bytes = 1 << 20;
 
@@ -21,7 +21,7 @@ task_output::piece task_output::take(uint64_t rows, size_t bytes) {
   auto& front = pending_.front();
   const auto size = front.rows.bytes();
   auto count = std::min<uint64_t>(rows, front.rows.rows());
-  // All rows of one block count as equally large. A block of one row is dealt whole.
+  // All rows of one block are counted with the same size. A block of one row is dealt whole.
   if (size > bytes && front.rows.rows() > 1)
     count = std::clamp<uint64_t>(bytes * front.rows.rows() / size, 1, count);
   pending_bytes_ -= size;
@@ -42,7 +42,8 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
     return false;
   const auto rows = std::min(to.granted - to.sent, most_rows);
   auto bytes = std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
-  // A small part of a block is not worth a message: more credit will come soon.
+  // A small part of a block is not sent in a message of its own, because more credit will arrive
+  // soon.
   const auto size = pending_.front().rows.bytes();
   const auto enough = whole_ ? size : std::min<size_t>(size, to.window_bytes / 4);
   if (!to.retained.empty() && bytes < enough)
@@ -59,7 +60,7 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
   to.sent += record.rows.rows();
   to.reached = record.end();
   to.retained_bytes += record.bytes;
-  to.waiting = false; // until it is reported again
+  to.waiting = false; // until the trainer is reported as waiting again
   extend_claim(to);
   to.confirmed = to.claimed;
   out.push_back(
@@ -96,7 +97,7 @@ std::vector<task_output::action> task_output::deal(bool dry) {
   for (auto& [who, s] : streams_) resend(who, s, out);
   const auto part = even_part();
   serve_the_starved(part, out);
-  // Streams take turns, beginning after the one that was served last.
+  // Streams are served in turn, beginning after the one that was served last.
   const bool in_parts = streams_.size() > 1 && !whole_;
   for (bool served = true; served && !pending_.empty();) {
     served = false;
@@ -125,7 +126,7 @@ void task_output::confirm_claims(std::vector<action>& out) {
   for (auto& [who, s] : streams_)
     if (s.connected && s.confirmed < s.claimed) {
       s.confirmed = s.claimed;
-      s.waiting = false; // it has something to take
+      s.waiting = false; // the trainer has an element to take
       out.push_back(send_claimed{who, s.claimed});
     }
 }
@@ -157,7 +158,7 @@ void task_output::serve_the_starved(uint64_t part, std::vector<action>& out) {
       starved.push_back(who);
   if (starved.empty())
     return;
-  // Scarce rows are shared evenly.
+  // When few rows are left they are divided evenly.
   const auto share = std::clamp<uint64_t>(
     std::min((pending_rows_ + starved.size() - 1) / starved.size(), part), 1, shared_quantum_rows);
   for (auto who : starved) {
@@ -180,7 +181,7 @@ void task_output::recall_for_the_starved(std::vector<action>& out) {
     const auto held = s.sent - s.handed_out;
     const bool idle = s.handed_out_at_recall == s.handed_out;
     s.was_recalled = true;
-    s.asked_in_vain = true; // unless it gives something back, or reports something new
+    s.asked_in_vain = true; // reset when the consumer gives rows back or reports something new
     s.handed_out_at_recall = s.handed_out;
     s.recall = ++last_recall_;
     out.push_back(send_recall{who, s.recall, idle ? 0 : held / 2});

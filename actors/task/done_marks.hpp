@@ -9,14 +9,14 @@
 
 namespace headrace {
 
-/// Records with which splits a task's runner is done, and after how many rows: the splits are done
-/// once the readers have handed out all rows before that. Only a few marks are kept, however far
-/// apart the runner and the slowest reader are. Pure.
+/// Records which splits a task's runner no longer needs, and after how many rows: the splits are
+/// done when the readers have handed out all rows before that number. Only a few marks are kept,
+/// whatever the distance between the runner and the slowest reader. Pure.
 class done_marks {
 public:
   static constexpr size_t most = 64;
 
-  /// The runner has produced `rows` rows, and later rows descend from none of these splits.
+  /// The runner has produced `rows` rows, and no later row will descend from these splits.
   void add(uint64_t rows, std::vector<splits_done> splits) {
     // Another runner repeats the marks of an earlier one.
     if (splits.empty() || (!marks_.empty() && rows <= marks_.back().first) || rows <= told_)
@@ -26,8 +26,8 @@ public:
       thin_out();
   }
   bool empty() const noexcept { return marks_.empty(); }
-  /// All rows before `rows` were handed out: returns the splits that are done, and removes them;
-  /// empty if there are none since the last call.
+  /// All rows before `rows` were handed out. Returns the splits that are done since the last call,
+  /// and removes them.
   std::vector<splits_done> through(uint64_t rows) {
     std::vector<splits_done> out;
     for (; !marks_.empty() && marks_.front().first <= rows; marks_.pop_front()) {
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Drops every other mark, but never the last.
+  /// Removes every other mark, but never the last.
   void thin_out() {
     std::deque<std::pair<uint64_t, std::vector<splits_done>>> rest;
     for (size_t i = marks_.size() % 2 == 0 ? 1 : 0; i < marks_.size(); i += 2)
@@ -46,7 +46,7 @@ private:
     marks_ = std::move(rest);
   }
 
-  std::deque<std::pair<uint64_t, std::vector<splits_done>>> marks_; ///< ascending
+  std::deque<std::pair<uint64_t, std::vector<splits_done>>> marks_; ///< in ascending order of rows
   uint64_t told_ = 0;
 };
 

@@ -24,8 +24,8 @@ void inner_services::name(const dataset_node& node, uint64_t run) {
   if (!about.job_name.empty() || named_.contains(&node))
     return;
   about.job_name = fmt::format("input {} of run {:016x}", named_.size(), run);
-  // Passes of a `repeat` around the node are repetitions of that job, and all tasks number them
-  // alike.
+  // Passes of a `repeat` around the node are repetitions of that job, and all tasks give a pass the
+  // same number.
   about.iterations = std::make_shared<service_iterations>();
   named_.emplace(&node, std::move(about));
 }

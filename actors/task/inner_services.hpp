@@ -6,12 +6,12 @@
 
 namespace headrace {
 
-/// Opens the services that a task's graph reads from.
+/// Opens the services from which a task's graph reads.
 ///
 /// The tasks of a DYNAMIC job give each element once, so they share the jobs behind the
 /// `distribute` nodes of the graph: a node without a job name gets a name that only the tasks of
-/// this repetition use. Nodes in functions are read by one task alone, the one that evaluates the
-/// function; the choices of choose_from_datasets are read whole by each task.
+/// this repetition use. A node inside a function is read by one task alone, which evaluates the
+/// function; the choices of choose_from_datasets are read as a whole by each task.
 class inner_services {
 public:
   /// `run` is a number of the job's repetition that no other repetition has.

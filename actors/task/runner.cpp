@@ -27,18 +27,21 @@ struct runner::shared {
   std::mutex mutex;
   std::condition_variable_any changed;
   size_t outstanding = 0;
-  size_t goes_on_at = SIZE_MAX; ///< the thread waits until no more bytes than this are outstanding
+  size_t goes_on_at = SIZE_MAX; ///< the thread waits until at most this many bytes are outstanding
   std::thread::id thread;
   std::atomic<uint64_t> ignored = 0; ///< failed elements that the pipeline left out
-  duration waited_for_splits{0};     ///< by the runner's thread, since the last block
-  time_point says_done_at{}; ///< when it may report done splits again; used by the thread only
-  std::unique_ptr<split_dealer> dealer;     ///< null unless splits are leased
-  std::set<split_question> asked;           ///< threads wait for the answers
-  std::set<split_question> closed;          ///< closed passes, not acknowledged yet
-  std::map<split_question, status> refused; ///< errors in place of answers
+  duration waited_for_splits{0};     ///< the waits of the runner's thread since the last block
+  /// The time of the next report of done splits; used by the thread only.
+  time_point says_done_at{};
+  std::unique_ptr<split_dealer> dealer; ///< null unless splits are leased
+  std::set<split_question> asked;       ///< questions for whose answers threads wait
+  std::set<split_question> closed;      ///< closed passes that the job has not acknowledged yet
+  /// Questions with the errors that were returned in place of answers.
+  std::map<split_question, status> refused;
   bool runs = false;
-  stopping_threads::token stopping = 0; ///< set in `what.threads` when it was asked to stop
-  clockid_t cpu_clock{};                ///< of the thread, while it runs
+  /// Set in `what.threads` when the thread was requested to stop.
+  stopping_threads::token stopping = 0;
+  clockid_t cpu_clock{}; ///< of the thread, while it runs
 
   status pull();
   void count_ignored(uint64_t more);
@@ -56,12 +59,13 @@ struct runner::shared {
 
 namespace {
 
-/// The least time between two reports of done splits. Together with `done_share` it keeps their
-/// cost below a hundredth of the time, even if a position is as large as the buffer of a shuffle.
+/// The least time between two reports of done splits. Together with `done_share` it keeps the time
+/// for reports below a hundredth of all time, even if a position is as large as the buffer of a
+/// shuffle.
 constexpr auto done_interval = std::chrono::milliseconds{50};
 constexpr int done_share = 100;
 
-/// Gives sources the splits that the runner leases.
+/// Gives the sources the splits that the task is leased.
 template <class Shared>
 class leased_splits final : public split_provider {
 public:
@@ -78,7 +82,7 @@ private:
   Shared& from_;
 };
 
-/// While it exists, the operators of a graph are counted in a profile, if there is one.
+/// While this object exists, the operators of a graph are counted in a profile, if there is one.
 class counted_operators {
 public:
   counted_operators(const dataset_ptr& graph, std::shared_ptr<task_profile> in,
@@ -133,13 +137,14 @@ runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64
   const auto wait = [&](auto&& done) {
     const auto begin = clock::system().now();
     const bool is_done = changed.wait(lock, halt.get_token(), done);
-    // A thread that reads ahead may wait, too, without delaying the runner's thread.
+    // A thread that reads ahead may also wait here, without delaying the runner's thread.
     if (std::this_thread::get_id() == thread)
       waited_for_splits += clock::system().now() - begin;
     return is_done ? status{} : cancelled("the task was stopped");
   };
   for (;;) {
-    // The job must be sent what is unread of the closed pass before a question about the next one.
+    // The unread splits of the closed pass must be sent to the job before a question about the next
+    // pass.
     HEADRACE_TRY(wait([&] { return !closes(source); }));
     const auto step = dealer->next(source, pass);
     if (const auto* splits = std::get_if<split_range>(&step))
@@ -172,7 +177,7 @@ status runner::shared::same_listing(uint32_t source,
 
 void runner::shared::close_splits(uint32_t source, uint64_t pass, split_range unread) {
   std::lock_guard lock{mutex};
-  // A runner that is stopped closes nothing: its task is lost, or another runner continues.
+  // A runner that is stopped closes no pass: its task is lost, or another runner continues.
   if (stopped || halt.stop_requested())
     return;
   const auto rest = dealer->close(source, pass, unread);
@@ -190,7 +195,7 @@ void runner::shared::give(block rows, size_t bytes) {
     hear.produced(std::move(rows));
   if (outstanding <= std::max(what.most_outstanding, bytes))
     return;
-  // The thread waits seldom, and goes on only when there is room for several blocks.
+  // The thread waits seldom: it continues only when there is room for several blocks.
   goes_on_at = std::max(what.most_outstanding / 2, bytes);
   changed.wait(lock, halt.get_token(), [&] { return outstanding <= goes_on_at; });
   goes_on_at = SIZE_MAX;
@@ -210,7 +215,7 @@ void runner::shared::say_done(const iterator& source, uint64_t rows) {
 
 void runner::shared::count_ignored(uint64_t more) {
   const auto sum = ignored += more;
-  // An earlier runner may have counted more.
+  // An earlier runner may have counted more elements.
   auto known = what.ignored->load();
   while (known < sum && !what.ignored->compare_exchange_weak(known, sum)) {
   }
@@ -229,7 +234,8 @@ status runner::shared::pull() {
     return count_rows(names, most, context);
   };
   HEADRACE_ASSIGN(const auto graph, auto_shard(what.graph, what.policy, what.shard, count));
-  // Not while files are counted, as that part of the graph numbers its sources otherwise.
+  // The shard is not set while files are counted, because that part of the graph has other numbers
+  // for its sources.
   if (what.shard.shards > 1)
     context.same_listing = [this](uint32_t source, const auto& listing) {
       return same_listing(source, listing);
@@ -244,7 +250,8 @@ status runner::shared::pull() {
     context.ignored = [this](uint64_t more) { count_ignored(more); };
   const counted_operators counted{graph, what.profile, context};
   HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
-  // However this ends, threads that read ahead are waited for, and may wait for splits themselves.
+  // In all cases the function waits for the end of the threads that read ahead, and these may wait
+  // for splits themselves.
   const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{
     &halt, [](std::stop_source* x) { x->request_stop(); }};
   thread = std::this_thread::get_id();
@@ -252,8 +259,8 @@ status runner::shared::pull() {
   auto skip = what.skip_rows;
   uint64_t given = 0;
   while (!halt.stop_requested()) {
-    // The size of blocks follows the cost of rows, without the time that the machine was busy or
-    // the job was waited for.
+    // The size of blocks is chosen by the time for one row, without the time in which the runner
+    // waited for the job.
     waited_for_splits = {};
     const work_timer timer;
     auto rows = source->next(ramp.next());
@@ -271,7 +278,8 @@ status runner::shared::pull() {
     give(*std::move(rows), bytes);
     say_done(*source, given);
   }
-  // The splits that the pipeline has not read go back to the job, unless it was stopped.
+  // The splits that the pipeline has not read are given back to the job, unless the runner was
+  // stopped.
   source.reset();
   return {};
 }

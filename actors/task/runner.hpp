@@ -17,11 +17,11 @@
 
 namespace headrace {
 
-/// Pulls one pipeline on a thread of its own and passes its blocks on, never more than may be
-/// outstanding.
+/// Pulls one pipeline on a thread of its own, and passes its blocks on, as long as no more bytes
+/// are outstanding than the bound allows.
 ///
 /// `stop` requests the thread to end and does not wait for it. A thread that is stuck in foreign
-/// code is abandoned: its calls have no effect any more, and it is counted in `options::threads`.
+/// code is abandoned: its calls no longer have an effect, and it is counted in `options::threads`.
 /// If a thread cannot be started, that is reported as the end of the pipeline.
 class runner {
 public:
@@ -29,24 +29,25 @@ public:
     dataset_ptr graph;
     uint64_t seed = 0;
     uint64_t repetition = 0;
-    bool leases_splits = false; ///< DYNAMIC
-    /// Under a static policy: the shard that it gives.
+    bool leases_splits = false; ///< true under DYNAMIC
+    /// Under a static policy: the policy, and the shard that the runner gives.
     sharding_policy policy = sharding_policy::off;
     shard_place shard;
-    split_log replay;       ///< the answers that the task had already
+    split_log replay;       ///< the answers that earlier runners of the task had
     bool leaving = false;   ///< no questions are asked, see `leave`
-    uint64_t skip_rows = 0; ///< rows that earlier runners have passed on
-    /// Under at_least_once: reports now and then with which splits the pipeline is done.
+    uint64_t skip_rows = 0; ///< the number of rows that earlier runners have passed on
+    /// Under at_least_once: at intervals, the runner reports which splits the pipeline no longer
+    /// needs.
     bool says_done = false;
-    /// Bytes that were passed on and not taken: few, so that they are still in the processor's
-    /// cache when they are sent. Two blocks may be outstanding however large they are.
+    /// The most bytes that were passed on and not taken: few, so that they are still in the
+    /// processor's cache when they are sent. Two blocks may be outstanding whatever their size.
     size_t most_outstanding = 1 << 20;
     function_finder find_function;             ///< may be empty
     open_service open_distribute;              ///< may be empty
     std::shared_ptr<stopping_threads> threads; ///< may be null
-    /// Set to the number of failed elements that the pipeline left out; may be null.
+    /// The number of failed elements that the pipeline left out is added here; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
-    /// Where what the operators do is counted; may be null.
+    /// The activity of the operators is counted here; may be null.
     std::shared_ptr<task_profile> profile;
     /// Throws std::system_error if no more threads can be started.
     std::function<std::thread(std::function<void()>)> start_thread =
@@ -59,10 +60,10 @@ public:
     /// The answer must be passed to `give_splits`, unless `leave` was called. Several questions may
     /// be open.
     std::function<void(splits_wish)> wants_splits;
-    /// The pipeline has given this many rows, including the skipped ones, and later rows descend
-    /// from none of these splits. May be empty.
+    /// The pipeline has given this many rows, including the skipped ones, and no later row will
+    /// descend from these splits. May be empty.
     std::function<void(uint64_t, std::vector<splits_done>)> done = {};
-    /// The last call, except after `stop`. The pipeline came to its end, or could not be made.
+    /// The last call, except after `stop`. The pipeline reached its end, or could not be made.
     std::function<void(status)> ended;
     /// The last call, except after `stop`. An exception was thrown that no operator caught.
     std::function<void(status)> crashed;
@@ -74,7 +75,7 @@ public:
 
   /// May be called once.
   void start(callbacks hear);
-  /// No callback is called after this has returned.
+  /// After `stop` has returned, no callback is called.
   void stop();
   /// This many bytes of the passed blocks are no longer outstanding.
   void taken(size_t bytes);
@@ -82,7 +83,8 @@ public:
   void give_splits(const split_question& which, const result<lease_answer>& what);
   /// As `split_dealer::exhausted`; true under OFF.
   bool exhausted() const;
-  /// The pipeline ends after what it has begun. Returns the splits that were not begun.
+  /// The pipeline ends after the splits that it has begun. Returns the splits that it has not
+  /// begun.
   std::vector<unread_splits> leave();
 
 private:

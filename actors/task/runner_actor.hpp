@@ -5,8 +5,9 @@
 
 namespace headrace {
 
-/// The actor by which a task supervises its runner: it lives until the runner's thread has ended,
-/// and ends with that status. When asked to stop it ends at once, without waiting for the thread.
+/// The actor by which a task supervises its runner. It lives until the runner's thread has ended,
+/// and ends with the status of the thread. When it is requested to stop it ends at once, without
+/// waiting for the thread.
 class runner_state {
 public:
   using handle_type = runner_handle;

@@ -22,7 +22,7 @@ bool split_dealer::alone(uint32_t source) const {
 const split_log::answer* split_dealer::known(const split_question& which) {
   if (const auto* found = log_.find(which); found != nullptr || !leaving_ || alone(which.source))
     return found;
-  // A source reads what another source of its group has begun.
+  // A source also reads the splits that another source of its group has begun.
   for (auto other : together_[which.source])
     if (const auto* found = log_.find({other, which.pass, which.number})) {
       log_.add(which, *found);
@@ -39,7 +39,7 @@ split_dealer::next_step split_dealer::next(uint32_t source, uint64_t pass) {
     const split_question which{source, pass, at.number};
     const auto* given = known(which);
     if (given == nullptr)
-      // A task that leaves ends its pass here, and does not ask for more.
+      // A task that leaves ends its pass here, and sends no more questions.
       return leaving_ ? next_step{pass_over{.alone = true}} : which;
     const auto answer = *given;
     ++at.number;
@@ -63,7 +63,7 @@ void split_dealer::forget_read(uint32_t source) {
   auto slowest = std::pair{places_[source].pass, places_[source].number};
   for (auto other : group)
     slowest = std::min(slowest, std::pair{places_[other].pass, places_[other].number});
-  // The last answer is kept, as part of it may be given back.
+  // The last answer is kept, because part of it may be given back.
   for (auto other : group)
     log_.forget_before({other, slowest.first, slowest.second - (slowest.second != 0)});
 }
@@ -74,10 +74,10 @@ unread_splits split_dealer::unread_of(uint32_t source) const {
                                      log_.last_pass(source).value_or(0))};
   out.answered = log_.count(source, out.pass);
   const auto here = at != places_.end() && at->second.pass == out.pass ? at->second : place{};
-  // A source of a group is read as far as any source of the group was given splits.
+  // A source of a group reads all splits that any source of the group was given.
   if (!alone(source) || here.closed)
     return out;
-  // Rows of the splits that an earlier runner was given may have been dealt already.
+  // Rows of splits that an earlier runner was given may have been dealt already.
   const auto begun = begun_.find(source);
   const auto before =
     begun != begun_.end() && begun->second.first == out.pass ? begun->second.second : 0;
@@ -108,7 +108,7 @@ std::optional<unread_splits> split_dealer::close(uint32_t source, uint64_t pass,
     return {};
   if (unread.count != 0)
     mine.left = {unread.first, unread.count + mine.left.count};
-  // The report for a group is that of its furthest source.
+  // The report for a group is that of the furthest source of the group.
   const auto* speaks = &mine;
   bool over = mine.over;
   for (auto other : group_of(source)) {
@@ -126,7 +126,7 @@ std::optional<unread_splits> split_dealer::close(uint32_t source, uint64_t pass,
     }
   }
   if (speaks->number == 0)
-    return {}; // the task was given no splits
+    return {}; // the task was given no splits of this source
   unread_splits out{source, pass, speaks->number, over ? split_range{} : speaks->left};
   for (auto other : group_of(source))
     if (auto at = places_.find(other); at != places_.end() && at->second.pass == pass) {
@@ -141,7 +141,7 @@ bool split_dealer::exhausted() const {
     const auto at = places_.find(source);
     return at != places_.end() && at->second.over;
   };
-  // Sources of one group end with the first of them.
+  // The sources of a group end together with the first of them.
   return std::ranges::all_of(
     together_, [&](const auto& group) { return std::ranges::any_of(group, is_over); });
 }
@@ -151,7 +151,7 @@ std::vector<unread_splits> split_dealer::leave() {
   std::vector<unread_splits> out;
   for (uint32_t source = 0; source < together_.size(); ++source) {
     const auto unread = unread_of(source);
-    // The report for a group is that of its furthest source.
+    // The report for a group is that of the furthest source of the group.
     const auto further = [&](uint32_t other) {
       const auto theirs = unread_of(other);
       return std::tuple{theirs.pass, theirs.answered, source}

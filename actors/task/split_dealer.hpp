@@ -11,8 +11,8 @@
 namespace headrace {
 
 /// Gives the sources of one pipeline the splits that their task was leased: first those of the log,
-/// then those of the job's answers. A lease is given in pieces, so that a task that leaves knows
-/// what is not begun. Pure.
+/// then those of the job's answers. A lease is given in pieces, so that a task that leaves can give
+/// back the pieces that are not begun. Pure.
 class split_dealer {
 public:
   /// The number of pieces of a lease. A lease has the same pieces in each replay.
@@ -20,32 +20,32 @@ public:
 
   using next_step = std::variant<split_range, pass_over, split_question>;
 
-  /// `known`: the answers so far, all of which count as begun. `leaving`: no questions are asked.
+  /// `known`: the answers so far, all of which count as begun. `leaving`: no questions are sent.
   split_dealer(split_plan plan, split_log known, bool leaving);
 
-  /// Returns what a source reads next in a pass; or a question that must be answered before the
-  /// next call.
+  /// Returns the splits that a source reads next in a pass, or a question that must be answered
+  /// before the next call.
   next_step next(uint32_t source, uint64_t pass);
   /// The answer to a question that `next` returned.
   void answered(const split_question& which, const lease_answer& what) {
     what.for_each(which, [this](const auto& asked, const auto& given) { log_.add(asked, given); });
   }
-  /// The source reads no more of that pass, which is not over; it has not begun `unread` of the
-  /// splits that it was given last. Returns the report for the job, which covers all sources of the
-  /// group, once none of them reads on.
+  /// The source reads no more of that pass, which is not over. It has not begun `unread` of the
+  /// splits that it was given last. Returns the report for the job, which is for all sources of the
+  /// group, once none of them continues to read.
   std::optional<unread_splits> close(uint32_t source, uint64_t pass, split_range unread);
-  /// True if every source came to the end of its last pass, so that no other task finds anything to
-  /// read. False for a pipeline that ended before its sources did.
+  /// True if every source has reached the end of its last pass, so that another task would get no
+  /// splits. False for a pipeline that ended before its sources did.
   bool exhausted() const;
-  /// From now on only what was begun is read, also by sources of one group. Returns what is for
-  /// other tasks.
+  /// From now on only splits that were begun are read, also by other sources of their groups.
+  /// Returns the splits that are for other tasks.
   std::vector<unread_splits> leave();
   bool leaving() const noexcept { return leaving_; }
   /// The number of kept answers, which is bounded.
   size_t records() const noexcept { return log_.size(); }
 
 private:
-  /// How far a source is.
+  /// The position of a source.
   struct place {
     uint64_t pass = 0;
     uint64_t number = 0; ///< the number of its next question
@@ -53,9 +53,9 @@ private:
     uint64_t piece = 0;
     bool over = false;   ///< the pass is over
     bool closed = false; ///< the source reads no more of the pass
-    bool told = false;   ///< the job was sent that
+    bool told = false;   ///< the job was sent the report that the source closed the pass
   };
-  /// Drops answers that no source needs after `source` went on.
+  /// Drops the answers that no source needs after `source` has continued.
   void forget_read(uint32_t source);
   /// True if the source has a group of its own.
   bool alone(uint32_t source) const;
@@ -64,7 +64,7 @@ private:
   unread_splits unread_of(uint32_t source) const;
 
   split_log log_;
-  /// By source: how many answers about its last pass there were in `known`.
+  /// By source: the number of answers about its last pass in `known`.
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> begun_;
   bool leaving_;
   /// By source: the sources of its group, including itself.

@@ -11,14 +11,15 @@
 
 namespace headrace {
 
-/// The answers that a task had from its job: splits, or the end of a pass. With the graph and the
-/// seed they determine everything that the task produces. They are kept by pass, as sources that
-/// are read ahead may ask in another order in a replay.
+/// The answers that a task got from its job: splits, or the end of a pass. With the graph and the
+/// seed they determine everything that the task produces. They are kept by pass, because sources
+/// that are read ahead may send their questions in another order in a replay.
 class split_log {
 public:
   using answer = split_answer;
 
-  /// Adds the answer to the next question about that pass; an answer out of turn is ignored.
+  /// Adds the answer to the next question about that pass. An answer to another question is
+  /// ignored.
   void add(const split_question& asked, answer given) {
     auto& known = answers_[{asked.source, asked.pass}];
     if (known.count() != asked.number)
@@ -26,7 +27,7 @@ public:
     known.kept.push_back(given);
     ++size_;
   }
-  /// Null: the question is not answered, or the answer was dropped.
+  /// The answer; null: the question is not answered, or the answer was dropped.
   const answer* find(const split_question& asked) const {
     auto at = answers_.find({asked.source, asked.pass});
     if (at == answers_.end() || asked.number < at->second.dropped
@@ -34,7 +35,7 @@ public:
       return nullptr;
     return &at->second.kept[asked.number - at->second.dropped];
   }
-  /// How many questions about that pass were answered. @pre the pass is not forgotten
+  /// The number of questions about that pass that were answered. @pre the pass is not forgotten
   uint64_t count(uint32_t source, uint64_t pass) const {
     auto at = answers_.find({source, pass});
     return at != answers_.end() ? at->second.count() : 0;
@@ -46,7 +47,7 @@ public:
       return {};
     return after->first.second;
   }
-  /// Removes the unread splits of that pass. @pre they are at the end of the answers
+  /// Removes the unread splits of that pass. @pre they are the last ones in the answers
   void cut(const unread_splits& unread) {
     const auto at = answers_.find({unread.source, unread.pass});
     if (at == answers_.end())
@@ -59,8 +60,8 @@ public:
     if (unread.rest.count != 0 && !known.kept.empty())
       known.kept.back()->count -= unread.rest.count;
   }
-  /// Answers to earlier questions about that pass, and about earlier passes of the source, are not
-  /// needed any more.
+  /// Answers to earlier questions about that pass, and about earlier passes of the source, are no
+  /// longer needed.
   void forget_before(const split_question& where) {
     const auto pass = answers_.lower_bound({where.source, where.pass});
     for (auto at = answers_.lower_bound({where.source, 0}); at != pass; at = answers_.erase(at))
@@ -71,7 +72,7 @@ public:
     const auto gone =
       std::min(where.number, pass->second.count()) - std::min(where.number, dropped);
     if (gone <= kept.size() / 2)
-      return; // they are dropped later, many at a time
+      return; // the answers are dropped later, many at a time
     kept.erase(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(gone));
     dropped += gone;
     size_ -= gone;
@@ -81,7 +82,7 @@ public:
 
 private:
   struct told {
-    uint64_t dropped = 0; ///< the number of dropped answers, the first ones
+    uint64_t dropped = 0; ///< the number of dropped answers, which are the first ones
     std::vector<answer> kept;
     uint64_t count() const noexcept { return dropped + kept.size(); }
   };

@@ -16,8 +16,8 @@ namespace headrace {
 
 namespace {
 
-/// The compression that a consumer asks for; if it leaves that to the workers, the option of the
-/// dataset.
+/// The compression that a consumer has requested; if it leaves the choice to the workers, the
+/// option of the dataset.
 compression packing_of(const stream_open& what, const dataset_node& graph) {
   return what.packing == compression::automatic
            ? options_of(graph).compression.value_or(compression::automatic)
@@ -168,7 +168,7 @@ void task_state::on(const stream_arrived& what) {
     memory_->routes.at(key).packing = {packing_of(*first, *core().graph()),
                                        what.from->peer_boot_id() == boot_id()};
   carry_out(core().arrived(key, said, now()));
-  // The stream is closed: its link may use the channel for another one.
+  // The stream is closed, so the link may use the channel for another stream.
   if (said && std::holds_alternative<stream_close>(*said)) {
     memory_->by_channel.erase(channel);
     memory_->routes.erase(key);

@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// The actor of a task: carries out what the task_core in its memory decides, and supervises the
-/// runner. After a crash another runner replays the splits of the task and drops the rows that were
-/// produced already; past its budget the task fails.
+/// The actor of a task. It carries out the decisions of the task_core in the task's memory, and
+/// supervises the runner. After a crash another runner replays the splits of the task and drops the
+/// rows that were produced already. When the restart budget is used up, the task fails.
 class task_state {
 public:
   using handle_type = task_handle;

@@ -22,7 +22,7 @@ struct close_link {
   stream_key over;
   status why;
 };
-/// Run the pipeline under supervision. `runner_begins` is called for each life of the runner.
+/// Run the pipeline under supervision. `runner_begins` is called each time a runner is started.
 struct start_runner {};
 /// Pass an answer to the runner.
 struct give_splits {
@@ -33,12 +33,12 @@ struct give_splits {
 struct take_over_bytes {
   size_t bytes = 0;
 };
-/// The runner is to end after what it has begun; `runner_left` follows.
+/// The runner is to end after the splits that it has begun; `runner_left` follows.
 struct leave_runner {};
 struct report {
   task_report what;
 };
-/// The task is over. The last command.
+/// The task is over. This is the last command.
 struct end {};
 
 using command = std::variant<send, close_link, start_runner, give_splits, take_over_bytes,

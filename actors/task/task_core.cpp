@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-// The runner and its splits. The streams are in task_core_streams.cpp.
+// The events of the runner and of splits. Those of streams are in task_core_streams.cpp.
 
 task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
                      std::unique_ptr<dealer> output)
@@ -50,7 +50,7 @@ produce::commands task_core::taken_over(time_point now) {
     owners_.clear();
     let_depart();
     strangers_.clear();
-    account_due_ |= account_said_; // the answer may have come while no actor ran
+    account_due_ |= account_said_; // the answer may have arrived while no actor ran
     account(now);
     if (std::exchange(leave_due_, false))
       left(unread_without_runner(), now);
@@ -78,7 +78,7 @@ status task_core::can_run_on(const status& why) const {
 void task_core::start_runner(time_point now) {
   if (exhausted_)
     return;
-  // This may be another runner, after a crash of the actor.
+  // This may be a further runner, after a crash of the actor.
   if (std::exchange(opened_, true))
     if (auto how = can_run_on(aborted("the task's actor crashed")); !how)
       return fail(how, now);
@@ -99,7 +99,7 @@ result<task_core::runner_start> task_core::runner_begins(uint64_t run) {
 produce::commands task_core::runner_crashed(const status& why, time_point now) {
   return event([&] {
     log_.warn("runner crashed", {{"why", why}, {"produced", numbers_.elements}});
-    run_ = 0; // later reports of this runner are ignored, as the next one repeats them
+    run_ = 0; // later reports of this runner are ignored, because the next runner repeats them
     if (auto how = can_run_on(why); !how)
       fail(how, now);
   });
@@ -155,7 +155,7 @@ produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, 
       closed_.insert(which);
       return report(now, what);
     }
-    // An answer to an earlier runner may have come after this runner began.
+    // The answer to a question of an earlier runner may have arrived after this runner was started.
     if (const auto* known = splits_.find(which))
       return then(produce::give_splits{which, lease_answer{*known}});
     asked_.insert(which);
@@ -178,7 +178,8 @@ produce::commands task_core::splits_answered(const split_question& which,
   if (leaving_ || over_)
     return {};
   return event([&] {
-    // This acknowledges a closed pass. It is not logged, as a replay closes the pass again.
+    // The answer acknowledges a closed pass. It is not logged, because a replay closes the pass
+    // again.
     if (closed_.erase(which) != 0)
       return then(produce::give_splits{which, what});
     if (what && replayable_) {
@@ -207,7 +208,8 @@ produce::commands task_core::worker_leaves(time_point now) {
 std::vector<unread_splits> task_core::unread_without_runner() const {
   if (!leases_splits() || !opened_)
     return {};
-  // A question of an earlier runner may be answered after this; that answer is not begun.
+  // A question of an earlier runner may be answered after this; the splits of that answer are not
+  // begun.
   return split_dealer{plan_splits(graph_), splits_, false}.leave();
 }
 
@@ -238,15 +240,15 @@ void task_core::left(std::vector<unread_splits> unread, time_point now) {
 
 void task_core::finish(time_point now) {
   over_ = true;
-  // Under OFF a copy ends with its worker, and so do the rows that readers hold of it.
+  // Under OFF a copy ends with its worker, and so do the rows of it that readers hold.
   auto held = order_.shared && order_.policy != sharding_policy::off
                 ? output_->held()
                 : std::map<consumer_id, reader_marks>{};
   // Elements that were lost with readers are added, unless the job was sent them in an account.
   if (order_.shared && (account_said_ || account_due_ || !leases_splits() || splits_.size() == 0))
     held.merge(output_->lost());
-  // Rows that readers hold may be lost with them, so only the job knows when the repetition is
-  // finished.
+  // Rows that readers hold may be lost with the readers, so only the job can decide when the
+  // repetition is finished.
   const auto said = held.empty() ? outcome() : task_outcome::left;
   for (const auto& x : output_->remaining_ends())
     then(produce::send{routes_.at(x.to).over, stream_end{x.elements, said}});

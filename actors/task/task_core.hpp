@@ -22,12 +22,12 @@
 
 namespace headrace {
 
-/// Decides for a task: it deals what the runner produces to the streams of consumers, gets splits
-/// for the runner, and reports when it ends. It is also the task's memory: what the pipeline was
-/// given, what it produced, and which consumer was dealt which rows. It outlives the actor, so that
-/// the next actor continues; one actor uses it at a time.
+/// Decides for a task: it deals the rows that the runner produces to the streams of consumers, gets
+/// splits for the runner, and reports when the task ends. It is also the memory of the task: which
+/// splits the pipeline was given, what it produced, and which consumer was dealt which rows. It
+/// outlives the actor, so that the next actor continues; one actor uses it at a time.
 ///
-/// It is given events with the time, and returns commands. Knows no actor, thread, link or clock.
+/// It is given events with the time, and returns commands. It uses no actor, thread, link or clock.
 class task_core {
 public:
   using commands = produce::commands;
@@ -43,19 +43,19 @@ public:
 
   // -- the runner -------------------------------------------------------------------
 
-  /// The state that a runner needs in order to continue where the last one stopped.
+  /// The state that a runner needs in order to continue where the previous one stopped.
   struct runner_start {
-    split_log replay;       ///< the answers that the task had
-    bool leaving = false;   ///< no questions are asked
-    uint64_t skip_rows = 0; ///< rows that earlier runners have passed on
+    split_log replay;       ///< the answers that earlier runners had
+    bool leaving = false;   ///< the runner sends no questions
+    uint64_t skip_rows = 0; ///< the number of rows that earlier runners have passed on
   };
-  /// Life `run` of the runner begins. cancelled: the task is over.
+  /// The runner with the number `run` begins. cancelled: the task is over.
   result<runner_start> runner_begins(uint64_t run);
   commands produced(uint64_t run, block rows, time_point now);
-  /// The runner is done with splits. The job is informed once the readers have handed out their
-  /// rows.
+  /// The runner no longer needs certain splits. The job is informed when the readers have handed
+  /// out the rows of these splits.
   void run_done(const headrace::run_done& what);
-  /// The pipeline came to its end, or could not be made. `by_itself`: its sources were not
+  /// The pipeline reached its end, or could not be made. `by_itself`: its sources were not
   /// exhausted.
   commands run_ended(uint64_t run, const status& how, bool by_itself, time_point now);
   /// The runner waits for splits, or has closed a pass.
@@ -72,14 +72,14 @@ public:
   /// The answer to a question. Any answer to a closed pass acknowledges it.
   commands splits_answered(const split_question& which, const result<lease_answer>& what,
                            time_point now);
-  /// The worker leaves: the task finishes what was begun, and gives back the rest.
+  /// The worker leaves: the task finishes the splits that were begun, and gives back the others.
   commands worker_leaves(time_point now);
-  /// The readers have changed. Rows that a reader which is gone was sent and has not handed out go
-  /// to the others, as soon as it cannot hand them out any more.
+  /// The readers have changed. If a reader is gone, the rows that it was sent and has not handed
+  /// out go to the others, as soon as the reader can no longer hand them out.
   commands readers_named(const task_readers& who, time_point now);
   /// As `readers_named`, while no actor runs the task.
   void readers_named_between_actors(const task_readers& who) { name(who); }
-  /// The job does not need the task any more: its streams are informed.
+  /// The job no longer needs the task: its streams are informed.
   commands stop(const std::string& reason);
   /// As `worker_leaves`, while no actor runs the task.
   void leaves_between_actors() noexcept { leave_due_ = !leaving_; }
@@ -90,7 +90,7 @@ public:
   commands arrived(stream_key over, const result<from_consumer>& what, time_point now);
   /// The link of a stream is closed.
   commands stream_cut(stream_key over, time_point now);
-  /// Other dealers may have made room.
+  /// Other dealers may have freed memory.
   commands room_came(time_point now);
   /// `call` is called, from any thread, when `room_came` is due. May be empty.
   void when_room_comes(std::function<void()> call) { output_->when_there_is_room(std::move(call)); }
@@ -113,14 +113,14 @@ public:
   bool leaving() const noexcept { return leaving_; }
   /// True if an actor crashed inside an event, so that no other can continue.
   bool torn() const noexcept { return torn_; }
-  /// How many streams were refused because they came from another node than the one that the job
-  /// names for the reader.
+  /// The number of streams that were refused because they came from another node than the one that
+  /// the job names for the reader.
   uint64_t refused_streams() const noexcept { return refused_; }
   task_numbers numbers() const;
-  /// Elements that the pipeline left out. They are counted on the runner's threads, also while it
-  /// produces no rows.
+  /// The number of elements that the pipeline left out. They are counted on the runner's threads,
+  /// even while the pipeline produces no rows.
   const std::shared_ptr<std::atomic<uint64_t>>& ignored() const noexcept { return ignored_; }
-  /// What the operators of the present runner's pipeline do.
+  /// The activity of the operators of the present runner's pipeline.
   const std::shared_ptr<task_profile>& profile() const noexcept { return profile_; }
 
 private:
@@ -128,14 +128,14 @@ private:
   struct route {
     stream_key over;     ///< zero if the link is closed
     time_point cut_at{}; ///< when the link was closed
-    /// Set if the job does not name the consumer any more: it was asked how far it is, and may
-    /// answer until then.
+    /// Set if the job no longer names the consumer: the consumer was requested to report its
+    /// position, and may answer until then.
     std::optional<time_point> gone_until;
   };
   /// A consumer that opened a stream and that the job has not named yet.
   struct stranger {
     stream_open wanted;
-    time_point until;                  ///< when it is refused
+    time_point until;                  ///< the time at which its stream is refused
     std::optional<stream_grant> grant; ///< its last grant
   };
 
@@ -147,11 +147,12 @@ private:
   void refuse(stream_key over, const stream_open& what);
   void name(const task_readers& who);
   bool is_named(consumer_id who) const;
-  /// How long after a link was cut its other end has noticed, too, and hands out nothing more.
+  /// The time after the loss of a link when its other end has noticed the loss, too, and hands out
+  /// nothing more.
   duration fence() const { return fenced(order_.lease); }
   /// When the rows of a consumer that is gone may go to others.
   time_point free_at(const route& of) const { return of.cut_at + fence(); }
-  /// Asks consumers that are gone how far they are, and gives up those that cannot answer any more.
+  /// Requests reports from consumers that are gone, and gives up those that can no longer answer.
   void look_at_the_gone(time_point now);
   /// Sends the job an account, once the readers that are gone have been removed.
   void account(time_point now);
@@ -162,7 +163,7 @@ private:
   void from_stranger(stream_key over, const from_consumer& what);
   task_outcome outcome() const { return whole_ ? task_outcome::exhausted : task_outcome::left; }
   void leave(consumer_id who);
-  /// The consumer is gone and did not report how far it is.
+  /// The consumer is gone and did not report its position.
   void give_up(consumer_id who);
   /// The consumer has a new connection, or none.
   void move(consumer_id who, stream_key over);
@@ -170,11 +171,12 @@ private:
   status can_run_on(const status& why) const;
   void start_runner(time_point now);
   void fail(const status& why, time_point now);
-  /// What the task was leased, or may still be sent, and has not begun, where no runner reads.
+  /// The splits that the task was leased, or may still be sent, and has not begun, while no runner
+  /// reads.
   std::vector<unread_splits> unread_without_runner() const;
   void left(std::vector<unread_splits> unread, time_point now);
   void finish(time_point now);
-  /// Sends what may be sent, and checks whether the task has ended.
+  /// Sends what can be sent, and checks whether the task has ended.
   void deal(time_point now);
   void report(time_point now, std::optional<headrace::splits_wanted> wants = {},
               std::optional<status> ended = {}, task_outcome outcome = task_outcome::exhausted,
@@ -184,7 +186,7 @@ private:
   void then(Command what) {
     todo_.emplace_back(std::move(what));
   }
-  /// Calls `f`, which handles an event. If it throws, the task stays torn.
+  /// Calls `f`, which handles an event. If `f` throws, the task stays torn.
   template <class F>
   commands event(F&& f) {
     torn_ = true;
@@ -210,26 +212,28 @@ private:
   std::map<stream_key, consumer_id> owners_; ///< only of streams with a link
   std::map<stream_key, stranger> strangers_;
   task_readers readers_;
-  uint64_t refused_ = 0;   ///< streams from other nodes than their readers'
+  /// The number of refused streams: they came from other nodes than those of their readers.
+  uint64_t refused_ = 0;
   bool opened_ = false;    ///< the pipeline runs or has run
   bool exhausted_ = false; ///< the pipeline has ended
-  bool whole_ = false;     ///< it has, and not because the task leaves
-  bool by_itself_ = false; ///< it has, before its sources were exhausted
+  bool whole_ = false;     ///< the pipeline has ended, and not because the task leaves
+  bool by_itself_ = false; ///< the pipeline has ended before its sources were exhausted
   bool leaving_ = false;
   bool over_ = false;
   bool torn_ = false;
 
   uint64_t run_ = 0;
-  bool leave_due_ = false;          ///< the worker leaves, and the next actor gives back the rest
+  /// The worker leaves, and the next actor is to give back the splits that are not begun.
+  bool leave_due_ = false;
   bool runs_ = false;               ///< this actor has begun a runner
   std::set<split_question> asked_;  ///< questions that the present runner waits for
   std::set<split_question> closed_; ///< passes that any runner has closed, not acknowledged yet
   size_t taken_from_runner_ = 0;
-  /// When rows will be recalled if nothing was produced: a trainer waits.
+  /// When rows will be recalled for a waiting trainer if the runner produces nothing until then.
   std::optional<time_point> dry_at_;
   time_point reported_{};
   bool report_due_ = false; ///< something was dealt since the last report
-  /// Readers are gone that did not report how far they were: an account is sent once their rows are
+  /// Readers are gone that did not report their positions: an account is sent when their rows are
   /// dealt to others.
   bool account_due_ = false;
   bool account_said_ = false; ///< an account was sent and is not acknowledged

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// The streams to consumers: their messages, and what they are sent.
+// The streams to consumers: the messages of consumers, and the messages to them.
 
 namespace {
 
@@ -39,7 +39,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
     return {};
   return event([&] {
     if (!what) {
-      // A message of a newer consumer may be valid, so only its own stream fails.
+      // The message of a newer consumer may be valid, so only its own stream fails.
       if (what.status().code() == status_code::unimplemented)
         return then(produce::send{over, stream_failed{what.status()}});
       log_.warn("bad stream message", {{"why", what.status()}});
@@ -92,7 +92,7 @@ bool task_core::is_from_its_node(const stream_open& what) const {
 }
 
 void task_core::refuse(stream_key over, const stream_open& what) {
-  // This may happen often, so only some refusals are logged.
+  // Refusals may be frequent, so only some of them are logged.
   if (std::has_single_bit(++refused_))
     log_.warn("stream refused: it is opened for a reader of another node",
               {{"consumer", what.consumer}, {"node", what.node}, {"refused_so_far", refused_}});
@@ -205,8 +205,8 @@ void task_core::look_at_the_gone(time_point now) {
       if (free_at(route) <= now)
         free.push_back(who);
     } else if (!route.gone_until) {
-      // The consumer answers how far it is, and leaves. Rows that it hands out until then are its
-      // own.
+      // The consumer reports how much it has handed out, and leaves. It may keep the rows that it
+      // hands out until then.
       route.gone_until = now + order_.lease;
       then(produce::send{
         route.over,
@@ -240,8 +240,8 @@ void task_core::look_at_strangers(time_point now) {
   std::erase_if(strangers_, [&](const auto& entry) {
     if (entry.second.until > now)
       return false;
-    // Only the job knows whether the consumer is a reader, and its message may be late. The
-    // consumer opens the stream again, unless its job answers that it is no reader.
+    // Only the job can decide whether the consumer is a reader, and its message may be late. The
+    // consumer opens the stream again, unless its job answers that it is not a reader.
     then(produce::send{entry.first,
                        stream_failed{not_found(fmt::format(
                          "the job of task {} does not name this consumer as one of its readers",
@@ -310,15 +310,15 @@ void task_core::deal(time_point now) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
-  // The task waits until its rows are handed out, even by a reader that may still come; the worker
-  // bounds that time. Elements that were lost with readers must be counted by the job first, so
+  // The task waits until its rows are handed out, even by a reader that has yet to join; the worker
+  // limits that time. Elements that were lost with readers must be counted by the job first, so
   // that the other readers get the count at the end.
   const bool counted = !account_said_ || output_->lost().empty();
   if ((output_->finished() && counted) || (leaving_ && output_->delivered()))
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);
-  // There may be nothing to deal for long.
+  // Perhaps nothing is dealt for a long time.
   report_due_ = true;
 }
 

@@ -19,11 +19,11 @@ namespace headrace {
 
 /// The runner produced rows.
 struct rows_produced {
-  uint64_t run = 0; ///< which of the task's runners
+  uint64_t run = 0; ///< the number of the runner
   block rows;
 };
 
-/// The runner has produced this many rows, and later rows descend from none of these splits.
+/// The runner has produced this many rows, and no later row will descend from these splits.
 struct run_done {
   uint64_t run = 0;
   uint64_t rows = 0;
@@ -59,10 +59,10 @@ struct splits_answered {
   result<lease_answer> what;
 };
 
-/// The worker leaves: the task is to finish what was begun, and give back the rest.
+/// The worker leaves: the task is to finish the splits that were begun, and give back the others.
 struct worker_leaves {};
 
-/// The job does not need the task any more.
+/// The job no longer needs the task.
 struct task_stops {
   std::string reason;
 };
@@ -80,19 +80,20 @@ using task_event =
   std::variant<rows_produced, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
                stream_cut, worker_leaves, task_stops, readers_named, room_came>;
 
-/// The message to a runner's actor from its thread: the runner has ended; `why` is ok for a normal
-/// end.
+/// The message to a runner's actor from the runner's thread: the runner has ended. `why` is ok for
+/// a normal end.
 struct runner_over {
   status why;
 };
 
 /// The progress of a task, for its worker's heartbeat.
 struct task_numbers {
-  uint64_t elements = 0; ///< produced
-  uint64_t ignored = 0;  ///< failed, and left out by `ignore_errors`
+  uint64_t elements = 0; ///< the number of elements that were produced
+  /// The number of elements that failed and were left out by `ignore_errors`.
+  uint64_t ignored = 0;
   uint64_t bytes = 0;
   uint32_t streams = 0;
-  uint32_t restarts = 0; ///< restarts of its runner
+  uint32_t restarts = 0; ///< the number of restarts of its runner
   std::optional<cache_report> window = {};
 };
 
@@ -109,7 +110,8 @@ struct task_report {
   task_outcome outcome = task_outcome::exhausted;
   /// Set if the task leaves: the splits that it has not begun to read.
   std::optional<std::vector<unread_splits>> unread = {};
-  /// The task is exhausted, and ended before its sources did, so that other tasks may find more.
+  /// The task is exhausted, and its pipeline ended before its sources did, so that other tasks may
+  /// get more splits.
   bool by_itself = false;
   /// In a shared job: readers that hold rows of the task.
   std::map<consumer_id, reader_marks> held = {};

@@ -11,11 +11,12 @@
 
 namespace headrace {
 
-/// What the operators of a task's pipeline do, for the status. Thread-safe: the runner's thread
-/// begins and ends it, and the worker looks at it with each heartbeat.
+/// The activity of the operators of a task's pipeline, for the status. Thread-safe: the runner's
+/// thread begins and ends it, and the worker reads it with each heartbeat.
 class task_profile {
 public:
-  /// The most operators that are reported: those that are the least blocked by their output.
+  /// The most operators that are reported. Operators that were blocked least by their output are
+  /// preferred.
   static constexpr size_t most_operators = 64;
 
   /// A pipeline with these counters runs.
@@ -29,7 +30,7 @@ public:
     window_.reset();
     table_.reset();
   }
-  /// Empty while no pipeline runs, and at the first look at one.
+  /// The activity since the last call. Empty while no pipeline runs, and at the first call for one.
   std::vector<operator_activity> look(time_point now) {
     std::lock_guard lock{mutex_};
     return window_ ? some_of(window_->look(now)) : std::vector<operator_activity>{};

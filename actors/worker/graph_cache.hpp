@@ -8,15 +8,15 @@
 
 namespace headrace {
 
-/// The graphs that a worker was sent, by fingerprint. The most recently used ones are kept, up to a
-/// number of bytes; a graph larger than that is kept alone.
+/// The graphs that a worker was sent, by fingerprint. The most recently used graphs are kept, up to
+/// a number of bytes; a larger graph is kept alone.
 class graph_cache {
 public:
   explicit graph_cache(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// Null if it is not kept.
+  /// The graph; null if it is not kept.
   dataset_ptr find(std::string_view fingerprint);
-  /// `bytes`: the size of its message.
+  /// `bytes`: the size of the graph's message.
   void keep(std::string fingerprint, dataset_ptr graph, size_t bytes);
   size_t bytes() const noexcept { return bytes_; }
 

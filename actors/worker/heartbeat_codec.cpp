@@ -7,7 +7,7 @@ namespace headrace {
 
 namespace {
 
-/// The bytes of an operator's name in a heartbeat, at most.
+/// The most bytes of an operator's name in a heartbeat.
 constexpr size_t most_name = 80;
 
 void write_window(schema::CacheWindow::Builder out, const cache_report& what) {

@@ -14,7 +14,7 @@ namespace headrace {
 /// The part of a heartbeat that is about the worker's process.
 struct process_report {
   std::vector<metric_sample> metrics;
-  /// What the operators of tasks have done lately.
+  /// The activity of the operators of tasks in the last seconds.
   std::map<task_id, std::vector<operator_activity>> operators;
   buffer tree; ///< a SupervisionTree message; empty if it has not changed since the last heartbeat
 };

@@ -7,17 +7,17 @@
 
 namespace headrace {
 
-/// The rate at which a count has grown lately: over a time that evens out blocks that come in
-/// bursts, and is short enough to show the present rate.
+/// The rate at which a count has grown in the last seconds. The time is long enough to average over
+/// blocks that come in bursts, and short enough for a current rate.
 class rate_window {
 public:
   static constexpr duration length = std::chrono::seconds{10};
 
-  /// Adds the count at `now`, which is later than that of the call before. Growth is counted from
-  /// the first call.
+  /// Adds the count at `now`, which is later than in the previous call. Growth is counted from the
+  /// first call.
   void add(time_point now, uint64_t count) {
     points_.push_back({now, count});
-    // The remaining points span `length`, or all there is.
+    // The remaining points span `length`, or all points span less.
     while (points_.size() > 2 && now - points_[1].when >= length) points_.pop_front();
   }
   double per_second() const {

@@ -23,7 +23,7 @@ struct save_runner::shared {
   std::mutex mutex;
   bool stopped = false;
   bool runs = false;
-  stopping_threads::token stopping = 0; ///< set when it was asked to stop
+  stopping_threads::token stopping = 0; ///< set when the thread was requested to stop
   clockid_t cpu_clock{};                ///< of the thread, while it runs
 
   void run();
@@ -77,7 +77,7 @@ result<save_finished> save_runner::shared::take(const finish_step&) {
 }
 
 result<step_given_back> save_runner::shared::take(const note_step& x) {
-  // A failure to write the note is ignored, as nobody waits for it.
+  // A failure to write the note is ignored, because nothing depends on the note.
   if (what.plan != 0)
     static_cast<void>(note_save_failure(what.what.path, what.plan, x.why));
   return step_given_back{};
@@ -103,8 +103,8 @@ save_report save_runner::shared::take_step() {
   if (const auto* piece = std::get_if<piece_step>(&what.step))
     failed = failed.with_context(fmt::format("piece {}", piece->piece));
   out.how = failed;
-  // A note lets clients that read the pieces stop waiting. If it cannot be written, they stop at
-  // their time-out.
+  // The note ends the waits of clients that read the pieces. If it cannot be written, their waits
+  // end with a time-out.
   if (what.plan != 0)
     static_cast<void>(note_save_failure(what.what.path, what.plan, failed));
   else

@@ -9,7 +9,7 @@
 namespace headrace {
 
 void stream_router::serve(const std::shared_ptr<link>& peer) {
-  // The link owns its handlers and lives until it is closed, so they must not own the link.
+  // The link owns its handlers and lives until it is closed, so the handlers must not own the link.
   auto self = shared_from_this();
   std::weak_ptr<link> weak = peer;
   peer->set_handlers({

@@ -9,11 +9,13 @@
 
 namespace headrace {
 
-/// Passes the messages that arrive on a worker's links to its tasks. Links call it from their I/O
-/// threads, the worker actor adds and removes tasks: all members are thread-safe. A channel belongs
-/// to the task that its `open` names. An `open` for an unknown task, and bytes that are no message,
-/// are answered with a failure on that channel; other messages for unknown tasks arrived too late,
-/// and are dropped. A channel is free again once its consumer has closed it.
+/// Passes the messages that arrive on a worker's links to the worker's tasks. Links call it on
+/// their I/O threads, and the worker actor adds and removes tasks; all members are thread-safe.
+///
+/// A channel belongs to the task that its `open` names. An `open` for an unknown task, and bytes
+/// that are not a message, are answered with a failure on that channel. Other messages for unknown
+/// tasks have arrived too late, and are dropped. A channel is free again when its consumer has
+/// closed it.
 class stream_router : public std::enable_shared_from_this<stream_router> {
 public:
   /// The most open channels of one link; a further `open` is answered with a failure.
@@ -23,7 +25,7 @@ public:
   void serve(const std::shared_ptr<link>& peer);
   void add(task_id id, task_handle task);
   void remove(task_id id);
-  /// Null if there is none.
+  /// The task; null if there is none.
   task_handle task(task_id id);
 
 private:
@@ -37,7 +39,7 @@ private:
 
   std::mutex mutex_;
   std::map<task_id, task_handle> tasks_;
-  std::map<const link*, std::map<uint32_t, route>> routes_; ///< by channel
+  std::map<const link*, std::map<uint32_t, route>> routes_; ///< by link and channel
 };
 
 } // namespace headrace

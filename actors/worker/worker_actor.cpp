@@ -71,7 +71,8 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
         .on_failed = [this](const status& why,
                             duration) { carry_out(core_.dispatcher_unreached(why)); },
       },
-      // Short pauses, to connect again within a lease even after a few failed attempts.
+      // The pauses are short, so that the connection is made again within a lease even after a few
+      // failed attempts.
       {.longest_pause = std::chrono::milliseconds{500}}) {}
 
 worker_state::~worker_state() {

@@ -21,14 +21,14 @@
 
 namespace headrace {
 
-/// The actor of a worker: carries out what a worker_core decides, and supervises the tasks. A task
-/// whose actor crashed continues in another one, within its budget.
+/// The actor of a worker. It carries out the decisions of a worker_core, and supervises the tasks.
+/// A task whose actor crashed continues in another actor, as often as its restart budget allows.
 class worker_state {
 public:
   using handle_type = worker_handle;
   static inline const char* name = "headrace.worker";
 
-  /// `host` makes the tasks that are ordered.
+  /// `host` makes the tasks of the orders.
   worker_state(port::self_pointer<handle_type> self, worker_options options, address dispatcher,
                connector_actor connector, std::shared_ptr<stream_router> router, host_task host,
                tree_place place, logger log);
@@ -43,9 +43,9 @@ private:
   };
   struct task {
     std::unique_ptr<hosted_task> kept;
-    task_handle actor; ///< null while no actor runs it
+    task_handle actor; ///< null while no actor runs the task
   };
-  /// Called with the dispatcher's answer to a message; a failure: there was none.
+  /// Called with the dispatcher's answer to a message. A failure: there was no answer.
   using answered = std::function<void(const result<envelope>&)>;
 
   // -- events ----------------------------------------------------------------------------
@@ -98,21 +98,21 @@ private:
   incarnation life_;
   worker_core core_;
   std::deque<worker::command> pending_;
-  bool busy_ = false; ///< it is carrying out commands
+  bool busy_ = false; ///< the actor is carrying out commands
   port::alarm alarm_;
   std::map<request_token, request> requests_;
   request_token last_request_;
   std::map<task_id, task> tasks_;
-  /// Steps of saves; null while the graph is being requested.
+  /// The steps of saves; null while the graph is being requested.
   std::map<save_id, std::pair<uint64_t, std::unique_ptr<save_runner>>> saves_;
   graph_cache graphs_{size_t{256} << 20};
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
-  buffer told_tree_; ///< the tree that the dispatcher was last sent
+  buffer told_tree_; ///< the tree that was last sent to the dispatcher
   worker_metrics count_;
-  counter& bad_messages_; ///< includes the messages that the node has refused already
-  /// Called when the worker has left; empty: it was not asked to leave.
+  counter& bad_messages_; ///< includes the messages that the node refused before
+  /// Called when the worker has left; empty: the worker was not requested to leave.
   std::function<void()> stop_tasks_;
   peer dispatcher_;
 };

@@ -36,7 +36,7 @@ struct task_news {
   std::optional<splits_wish> wants; ///< the task waits for the answer
   std::optional<status> ended;      ///< the task has ended; ok unless it failed
   task_outcome outcome = task_outcome::exhausted;
-  /// The task leaves, and has not begun to read these.
+  /// Set if the task leaves: the splits that it has not begun to read.
   std::optional<std::vector<unread_splits>> unread;
   /// The task is exhausted, and its pipeline ended before its sources did.
   bool by_itself = false;
@@ -52,8 +52,8 @@ struct answer {
   status how;
 };
 
-/// Send RegisterWorker to the dispatcher. `worker_core::registered` takes the answer, or why there
-/// was none within `limit`, with the number of this connection.
+/// Send RegisterWorker to the dispatcher. `worker_core::registered` gets the answer, or the reason
+/// why there was none within `limit`, with the number of this connection.
 struct register_here {
   uint64_t connection = 0;
   worker_registration who;
@@ -68,22 +68,22 @@ struct task_progress {
   double elements_per_second = 0;
 };
 
-/// Send WorkerHeartbeat to the dispatcher. `worker_core::heartbeat_answered` takes the answer, or
-/// why there was none within `limit`, with the number of this connection.
+/// Send WorkerHeartbeat to the dispatcher. `worker_core::heartbeat_answered` gets the answer, or
+/// the reason why there was none within `limit`, with the number of this connection.
 struct heartbeat {
   uint64_t connection = 0;
   worker_id id;
   incarnation life;
   std::vector<task_progress> tasks;
-  /// This is the first one since the worker registered: fields that are otherwise sent only when
-  /// they change are sent now.
+  /// This is the first heartbeat since the worker registered. It also contains the fields that are
+  /// otherwise sent only when they have changed.
   bool first = false;
   duration limit{};
   bool leaving = false; ///< the worker takes no new tasks
 };
 
-/// Send LeaseSplits for a task. `worker_core::splits_answered` takes the answer; any answer
-/// acknowledges a closed pass. If there is none within `limit`, `splits_unanswered` takes the
+/// Send LeaseSplits for a task. `worker_core::splits_answered` gets the answer; any answer
+/// acknowledges a closed pass. If there is no answer within `limit`, `splits_unanswered` gets the
 /// reason.
 struct ask_splits {
   task_id task;
@@ -92,28 +92,29 @@ struct ask_splits {
   duration limit{};
 };
 
-/// Send TaskEnded. `worker_core::end_acknowledged` takes the answer; if there is none within
-/// `limit`, `end_unanswered` takes the reason.
+/// Send TaskEnded. `worker_core::end_acknowledged` gets the answer; if there is none within
+/// `limit`, `end_unanswered` gets the reason.
 struct say_end {
   task_end what;
   duration limit{};
 };
 
 /// Send LeaveService. `worker_core::goodbye_over` is called when it is answered, and when `limit`
-/// is over.
+/// has passed.
 struct say_goodbye {
   worker_id id;
   incarnation life;
   duration limit{};
-  uint32_t unfinished = 0; ///< tasks that had more to give when the time to drain was over
+  /// The number of tasks that had not given everything when the time to drain was over.
+  uint32_t unfinished = 0;
 };
 
-/// Drop the connection to the dispatcher, and connect anew.
+/// Drop the connection to the dispatcher, and make another one.
 struct renew_dispatcher {
   status why;
 };
 
-/// Make a task from an order and its graph, and supervise it. `worker_core::task_taken` takes the
+/// Make a task from an order and its graph, and supervise it. `worker_core::task_taken` gets the
 /// outcome.
 struct run_task {
   task_order what;
@@ -131,8 +132,8 @@ struct name_readers {
   task_readers who;
 };
 
-/// The task must not run any more: take it from supervision, which asks its actor to end. The
-/// task's memory is freed once no actor runs it.
+/// The task must no longer run: remove it from supervision, which requests its actor to end. The
+/// task's memory is freed when no actor runs it.
 struct drop_task {
   task_id task;
 };
@@ -144,7 +145,7 @@ struct give_splits {
   result<lease_answer> what;
 };
 
-/// The task is to finish what it has begun and give back the rest.
+/// The task is to finish the splits that it has begun, and give back the others.
 struct tell_leaving {
   task_id task;
 };
@@ -161,8 +162,8 @@ struct close_streams {
   task_id task;
 };
 
-/// Send AskSaveSteps. `worker_core::save_steps_answered` takes the answer, or why there was none
-/// within `limit`, with the number of this connection.
+/// Send AskSaveSteps. `worker_core::save_steps_answered` gets the answer, or the reason why there
+/// was none within `limit`, with the number of this connection.
 struct ask_save_steps {
   uint64_t connection = 0;
   worker_id id;
@@ -171,31 +172,31 @@ struct ask_save_steps {
   duration limit{};
 };
 
-/// Do a step of a save, with the graph that the dispatcher has. `worker_core::save_step_ended`
-/// takes the outcome.
+/// Do a step of a save, with the graph that the dispatcher has. `worker_core::save_step_ended` gets
+/// the outcome.
 struct run_save {
   save_order what;
 };
 
-/// Stop the step of that save; it must not report an outcome any more.
+/// Stop the step of that save; it must not report an outcome after that.
 struct stop_save {
   save_id id;
 };
 
-/// Count the stuck threads: those that were asked to stop, have not ended and were idle for
-/// `patience`. `worker_core::stuck_counted` takes the number. This command comes before each
+/// Count the stuck threads: those that were requested to stop, have not ended and were idle for
+/// `patience`. `worker_core::stuck_counted` gets the number. This command comes before each
 /// heartbeat, which reports the number, too.
 struct count_stuck {
   duration patience{};
 };
 
-/// So many threads are stuck that the process cannot continue: as many as are allowed, or one fewer
-/// while the worker has no task, so that it could take none. Issued once.
+/// So many threads are stuck that the process cannot continue: the number that is allowed, or one
+/// less while the worker has no task, because it could then accept none. Issued once.
 struct report_stuck {
   status why;
 };
 
-/// The dispatcher has another major version: trying again would not help.
+/// The dispatcher has another major version, so further attempts would fail, too.
 struct report_other_version {
   status why;
 };
@@ -205,14 +206,14 @@ struct report_no_dispatcher {
   status why;
 };
 
-/// The dispatcher's list has no entry for this worker: trying again would not help. Issued once for
-/// each such answer.
+/// The dispatcher's list has no entry for this worker, so further attempts would fail, too. Issued
+/// once for each such answer.
 struct report_not_listed {
   status why;
 };
 
-/// The worker has left, or has no dispatcher to say goodbye to: its tasks are to be stopped.
-/// `ordered`: the dispatcher ordered it to leave, so its owner must be informed.
+/// The worker has left, or has no dispatcher to which it could send a goodbye: its tasks are to be
+/// stopped. `ordered`: the dispatcher ordered it to leave, so its owner must be informed.
 struct left {
   bool ordered = false;
 };

@@ -33,7 +33,7 @@ status outcome_of(const result<envelope>& in) { return in ? status_of(*in) : in.
 
 void worker_state::carry_out(worker::commands what) {
   for (auto& x : what) pending_.push_back(std::move(x));
-  // Carrying out a command may cause events: their commands go last.
+  // Carrying out a command may cause events; the commands that follow from these are appended.
   if (busy_)
     return;
   busy_ = true;
@@ -89,7 +89,7 @@ void worker_state::carry_out(const worker::register_here& x) {
 
 void worker_state::carry_out(const worker::heartbeat& x) {
   auto what = x;
-  // The count is current even if a task reports nothing.
+  // The count is current even if a task sends no report.
   for (auto& task : what.tasks)
     if (const auto at = tasks_.find(task.id); at != tasks_.end())
       task.counts.made.ignored = at->second.kept->ignored();
@@ -300,12 +300,12 @@ void worker_state::carry_out(const worker::run_save& x) {
 void worker_state::run_save(const save_order& what, const result<dataset_ptr>& graph) {
   const auto at = saves_.find(what.what.id);
   if (at == saves_.end() || at->second.first != what.number)
-    return; // it was stopped meanwhile
+    return; // the step was stopped in the meantime
   const auto hear = [me = worker_handle{self_}](save_report how) {
     port::tell(me, make_local<save_report>(std::move(how)));
   };
   if (!graph) {
-    // If nobody answered, another worker, or a later attempt, may succeed.
+    // If there was no answer, another worker or a later attempt may succeed.
     const auto& why = graph.status();
     const bool unheard =
       why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;

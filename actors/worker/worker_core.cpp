@@ -42,7 +42,7 @@ worker_core::commands worker_core::dispatcher_down(const status& why, time_point
   up_ = false;
   if (!unheard_since_)
     unheard_since_ = now;
-  // The worker repeats its registration, and the refusal was logged already.
+  // The worker repeats its registration, and the refusal was logged before.
   if (!refused_.ok() && why == refused_)
     return {};
   return {log_line{log_level::warn, "dispatcher lost", {{"why", to_string(why)}}}};
@@ -68,7 +68,7 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
     unreached_ = what.status();
   if (!what) {
     commands out;
-    // Another worker has its place, so the jobs have given up the tasks of this one.
+    // Another worker has the place of this one, so the jobs have given up the tasks of this worker.
     if (const auto code = what.status().code();
         code == status_code::already_exists || code == status_code::permission_denied) {
       if (std::exchange(refused_, what.status()) != what.status()) {
@@ -116,7 +116,8 @@ worker_core::commands worker_core::heartbeat_answered(uint64_t over,
                                                       time_point now) {
   if (over != connection_ || has_said_goodbye())
     return {};
-  // The dispatcher does not know this worker: it is a new one, or the worker's lease expired.
+  // The dispatcher has no record of this worker: the dispatcher is a new one, or the worker's lease
+  // expired.
   if (!what)
     return {worker::renew_dispatcher{what.status()}};
   commands out;
@@ -148,17 +149,17 @@ worker_core::question* worker_core::waiting(task_id id, uint64_t ask) noexcept {
 }
 
 void worker_core::ask(task& of, question& what, commands& out) {
-  what.ask = 0; // answers to earlier requests do not count
+  what.ask = 0; // answers to earlier requests are ignored
   if (!up_)
-    return; // it is sent when the connection is back
+    return; // the question is sent when there is a connection again
   what.ask = ++of.asks;
   what.again = false;
   const auto& order = of.order;
   out.emplace_back(worker::ask_splits{order.id,
                                       what.ask,
                                       {order.id, order.life, order.job, what.what},
-                                      // The job may leave the question unanswered for long. It is
-                                      // repeated, because the job may have lost it.
+                                      // The job may leave the question unanswered for long. The
+                                      // question is repeated, because the job may have lost it.
                                       timing_.lease});
 }
 
@@ -178,7 +179,7 @@ worker_core::commands worker_core::splits_answered(task_id id, uint64_t ask,
   const auto which = question->what.which;
   auto& task = tasks_.at(id);
   task.asked.erase(which);
-  // A task that no actor runs will repeat the question, and get the same answer.
+  // A task without an actor will repeat the question, and get the same answer.
   if (!task.running)
     return {};
   return {worker::give_splits{id, which, what}};
@@ -195,8 +196,8 @@ worker_core::commands worker_core::splits_unanswered(task_id id, uint64_t number
 }
 
 void worker_core::lost_ask(task_id id, uint64_t ask) noexcept {
-  // The job or dispatcher has ended. The question is repeated when its successor sends an order, or
-  // with the next heartbeat.
+  // The job or the dispatcher has ended. The question is repeated when its successor sends an
+  // order, or with the next heartbeat.
   if (auto* question = waiting(id, ask))
     question->again = true;
 }
@@ -210,7 +211,7 @@ void worker_core::say_end(task_id id, commands& out) const {
 worker_core::commands worker_core::end_acknowledged(task_id id, const status& how) {
   commands out;
   if (how.code() == status_code::unavailable)
-    return out; // it is repeated with the next heartbeat
+    return out; // the message is repeated with the next heartbeat
   unheard_ends_.erase(id);
   look_if_left(out);
   return out;
@@ -243,7 +244,7 @@ worker_core::commands worker_core::save_steps_answered(uint64_t over,
                                                        const result<save_steps>& what) {
   commands out;
   if (over != connection_)
-    return out; // what was sent over another connection is repeated
+    return out; // messages that were sent over another connection are repeated
   const auto next = saves_.answered(what);
   for (auto id : next.stop) out.emplace_back(worker::stop_save{id});
   for (const auto& order : next.begin) out.emplace_back(worker::run_save{order});
@@ -337,8 +338,8 @@ status worker_core::why_stuck() const {
 
 worker_core::commands worker_core::stuck_counted(size_t stuck) {
   stuck_ = stuck;
-  // Running tasks may finish, unless there are too many stuck threads. A worker without tasks that
-  // can take none is of no use.
+  // Running tasks may finish, unless too many threads are stuck. A worker that has no tasks and can
+  // accept none is useless.
   const bool ends = most_stuck_ != 0 && stuck >= most_stuck_;
   if (!ends && !(refuses_tasks() && tasks_.empty()))
     return {};

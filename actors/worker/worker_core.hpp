@@ -12,26 +12,26 @@ namespace headrace {
 
 struct worker_core_options {
   worker_info self;       ///< its id is zero until a dispatcher gives one
-  std::string dispatcher; ///< `host:port`, for messages to people
+  std::string dispatcher; ///< `host:port`, for messages to users
   /// The time limit of a drain, in which consumers receive what the tasks have begun.
   duration drain = std::chrono::milliseconds{500};
   /// The number of stuck threads with which the worker cannot continue; 0: it always continues.
   size_t most_stuck = 0;
-  /// The interval of heartbeats; unset: that of the dispatcher. If it is longer than half of the
-  /// dispatcher's lease, that half is used, and a warning is logged.
+  /// The interval of heartbeats; unset: that of the dispatcher. If the interval is longer than half
+  /// of the dispatcher's lease, that half is used, and a warning is logged.
   std::optional<duration> heartbeat = {};
-  /// How long the dispatcher may leave messages unanswered before the worker gives up; unset: for
-  /// ever. A refusal is an answer.
+  /// How long the dispatcher may leave messages unanswered before the worker gives up; unset:
+  /// without limit. A refusal is an answer.
   std::optional<duration> dispatcher_timeout = {};
 };
 
 /// Decides for a worker: it registers with its dispatcher, sends heartbeats, starts and stops tasks
-/// as ordered, repeats their questions and ends until they are answered, and leaves in steps. It is
-/// given events with the time, and returns commands. Knows no actor and no clock, and of a task
-/// only its order and its progress.
+/// as ordered, repeats their questions and ends until these are answered, and leaves in steps. It
+/// is given events with the time, and returns commands. It uses no actor and no clock, and for each
+/// task has only the order and the progress.
 ///
-/// Commands are carried out in their order. An event that happens meanwhile may be given to the
-/// core at once; its commands are carried out after those that wait.
+/// Commands are carried out in their order. An event that happens while they are carried out may be
+/// given to the core at once; its commands are carried out after those that wait.
 class worker_core {
 public:
   using commands = worker::commands;
@@ -39,8 +39,8 @@ public:
   /// The steps of leaving, in their order. Steps may be left out.
   enum class step : uint8_t {
     staying,
-    draining, ///< tasks finish what they have begun, and their ends are reported
-    /// The dispatcher is informed, so that nobody waits for the worker's lease to expire.
+    draining, ///< tasks finish the splits that they have begun, and their ends are reported
+    /// The dispatcher is informed, so that jobs need not wait for the worker's lease to expire.
     saying_goodbye,
     gone, ///< the command `left` was returned
   };
@@ -49,21 +49,21 @@ public:
 
   // -- the dispatcher --------------------------------------------------------------------
 
-  /// The worker begins to look for its dispatcher. To be called once, before all other events;
-  /// without it the worker does not give up before the first connection.
+  /// The worker begins to connect to its dispatcher. To be called once, before all other events;
+  /// without this event the worker does not give up before the first connection.
   commands started(time_point now);
-  /// There is a connection to a dispatcher.
+  /// A connection to a dispatcher was made.
   commands dispatcher_up(time_point now);
   /// The connection is lost; the actor makes another one.
   commands dispatcher_down(const status& why, time_point now);
   /// An attempt to connect failed. The same reason is not logged twice in a row.
   commands dispatcher_unreached(const status& why);
-  /// The answer WorkerRegistered; a failure: the registration failed or was not answered in time.
+  /// The answer WorkerRegistered. A failure: the registration failed or was not answered in time.
   /// `over`: the number of the connection in the command; events of earlier connections have no
   /// effect.
   commands registered(uint64_t over, const result<worker_registered>& what, time_point now);
   /// The answer to WorkerHeartbeat: the tasks that no job needs, and whether the worker is to
-  /// leave; a failure: it was not answered in time. `over`: as above.
+  /// leave. A failure: the heartbeat was not answered in time. `over`: as above.
   commands heartbeat_answered(uint64_t over, const result<heartbeat_heard>& what, time_point now);
 
   // -- orders ----------------------------------------------------------------------------
@@ -72,7 +72,7 @@ public:
   /// questions and end are sent again, as the job may have lost them. A new task is refused as
   /// unavailable while the worker leaves, or while one more stuck thread would be too many.
   commands start_task(request_token from, const task_order& what, time_point now);
-  /// StopTask. The answer is ok, also if there is no such task.
+  /// StopTask. The answer is ok, even if there is no such task.
   commands stop_task(request_token from, task_id id, const std::string& reason);
   /// TaskReaders: the readers of a task. not_found: there is no such task.
   commands name_readers(request_token from, const task_readers& who);
@@ -81,12 +81,12 @@ public:
 
   /// `run_task` was carried out: the task is supervised, or cannot be run.
   commands task_taken(task_id id, const status& how);
-  /// An actor runs the task: the first one, or another one after a crash.
+  /// An actor runs the task: the first one, or a further one after a crash.
   void task_running(task_id id);
   /// A report of a task, from within the process.
   commands task_reported(const worker::task_news& what, time_point now);
-  /// A task's actor ended; ok: normally. `torn`: it ended inside an event, so that no other actor
-  /// can continue. `made`: what the task had produced.
+  /// A task's actor ended. Ok: it ended normally. `torn`: it ended inside an event, so that no
+  /// other actor can continue. `made`: the output of the task so far.
   commands task_down(task_id id, const status& why, bool torn, const worker::task_counts& made);
   /// A task's actors crashed too often.
   commands task_given_up(task_id id, const status& why, const worker::task_counts& made);
@@ -94,9 +94,9 @@ public:
   // -- splits and ends -------------------------------------------------------------------
 
   /// The answer to LeaseSplits: SplitsLeased, ok for a closed pass, or a failure. Only the answer
-  /// to the last request of a question counts.
+  /// to the last request for a question has an effect.
   commands splits_answered(task_id id, uint64_t ask, const result<lease_answer>& what);
-  /// LeaseSplits was not answered. `deadline_exceeded`: within the limit.
+  /// LeaseSplits was not answered. `deadline_exceeded`: there was no answer within the limit.
   commands splits_unanswered(task_id id, uint64_t ask, const status& why);
   /// The answer to TaskEnded. `unavailable` counts as no answer.
   commands end_acknowledged(task_id id, const status& how);
@@ -107,16 +107,16 @@ public:
 
   /// The dispatcher has announced that there are steps of saves.
   commands saves_offered();
-  /// The answer SaveSteps; a failure: there was none. `over`: as above.
+  /// The answer SaveSteps. A failure: there was none. `over`: as above.
   commands save_steps_answered(uint64_t over, const result<save_steps>& what);
   /// The step of `run_save` has ended.
   commands save_step_ended(save_report how);
 
   // -- leaving ---------------------------------------------------------------------------
 
-  /// The worker's owner ends it. `at_once`: the whole service ends, so nothing is waited for. A
-  /// worker that is leaving already, as its dispatcher ordered, continues with that; `at_once` ends
-  /// this, too.
+  /// The owner of the worker ends it. `at_once`: the whole service ends, so the worker waits for
+  /// nothing. A worker that is leaving already, because its dispatcher ordered that, continues to
+  /// leave; `at_once` ends this, too.
   commands leave(bool at_once, time_point now);
   /// LeaveService was answered, or the limit has passed.
   commands goodbye_over();
@@ -125,7 +125,7 @@ public:
 
   /// When `timer` must be called; nullopt: not before another event.
   std::optional<time_point> next_deadline() const;
-  /// The time of `next_deadline` has come. An early call does nothing.
+  /// The time of `next_deadline` has come. A call before that time does nothing.
   commands timer(time_point now);
   /// The result of `count_stuck`.
   commands stuck_counted(size_t stuck);
@@ -144,18 +144,22 @@ private:
   };
   struct task {
     task_order order;
-    std::optional<request_token> ordered_by;          ///< not answered yet
-    bool running = false;                             ///< false while no actor runs it
-    worker::task_counts counts;                       ///< as the task last reported
-    rate_window rate;                                 ///< of its elements
-    std::map<split_question, question> asked;         ///< not answered by the job yet
-    uint64_t asks = 0;                                ///< number of requests
-    std::optional<std::vector<unread_splits>> unread; ///< set if it leaves and gives these back
+    /// The request that ordered it, until it is answered.
+    std::optional<request_token> ordered_by;
+    bool running = false;       ///< false while no actor runs the task
+    worker::task_counts counts; ///< as the task last reported
+    rate_window rate;           ///< the rate of its elements
+    /// The questions that the job has not answered yet.
+    std::map<split_question, question> asked;
+    uint64_t asks = 0; ///< number of requests
+    /// Set if the task leaves: the splits that it gives back.
+    std::optional<std::vector<unread_splits>> unread;
   };
 
   void stop(task_id id, const std::string& reason, commands& out);
   task* find(task_id id) noexcept;
-  /// The question of that request, if it is its last one and not answered yet.
+  /// The question to which that request belongs, if the request is the last one for the question
+  /// and is not answered yet.
   question* waiting(task_id id, uint64_t ask) noexcept;
   void ask(task& of, question& what, commands& out);
   void ask_all(task& of, commands& out);
@@ -165,7 +169,7 @@ private:
   /// True if one more stuck thread would be too many.
   bool refuses_tasks() const noexcept;
   status why_stuck() const;
-  /// When the worker gives up on its dispatcher, if that does not answer before.
+  /// When the worker gives up on its dispatcher, unless the dispatcher answers before.
   std::optional<time_point> patience_over() const;
   void give_up_dispatcher(commands& out);
   void say_end(task_id id, commands& out) const;
@@ -187,21 +191,21 @@ private:
   lease_timing timing_;
   bool up_ = false;
   uint64_t connection_ = 0; ///< the number of the present connection to the dispatcher
-  status unreached_;        ///< why the last attempt to connect failed
-  /// Since when the dispatcher does not answer; unset: it has answered.
+  status unreached_;        ///< the reason why the last attempt to connect failed
+  /// Since when the dispatcher has not answered; unset: the last message was answered.
   std::optional<time_point> unheard_since_;
-  bool gave_up_ = false; ///< it has given up on the dispatcher
+  bool gave_up_ = false; ///< the worker has given up on the dispatcher
   status refused_;       ///< the refusal of its last registration, if other workers have its entry
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   save_work saves_;
   step step_ = step::staying;
-  bool asked_ = false;     ///< the worker's owner has asked it to leave
+  bool asked_ = false;     ///< the owner of the worker has called `leave`
   bool first_beat_ = true; ///< no heartbeat was sent since it registered
-  size_t stuck_ = 0;       ///< threads, as last counted
+  size_t stuck_ = 0;       ///< the number of stuck threads at the last count
   bool told_stuck_ = false;
   std::optional<time_point> beat_at_;
-  time_point drain_at_{}; ///< while draining: when that ends
+  time_point drain_at_{}; ///< while draining: when the drain ends
 };
 
 } // namespace headrace

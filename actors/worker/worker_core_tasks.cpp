@@ -16,7 +16,7 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
   if (auto* known = find(what.id)) {
     // The job may have been restarted, and has lost the task's questions.
     ask_all(*known, out);
-    // The task may have been given up and be wanted again, with other readers.
+    // The job may have given the task up and need it again, with other readers.
     out.emplace_back(worker::name_readers{what.readers});
     out.emplace_back(worker::answer{from, {}});
     return out;
@@ -72,7 +72,8 @@ void worker_core::stop(task_id id, const std::string& reason, commands& out) {
     return;
   out.emplace_back(
     log_line{log_level::debug, "task stopped", {{"task", to_string(id)}, {"why", reason}}});
-  // No actor can act for a task that is not running, so the core ends such a task itself.
+  // No actor handles the messages of a task that is not running, so the core ends such a task
+  // itself.
   if (task->running)
     return out.emplace_back(worker::stop_task{id, reason}), void();
   tasks_.erase(id);
@@ -184,7 +185,7 @@ void worker_core::give_up(task_id id, const status& why, const worker::task_coun
 worker_core::commands worker_core::leave(bool at_once, time_point now) {
   commands out;
   const bool again = std::exchange(asked_, true);
-  // What a worker waits for that has said its goodbye is short.
+  // A worker that has sent its goodbye waits only for a short time.
   if (again && (!at_once || step_ != step::draining))
     return out;
   if (at_once || step_ == step::gone)
@@ -197,8 +198,8 @@ worker_core::commands worker_core::leave(bool at_once, time_point now) {
 void worker_core::begin_to_leave(time_point now, commands& out) {
   if (step_ != step::staying)
     return;
-  // Streams work without a dispatcher, too; it may be back before the drain is over, and be sent
-  // the ends.
+  // Streams work without a dispatcher, too. A connection may be made again before the drain is
+  // over, and the ends of tasks are sent then.
   step_ = step::draining;
   drain_at_ = now + drain_;
   if (!tasks_.empty())
@@ -215,8 +216,8 @@ void worker_core::look_if_left(commands& out) {
 }
 
 void worker_core::drain_over(commands& out) {
-  // Rows that the tasks have not sent by now are lost with this worker: the job asks the readers
-  // for receipts, and lets others read the rest.
+  // Rows that the tasks have not sent by now are lost with this worker: the job gets receipts from
+  // the readers, and other tasks read the remaining splits.
   for (const auto& [id, task] : tasks_) {
     out.emplace_back(
       log_line{log_level::warn,
@@ -233,7 +234,7 @@ void worker_core::say_goodbye(commands& out, size_t unfinished) {
     return go(out);
   step_ = step::saying_goodbye;
   beat_at_.reset();
-  // How long the dispatcher may take to answer.
+  // The time within which the dispatcher has to answer.
   constexpr auto limit = std::chrono::milliseconds{200};
   out.emplace_back(
     worker::say_goodbye{self_.id, self_.life, limit, static_cast<uint32_t>(unfinished)});

@@ -17,44 +17,46 @@ namespace headrace {
 
 /// The settings of a worker.
 struct worker_options {
-  std::string dispatcher;   ///< `host:port`
-  std::string data_address; ///< `host:port` where consumers reach its data port
+  std::string dispatcher; ///< `host:port`
+  /// The `host:port` at which consumers reach the data port of the worker.
+  std::string data_address;
   std::vector<std::string> tags;
-  /// The place of this process, if its consumers reach the worker without sockets; else zero.
+  /// The place of this process, if consumers in it reach the worker without sockets; else zero.
   uint64_t place = 0;
   task_surroundings tasks;
   /// The number of stuck threads with which the worker cannot continue; 0: it always continues. A
-  /// thread is stuck if it was asked to stop and was idle for a lease.
+  /// thread is stuck if it was requested to stop and was idle for a lease.
   size_t most_stuck = 0;
   /// Called once when the worker cannot continue because of stuck threads.
   std::function<void(const status&)> on_stuck;
-  /// Called if the dispatcher has another major version: trying again would not help. May be empty.
+  /// Called if the dispatcher has another major version, so that further attempts would fail, too.
+  /// May be empty.
   std::function<void(const status&)> on_other_version;
   /// The interval of heartbeats, at most half of the dispatcher's lease; unset: that of the
   /// dispatcher.
   std::optional<duration> heartbeat;
-  /// How long the dispatcher may leave messages unanswered before the worker gives up; unset: for
-  /// ever.
+  /// How long the dispatcher may leave messages unanswered before the worker gives up; unset:
+  /// without limit.
   std::optional<duration> dispatcher_timeout;
   /// Called once when the worker has given up (deadline_exceeded). May be empty.
   std::function<void(const status&)> on_dispatcher_timeout;
-  /// Called if the dispatcher has a list of workers without an entry for this one: trying again
-  /// would not help. May be empty.
+  /// Called if the dispatcher has a list of workers without an entry for this one, so that further
+  /// attempts would fail, too. May be empty.
   std::function<void(const status&)> on_not_listed;
-  /// Called when the worker has left as its dispatcher ordered: nothing runs here any more. May be
-  /// empty.
+  /// Called when the worker has left because its dispatcher ordered that: the process no longer
+  /// runs tasks. May be empty.
   std::function<void()> on_left;
-  /// How long a worker that leaves may take to send its consumers what it has begun. What it has
-  /// not begun goes back to the jobs in any case.
+  /// The time limit in which a leaving worker sends its consumers the elements of the splits that
+  /// its tasks have begun. Splits that are not begun go back to the jobs in any case.
   duration drain = std::chrono::milliseconds{500};
-  /// Set to true by an owner that ends the whole service: nobody could take over, so nothing is
-  /// waited for.
+  /// Set to true by an owner that ends the whole service: no other worker could take over, so the
+  /// worker waits for nothing.
   std::shared_ptr<std::atomic<bool>> at_once = std::make_shared<std::atomic<bool>>(false);
-  /// Of the process, for the supervision tree in the status.
+  /// The past of the process, for the supervision tree in the status.
   process_past past;
   /// The metrics of the worker's node.
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
-  /// A file of a saved dataset that has this many bytes is followed by another one.
+  /// When a file of a saved dataset has this many bytes, a further file is begun.
   uint64_t most_save_file_bytes = uint64_t{6} << 30;
   /// Called for each actor of the worker that starts; may be empty.
   std::function<void(const caf::actor&)> on_start;
