@@ -1,13 +1,13 @@
 @0xa86f03d7b1c2e95d;
-# A block as it is sent between processes: this header, and the bytes of its columns beside it in
-# payload segments. Numbers are little-endian. The receiver knows the spec of the elements; it
-# refuses a block that does not fit.
+# A block in the form in which it is sent between processes: this header, and the bytes of its
+# columns in payload segments. Numbers are little-endian. The receiver has the spec of the elements,
+# and refuses a block that does not match it.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 struct Part {
-  # Some bytes: in a payload segment, or here if they are few.
+  # Some bytes: in a payload segment, or in this struct if they are few.
 
   enum Encoding {
     none @0;
@@ -20,7 +20,7 @@ struct Part {
   union {
     inline @2 :Data;
     segment @3 :UInt32;
-    # The index of the payload segment, which holds this part alone.
+    # The index of the payload segment, which contains this part alone.
   }
 }
 
@@ -54,7 +54,7 @@ struct RowError {
   # A headrace::status_code.
   text @2 :Text;
   endsRun @3 :Bool;
-  # The dataset ends with this error, although there should be more rows.
+  # The dataset ends with this error, before all of its rows were made.
 }
 
 struct RowErrors {
@@ -68,9 +68,10 @@ struct Block {
   rows @0 :UInt32;
   columns @1 :List(Column);
   errors @2 :Part;
-  # A message of its own, as there may be many errors: RowErrors in Cap'n Proto's flat stream
+  # A message of its own, because there may be many errors: RowErrors in Cap'n Proto's flat stream
   # format. Empty: no row failed.
   origins @3 :Part;
-  # Records of 32 bytes: rows (uint32), source (uint32), pass, split, step (uint64 each): row i of the run descends
-  # from split `split + i * step`. Empty: unknown. Otherwise the runs' rows sum to `rows`.
+  # Records of 32 bytes: rows (uint32), source (uint32), pass, split, step (uint64 each). Row i of
+  # the record's rows descends from split `split + i * step`. Empty: unknown. Otherwise the rows of
+  # all records add up to `rows`.
 }

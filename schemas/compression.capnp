@@ -5,10 +5,11 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 enum Compression {
-  # A value that the receiver does not know is refused, never read as another.
+  # A value that the receiver does not define is refused, never read as another one.
 
   auto @0;
-  # The worker chooses: none on one host, else snappy if samples of the blocks compress well.
+  # The worker chooses: no compression on one host, otherwise snappy if samples of the blocks
+  # compress well.
   none @1;
   snappy @2;
 }

@@ -20,11 +20,12 @@ struct DatasetGraph {
   expressions @0 :List(Expression);
   functions @1 :List(Function);
   datasets @2 :List(Dataset);
-  # The last one is the graph's result. Inputs, and the datasets that functions give, come before their users.
+  # The last one is the graph's result. Inputs, and datasets that functions return, come before the
+  # nodes that use them.
 }
 
 struct Seed {
-  # As the user gave it.
+  # The seed of an operator, as set by the user.
 
   union {
     unset @0 :Void;
@@ -35,14 +36,15 @@ struct Seed {
 
 struct Files {
   enum Compression {
-    # Of whole files. A value that the receiver does not know is refused, never read as another.
+    # The compression of whole files. A value that the receiver does not define is refused, never
+    # read as another one.
 
     none @0;
     gzip @1;
     zlib @2;
   }
   names @0 :UInt32;
-  # Expression.
+  # The number of an expression.
   compression @1 :Compression;
 }
 
@@ -67,23 +69,24 @@ struct ServiceOptions {
   compression @5 :Compression.Compression;
   # The compression of blocks for this reader.
   workerTimeoutNs @6 :Int64;
-  # How long a reader waits while there is no worker.
+  # How long a reader waits while there is no worker, before it gets an error.
   stallTimeoutNs @7 :Int64;
-  # How long it waits for an element while there are workers; positive.
+  # How long a reader waits for an element while there are workers, before it gets an error;
+  # positive.
   targetWorkers @8 :Sharding.TargetWorkers;
   guarantee @9 :Sharding.Guarantee;
   trainerId @10 :Text;
-  # Not empty: it reads through the cross-trainer cache, as this trainer. The next fields belong to
-  # the cache.
+  # Not empty: the reader uses the cross-trainer cache, with this trainer id. The next fields belong
+  # to the cache.
   cacheWaitNs @11 :UInt64;
-  # How long the other trainers wait for one that is behind; 0: they do not.
+  # How long the other trainers wait for a trainer that is behind; 0: they do not wait.
   expectedTrainers @12 :UInt32;
   startsNewest @13 :Bool;
   numConsumers @14 :UInt32;
   # Not zero: coordinated reads. The next fields belong to these.
   consumerIndex @15 :UInt32;
   rejoin @16 :Bool;
-  # It replaces a consumer that is gone.
+  # The consumer replaces one that is gone.
   consumerTimeoutNs @17 :UInt64;
   # How long a reader waits while consumers are missing.
 }
@@ -103,21 +106,22 @@ struct Options {
   memory @3 :Int64;
   # Bytes; 0: unset.
   compression :union {
-    # The compression of blocks for readers that leave it to the workers.
+    # The compression of blocks for readers that leave the choice to the workers.
 
     unset @4 :Void;
-    # As options nearer to the sources say, else the workers choose.
+    # As set in options nearer to the sources; if there are none, the workers choose.
     value @5 :Compression.Compression;
   }
   seed @6 :Seed;
 }
 
 struct Dataset {
-  # One operator. `tensors` and the like are expressions, `input` datasets, `function` functions.
+  # One operator. In the fields, `tensors` and similar names are numbers of expressions, `input`
+  # those of datasets, `function` those of functions.
 
   union {
     none @0 :Void;
-    # Not set: refused, as an operator of a newer version is.
+    # Not set: the receiver refuses it, as it does with an operator of a newer version.
 
     range :group {
       start @1 :UInt32;
@@ -179,7 +183,7 @@ struct Dataset {
     repeat :group {
       input @32 :UInt32;
       count @33 :Int64;
-      # -1: for ever.
+      # -1: without end.
       computed @149 :List(UInt32);
     }
     take :group {
@@ -197,7 +201,7 @@ struct Dataset {
     prefetch :group {
       input @38 :UInt32;
       elements @39 :Int64;
-      # -1: chosen where it runs.
+      # -1: chosen by the process that runs the graph.
     }
     enumerate :group {
       input @40 :UInt32;
@@ -211,14 +215,14 @@ struct Dataset {
       second @44 :UInt32;
     }
     distribute :group {
-      # Runs its input in a service, and gives the elements that come back.
+      # Runs its input in a service, and gives the elements that the service returns.
       service @45 :ServiceOptions;
       input @46 :UInt32;
-      # Read if `service.datasetId` is empty.
+      # The dataset that is read if `service.datasetId` is empty.
       spec @47 :ElementSpec;
       # The spec of the registered dataset.
       infinite @48 :Bool;
-      # The registered dataset never ends.
+      # The registered dataset has no end.
     }
     fixedLength :group {
       files @49 :Files;
@@ -262,10 +266,10 @@ struct Dataset {
       name @73 :Text;
       label @142 :Text;
       program @143 :Data;
-      # As of a named function (Function.named).
+      # As `program` in Function.named.
       spec @74 :ElementSpec;
       count @75 :Int64;
-      # -1: the function tells.
+      # -1: the function decides.
       deterministic @140 :Bool;
       # The user's guarantee that it gives the same rows in each pass, wherever it runs.
     }
@@ -276,10 +280,10 @@ struct Dataset {
     shard :group {
       input @78 :UInt32;
       shards @79 :Int64;
-      # -1: each worker's own part, under the sharding policy `hint`.
+      # -1: each worker has a part of its own, under the sharding policy `hint`.
       index @80 :Int64;
       run @152 :Int64 = 1;
-      # Consecutive elements that go to one shard.
+      # The number of consecutive elements that go to one shard.
     }
     unique :group {
       input @81 :UInt32;
@@ -302,12 +306,13 @@ struct Dataset {
       size @89 :Int64;
       dropRemainder @90 :Bool;
       computed @144 :Bool;
-      # The size is the last of `extent`, which depends on an element; so are the numbers of other
-      # operators where they have one expression in `computed`.
+      # The size is the last expression of `extent`, which depends on an element. The same holds for
+      # the numbers of other operators that have an expression in `computed`.
       components @91 :List(Field);
-      # Padded shapes, and the values to pad with.
+      # The padded shapes, and the values that fill the padding.
       extent @127 :List(UInt32);
-      # For the axes whose padded extent is unknown; unset: the largest of the batch.
+      # The extents of the axes whose padded extent is unknown; unset: the largest extent in the
+      # batch.
     }
     window :group {
       input @92 :UInt32;
@@ -344,15 +349,16 @@ struct Dataset {
       computed @145 :List(UInt32);
     }
     elementsOf :group {
-      # Of datasets that are parameters.
+      # The elements of datasets that are parameters of the function.
       tensors @116 :List(UInt32);
       layout @117 :Structure;
     }
     groupByWindow :group {
-      # Of (key, element), or (key, size, element): (key, dataset of elements).
+      # The input consists of (key, element) or (key, size, element); the window function gets (key,
+      # dataset of elements).
       input @118 :UInt32;
       size @119 :Int64;
-      # 0: the input's elements have the size.
+      # 0: each element of the input contains the size.
       dropRemainder @120 :Bool;
     }
     raggedBatch :group {
@@ -367,19 +373,19 @@ struct Dataset {
     lastElement :group {
       input @125 :UInt32;
       tensors @126 :List(UInt32);
-      # The element to give if there is none.
+      # The element that is given if the input has none.
     }
     load :group {
       folder @128 :Text;
       spec @129 :ElementSpec;
       blocks @130 :Int64;
-      # -1: of a shard, known where it is read.
+      # -1: those of a shard, whose number is determined when it is read.
       cardinality @131 :Int64;
       shard @132 :UInt32;
-      # Expression plus one; 0: all shards.
+      # The number of an expression, plus one; 0: all shards.
       pieceWaitNs @141 :Int64;
-      # Not zero: the shard is the number of a piece of a folder that workers write into, and this
-      # is how long to wait for it.
+      # Not zero: the shard is the number of a piece in a folder that workers are writing into, and
+      # this is how long a reader waits for the piece.
     }
     cache :group {
       input @133 :UInt32;
@@ -391,12 +397,14 @@ struct Dataset {
       folder @137 :Text;
       compression @138 :SavedDataset.Compression;
       shard @139 :UInt32;
-      # Function plus one; 0: one shard.
+      # The number of a function, plus one; 0: one shard.
       reader @158 :UInt32;
-      # Dataset plus one, which is read once the snapshot is whole; 0: its shards, one after another.
+      # The number of a dataset, plus one. It is read when the snapshot is complete; 0: the shards
+      # are read, one after the other.
     }
     writeTfrecord :group {
-      # One element, the number of records, once all are in the file.
+      # Writes a file, and gives one element, the number of records, when all records are in the
+      # file.
       input @153 :UInt32;
       file @154 :Files;
     }
@@ -404,7 +412,7 @@ struct Dataset {
       input @155 :UInt32;
       tag @156 :Text;
       bytes @157 :Bool;
-      # Of each element its bytes are measured, else how long it took.
+      # True: the bytes of each element are measured; false: the time that each element took.
     }
     savedShards :group {
       # The numbers of the shards of a saved dataset, from 0.

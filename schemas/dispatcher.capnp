@@ -19,7 +19,7 @@ struct Timing {
   heartbeatNs @0 :UInt64;
   # How often a worker or a consumer reports that it is alive.
   leaseNs @1 :UInt64;
-  # How long it counts as alive after its last report.
+  # For how long a worker or a consumer counts as alive after its last report.
 }
 
 struct RunningTask {
@@ -31,21 +31,21 @@ struct RegisterWorker {
   # A worker's first message, and the first one after its connection was lost.
 
   workerId @0 :UInt64;
-  # Zero for a new worker; otherwise the id that a dispatcher gave it before.
+  # Zero for a new worker; otherwise the id that the worker got from a dispatcher before.
   incarnation @1 :UInt64;
-  # Random, new in each process.
+  # Random, and new in each process.
   dataAddress @2 :Text;
-  # host:port where consumers connect.
+  # The host:port to which consumers connect.
   tags @3 :List(Text);
   bootId @4 :Text;
   pid @5 :UInt32;
   tasks @6 :List(RunningTask);
-  # Tasks of jobs that the dispatcher does not know are stopped.
+  # The tasks that run on the worker. Those of jobs that the dispatcher does not have are stopped.
   leaving @7 :Bool;
   # The worker is about to leave, and gets no new tasks.
   place @8 :UInt64;
   # A random number of the worker's process: consumers with the same number read from the worker
-  # without a socket. Zero: there are none.
+  # without a socket. Zero: there are no such consumers.
 }
 
 struct WorkerRegistered {
@@ -58,20 +58,20 @@ struct WorkerRegistered {
 struct TaskProgress {
   taskId @0 :UInt64;
   elements @1 :UInt64;
-  # Produced so far.
+  # The number of elements produced so far.
   bytes @2 :UInt64;
   elementsPerSecond @3 :Float64;
   # The rate over the last few heartbeats.
   streams @4 :UInt32;
   restarts @5 :UInt32;
-  # Restarts of the task's runner.
+  # The number of restarts of the task's runner.
   ignored @6 :UInt64;
   # Elements that failed and were left out by ignore_errors.
   jobId @7 :UInt64;
   window @8 :Status.CacheWindow;
   # Absent: the task has no window.
   operators @9 :List(Status.OperatorStatus);
-  # What the operators of its pipeline have done in the last seconds.
+  # The activity of the operators of its pipeline in the last seconds.
 }
 
 struct WorkerHeartbeat {
@@ -90,28 +90,27 @@ struct HeartbeatHeard {
   # The answer to a worker's heartbeat.
 
   unwanted @0 :List(UInt64);
-  # Those of the named tasks that no job needs: they are to stop.
+  # Those of the reported tasks that no job needs: the worker is to stop them.
   leave @1 :Bool;
-  # The worker is to leave in order. Repeated until its heartbeat reports that it leaves.
+  # The worker is to leave in order. Repeated until its heartbeat reports that it is leaving.
   saves @2 :Bool;
-  # There are steps of saves, for which the worker should ask.
+  # There are steps of saves, which the worker should request.
 }
 
 struct RegisterDataset {
   graph @0 :Data;
   # A Graph message (dataset.capnp), which is checked by its decoder. Empty: the dispatcher may have
-  # it already; it answers notFound if it has not.
+  # the graph already; if not, it answers notFound.
   datasetId @1 :Text;
-  # Empty: the dispatcher chooses an id. If the id is taken, it means the dataset that has it,
-  # provided that both have the same structure (elements; finite, infinite or of unknown size); else
-  # it is an error.
+  # Empty: the dispatcher chooses an id. If the id is taken, the request joins the dataset that has
+  # it, provided that both have the same structure (elements; finite, infinite or of unknown size);
+  # otherwise the answer is an error.
   elementSpec @2 :Data;
   # An ElementSpec message, for clients that read by id.
   fingerprint @3 :Data;
   # SHA-256 of the canonical graph.
   forIteration @4 :Bool;
-  # The dataset is for one iteration alone: an id that the dispatcher chose is forgotten some time
-  # after it.
+  # The dataset is for one iteration: an id that the dispatcher chose is removed some time after it.
 }
 
 struct DatasetDef {
@@ -129,27 +128,28 @@ struct OpenIteration {
   consumerId @0 :UInt64;
   # Random, chosen by the consumer.
   datasetId @1 :Text;
-  # Empty: `dataset` is read.
+  # Empty: `dataset` is set.
   jobName @2 :Text;
   # Empty: an anonymous job, which ends with this consumer.
   repetition @3 :UInt64;
-  # The repetition of a named job that is requested: how often this consumer's dataset was iterated
-  # before.
+  # The requested repetition of a named job: the number of earlier iterations of this consumer's
+  # dataset.
   parameters @4 :Sharding.JobParameters;
-  # They must be those of the job, if it exists.
+  # The parameters, which must be those of the job if the job exists.
   jobId @5 :UInt64;
-  # The job that the consumer reads; zero if it does not know it yet. If that job has failed, the
-  # answer is its failure, never another job.
+  # The job that the consumer reads; zero until the consumer has received its id. If that job has
+  # failed, the answer is its failure, never another job.
   nodeId @6 :UInt64;
-  # The consumer's node, as it is named in the hello of its links: streams of this consumer may be
+  # The number of the consumer's node in the hello of its links: streams of this consumer may be
   # opened only from there. Zero: unknown, so that they may be opened from anywhere.
   dataset @7 :RegisterDataset;
-  # The dataset of a consumer that does not know its job yet; the service keeps it for this
-  # iteration alone. Only graph, elementSpec and fingerprint are used. If the consumer joins a job
-  # over that graph, the fingerprint suffices; the answer notFound requests the graph.
+  # The dataset of a consumer that has not received the id of its job yet; the service keeps the
+  # dataset for this iteration alone. Only graph, elementSpec and fingerprint are used. If the
+  # consumer joins a job over that graph, the fingerprint suffices; the answer notFound requests the
+  # graph.
   place @8 :UInt64;
-  # A random number of the consumer's process: workers with the same number are local to it. Zero:
-  # none are.
+  # A random number of the consumer's process: workers with the same number are local to the
+  # consumer. Zero: none are.
   consumerIndex @9 :UInt32;
   # In coordinated reads: the consumer's seat.
   rejoins @10 :Bool;
@@ -162,25 +162,25 @@ struct RoundEpoch {
   # take turns.
 
   number @0 :UInt64;
-  # Zero: there is none yet.
+  # Zero: no epoch was agreed on yet.
   firstRound @1 :UInt64;
   tasks @2 :List(Member);
 
   struct Member {
     taskId @0 :UInt64;
     firstGroup @1 :UInt64;
-    # The group of its output with which the epoch begins. A group has as many elements as there are
-    # consumers.
+    # The group of the task's output with which the epoch begins. A group has as many elements as
+    # there are consumers.
   }
 }
 
 struct RoundSeat {
-  # The seat of one consumer: which element of each round it takes.
+  # The seat of one consumer, which decides which element of each round the consumer takes.
 
   consumerId @0 :UInt64;
   index @1 :UInt32;
   begins @2 :UInt64;
-  # The first epoch in which it reads.
+  # The first epoch in which the consumer reads.
 }
 
 struct Rounds {
@@ -188,10 +188,11 @@ struct Rounds {
 
   consumers @0 :UInt32;
   epoch @1 :RoundEpoch;
-  # The newest agreed epoch.
+  # The newest epoch that was agreed on.
   proposed @2 :UInt64;
-  # Not zero: the number of a proposed epoch. Each reader that takes part in the present one reports
-  # its next round with its heartbeat, and does not hand it out before the epoch is announced.
+  # Not zero: the number of a proposed epoch. Each reader that takes part in the present epoch
+  # reports its next round with its heartbeat, and does not hand that round out before the proposed
+  # epoch is announced.
   seats @3 :List(RoundSeat);
 }
 
@@ -204,14 +205,14 @@ struct TaskInfo {
   # The boot id of the worker's host.
   workerId @4 :UInt64;
   place @5 :UInt64;
-  # The worker's RegisterWorker.place.
+  # The place of the worker (RegisterWorker.place).
   colocated @6 :Bool;
   # The worker serves only consumers with that place.
 }
 
 struct IterationLosses {
-  # What a repetition did not give, or gave only in part, because workers were lost; as far as its
-  # job knows.
+  # The elements that a repetition did not give, or gave only in part, because workers or readers
+  # were lost; as far as they were reported to its job.
 
   tasks @0 :UInt64;
   # Lost tasks that had rows which no reader received.
@@ -234,10 +235,10 @@ struct Iteration {
   jobId @0 :UInt64;
   repetition @1 :UInt64;
   version @2 :UInt64;
-  # The number of changes so far; an older view that arrives late is dropped.
+  # The number of changes so far. An older view that arrives late is dropped.
   tasks @3 :List(TaskInfo);
   finished @4 :Bool;
-  # No task will give anything more.
+  # No task will give any more elements.
   shared @5 :Bool;
   # The job has a name, so other consumers may join: the first grants should be small.
   failure :union {
@@ -253,8 +254,9 @@ struct Iteration {
   # Tasks that were ordered and do not run yet: consumers may connect to their workers in advance.
   losses @11 :IterationLosses;
   held @12 :List(UInt64);
-  # Tasks that are over, of which readers hold rows, as far as the job knows. Each reader reports in
-  # its heartbeats how far it is with these tasks, as long as they are named.
+  # Tasks that are over and of which readers hold rows, according to their reports. Each reader
+  # reports in its heartbeats how many elements of these tasks it has handed out, as long as they
+  # are named.
   since @13 :UInt64;
   # Not zero: `tasks`, `starting` and `lost` name only the tasks that changed since that version. A
   # reader with an older version requests the whole view.
@@ -264,21 +266,21 @@ struct Iteration {
   # Under a static policy: the entries of the dispatcher's list whose shards were not read to their
   # end, and for which no task starts or runs.
   overBefore @16 :Bool;
-  # The repetition was finished before this consumer asked for it.
+  # The repetition was finished before this consumer opened it.
   empty @17 :Bool;
   # The repetition is finished, and no reader was given an element.
   targets @18 :Sharding.TargetWorkers;
-  # Which tasks each reader reads from. `automatic`: as any.
+  # Which tasks each reader reads. `automatic` has the same meaning as `any`.
   rounds @19 :Rounds;
   # Absent: the job has no coordinated reads.
   overElements @20 :UInt64;
-  # Elements that were made by tasks that have ended.
+  # The number of elements that were made by tasks that have ended.
   lostTasks @21 :UInt64;
-  # Tasks that were lost with their workers, whether rows of them were lost or not.
+  # The number of tasks that were lost with their workers, whether rows of them were lost or not.
 }
 
 struct SaveDataset {
-  # A client begins a save, or joins one of the same dataset in the same folder. May be repeated.
+  # A client begins a save, or joins one that runs for the same dataset and folder. May be repeated.
 
   dataset @0 :RegisterDataset;
   path @1 :Text;
@@ -288,17 +290,17 @@ struct SaveDataset {
 }
 
 struct LeaveService {
-  # A worker leaves in order: its tasks have ended, and nobody need wait for its lease to expire.
+  # A worker leaves in order: its tasks have ended, and jobs need not wait for its lease to expire.
 
   workerId @0 :UInt64;
   incarnation @1 :UInt64;
   unfinished @2 :UInt32;
-  # Tasks that had more to give when the worker's time to drain was over.
+  # The number of tasks that had not given everything when the worker's time to drain was over.
 }
 
 struct DrainWorker {
-  # A client requests that a worker leave in order. The answer is how far the worker is; it comes at
-  # once, or when that differs from `known`. May be repeated without effect.
+  # A client requests that a worker leave in order. The answer contains how far the drain is; it is
+  # sent at once, or when that differs from `known`. May be repeated without effect.
 
   worker :union {
     none @0 :Void;
@@ -309,12 +311,12 @@ struct DrainWorker {
   known :union {
     nothing @3 :Void;
     tasks @4 :UInt32;
-    # The number of tasks in the last answer: the next answer waits until the number is another, or
+    # The number of tasks in the last answer: the next answer is sent when the number has changed or
     # the worker is gone.
   }
   incarnation @5 :UInt64;
-  # The incarnation in the last answer, so that another process in the worker's place is not meant.
-  # Zero: any.
+  # The incarnation in the last answer, so that the request does not apply to another process in the
+  # worker's place. Zero: any.
 }
 
 struct WorkerDrains {
@@ -324,11 +326,11 @@ struct WorkerDrains {
   incarnation @1 :UInt64;
   dataAddress @2 :Text;
   tasks @3 :UInt32;
-  # As it last reported.
+  # The number of its tasks, as last reported.
   left @4 :Bool;
-  # It has left, in order.
+  # The worker has left, in order.
   unfinished @5 :UInt32;
-  # Set when it has left; see LeaveService.unfinished.
+  # Set when the worker has left; see LeaveService.unfinished.
 }
 
 struct SplitRun {
@@ -339,8 +341,8 @@ struct SplitRun {
 
 struct SplitReceipt {
   # A reader's report of the splits of which rows of a task reached it. Splits that it does not name
-  # are given to other tasks when the task is lost, so it may name more than were reached, never
-  # fewer.
+  # are given to other tasks when the task is lost. So it may name splits that did not reach the
+  # reader, but never omits one that did.
 
   taskId @0 :UInt64;
   reached @1 :Data;
@@ -348,18 +350,19 @@ struct SplitReceipt {
   # ascending: the source, the pass, the number of runs, and for each run the number of splits
   # between it and the previous one (for the first run: its first split) and its number of splits.
   fromPass @2 :UInt64;
-  # Earlier passes are not recorded.
+  # Splits of earlier passes are not recorded.
   newest @3 :SplitRun;
-  # The split of the last row that arrived. Absent: none arrived.
+  # The split of the last row that arrived. Absent: no row arrived.
   approximate @4 :Bool;
-  # More splits are named than were reached, because memory was short.
+  # Splits are named that were not reached, because memory was short.
   givenBack @5 :UInt64;
-  # How many rows were given back to the task.
+  # The number of rows that were given back to the task.
   received @6 :UInt64;
   handedOut @7 :UInt64;
-  # How far the reader is with the task's stream, in elements.
+  # The number of elements of the task's stream that the reader has received (`received`) and handed
+  # out (`handedOut`).
   withoutGivenBack @8 :Bool;
-  # The splits of rows that were given back are not named, unless other rows of them stayed.
+  # Splits of rows that were given back are not named, unless other rows of them were kept.
 }
 
 struct ConsumerHeartbeat {
@@ -369,9 +372,9 @@ struct ConsumerHeartbeat {
   receipts @3 :List(SplitReceipt);
   # Receipts for lost tasks. Each is repeated until it is acknowledged.
   marks @4 :List(Worker.ReaderMark);
-  # How far the reader is with the tasks that Iteration.held names.
+  # The reader's positions in the streams of the tasks that Iteration.held names.
   waits @5 :Bool;
-  # The trainer waits, and nothing has arrived for the time of a heartbeat.
+  # The trainer waits, and nothing has arrived during the interval of a heartbeat.
   rounds @6 :RoundProgress;
   # Absent: the job has no coordinated reads.
   pace @7 :ReaderPace;
@@ -382,9 +385,9 @@ struct ReaderPace {
 
   elapsedNs @0 :UInt64;
   waitedNs @1 :UInt64;
-  # Of that time, how long its trainer has waited for elements.
+  # The part of that time in which its trainer has waited for elements.
   elements @2 :UInt64;
-  # That its trainer was handed.
+  # The number of elements that its trainer was handed.
   bytes @3 :UInt64;
   name @4 :Text;
   # See TrainerStatus.
@@ -395,7 +398,7 @@ struct RoundProgress {
   round @0 :UInt64;
   # The round that the trainer is handed next.
   answers @1 :UInt64;
-  # Not zero: the reader waits before `round` for this proposed epoch.
+  # Not zero: the reader waits before `round` for the epoch of this number, which was proposed.
 }
 
 struct LeaveIteration {
@@ -403,7 +406,8 @@ struct LeaveIteration {
   jobId @1 :UInt64;
   repetition @2 :UInt64;
   marks @3 :List(Worker.ReaderMark);
-  # How far the reader is with each task, as the link to a task may be down when it leaves.
+  # The reader's position in the stream of each task; the links to tasks may be down when the reader
+  # leaves.
   receipts @4 :List(SplitReceipt);
 }
 
@@ -413,43 +417,43 @@ struct SplitRange {
 }
 
 struct LeaseSplits {
-  # A task asks for splits of one pass over one source. It has read all splits of that pass and
-  # source that it was given before.
+  # A task's question for splits of one pass of one source. The task has read all splits of that
+  # pass and source that it was given before.
 
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
   jobId @2 :UInt64;
   source @3 :UInt32;
-  # In depth-first order of the graph.
+  # The number of the source in depth-first order of the graph.
   pass @4 :UInt64;
-  # How often the source was started before.
+  # The number of earlier passes of the source.
   total :union {
     unknown @5 :Void;
     splits @6 :UInt64;
-    # The number of splits in a pass, if the task knows it.
+    # The number of splits in a pass, if the task has found it.
   }
   number @7 :UInt64;
   # The number of the question about this pass of this source, from 0. A repeated question gets the
   # same answer.
   listing @8 :SplitListing;
-  # What the split numbers stand for (files, rows of several files), if the source found that out.
-  # All tasks must have found the same; else the answer is a failure (failed_precondition). Absent:
-  # the numbers are the same everywhere.
+  # What the split numbers stand for (files, rows of several files), if the source has found that
+  # out. All tasks must have found the same; otherwise the answer is a failure
+  # (failed_precondition). Absent: the numbers stand for the same splits everywhere.
   closes @9 :UnreadSplits;
-  # Not a question: the task closes this pass, and has not begun these splits. The answer is ok.
-  # Absent: splits are asked for.
+  # Set: the message is not a question; the task closes this pass, and has not begun these splits.
+  # The answer is ok. Absent: the task requests splits.
   given @10 :SplitReceipt;
-  # Not a question: readers are gone, and this is the account of the splits of which the task's
-  # readers were given rows. Rows that the readers held which are gone go to the others. The answer
-  # is ok.
+  # Set: the message is not a question, but an account: readers are gone, and these are the splits
+  # of which the task's readers were given rows. Rows that the gone readers held go to the others.
+  # The answer is ok.
   readersVersion @11 :UInt64;
-  # With `given`: the version of the TaskReaders that the task follows. Readers that these do not
-  # name hand out nothing more.
+  # With `given`: the version of the TaskReaders that the task follows. Readers that are not in it
+  # hand out nothing more.
   done @12 :List(SplitsDone);
   # With a question, under at_least_once: the splits that are done.
   lostElements @13 :UInt64;
-  # With `given`: the total of elements that nobody is given, because readers that are gone may have
-  # handed them out.
+  # With `given`: the total of elements that no reader is given, because readers that are gone may
+  # have handed them out.
 }
 
 struct SplitsDone {
@@ -458,7 +462,7 @@ struct SplitsDone {
 
   source @0 :UInt32;
   pass @1 :UInt64;
-  # Earlier passes are done.
+  # The splits of earlier passes are done.
   union {
     none @2 :Void;
     # No split of that pass is done.
@@ -473,11 +477,12 @@ struct SplitListing {
   # What the split numbers of a source stand for.
 
   digest @0 :UInt64;
-  # Of all entries, in the order of their numbers.
+  # The digest of all entries, in the order of their numbers.
   count @1 :UInt64;
-  # Of entries.
+  # The number of entries.
   entries @2 :List(Text);
-  # The entries, in the first question about a pass, if they take no more than 64 KiB; else empty.
+  # The entries, if this is the first question about a pass and they take at most 64 KiB; otherwise
+  # empty.
 }
 
 struct SplitsLeased {
@@ -489,8 +494,8 @@ struct SplitsLeased {
   alone @2 :Bool;
   # The pass is over, and no other task was given splits of it.
   running @3 :UInt64;
-  # Not zero: the pass is over and forgotten. This later one runs now, or has splits that were given
-  # back.
+  # Not zero: the pass is over and forgotten. The pass with this number runs now, or has splits that
+  # were given back.
   more @4 :List(SplitRange);
   # Further splits, if the leased ones are in pieces: they answer the following questions, which
   # need not be sent.
@@ -503,9 +508,10 @@ struct UnreadSplits {
   source @0 :UInt32;
   pass @1 :UInt64;
   answered @2 :UInt64;
-  # Answered questions that the task knows; the splits of later answers are all unread.
+  # The number of questions whose answers have reached the task; the splits of later answers are all
+  # unread.
   rest @3 :SplitRange;
-  # The unread rest of the last known answer; empty if none of it is unread.
+  # The unread splits of the last answer that has reached the task; empty if none of them is unread.
 }
 
 struct TaskEnded {
@@ -517,7 +523,7 @@ struct TaskEnded {
   failure @5 :Failure;
   # Set if the task failed.
   left @6 :List(UnreadSplits);
-  # Set if the task left: these splits are for others.
+  # Set if the task left: these splits are for other tasks.
   bytes @7 :UInt64;
   # The bytes of its elements.
   ignored @8 :UInt64;
@@ -525,10 +531,10 @@ struct TaskEnded {
   byItself @9 :Bool;
   # The task is exhausted, and its pipeline ended before its sources did.
   closed @10 :List(UnreadSplits);
-  # The passes that the task closed, as far as the job has not acknowledged that; see
+  # The passes that the task closed, except those that the job has acknowledged; see
   # LeaseSplits.closes.
   held @11 :List(Worker.ReaderMark);
-  # In a shared job: the readers that hold rows of the task, as far as the task knows.
+  # In a shared job: the readers that hold rows of the task, according to their reports.
 }
 
 struct DispatcherMessage {
@@ -539,7 +545,7 @@ struct DispatcherMessage {
     registerWorker @1 :RegisterWorker;
     # workerRegistered
     workerHeartbeat @2 :WorkerHeartbeat;
-    # heartbeatHeard; a failure (not_found) asks the worker to register again
+    # heartbeatHeard; a failure (not_found): the worker must register again
     registerDataset @3 :RegisterDataset;
     # datasetDef, without the graph
     getDataset @4 :Text;
@@ -547,9 +553,9 @@ struct DispatcherMessage {
     openIteration @5 :OpenIteration;
     # iteration
     consumerHeartbeat @6 :ConsumerHeartbeat;
-    # ok; a failure (not_found): there is no such reader any more
+    # ok; a failure (not_found): the consumer is no longer a reader
     leaveIteration @7 :LeaveIteration;
-    # ok; a failure (not_found): the job does not know this reader
+    # ok; a failure (not_found): the consumer is not a reader of the job
     leaseSplits @8 :LeaseSplits;
     # splitsLeased
     taskEnded @9 :TaskEnded;
@@ -565,24 +571,24 @@ struct DispatcherMessage {
     status @15 :Status.ServiceStatus;
 
     awaitWorkers @16 :UInt32;
-    # A request: ok as soon as this many workers are alive.
+    # A request. The answer is ok, as soon as this many workers are alive.
     leaveService @17 :LeaveService;
     # ok
     heartbeatHeard @18 :HeartbeatHeard;
     # The answer to workerHeartbeat.
     drainWorker @19 :DrainWorker;
-    # A request: workerDrains; a failure (not_found) names the known workers.
+    # A request. The answer is workerDrains; a failure (not_found) lists the workers.
     workerDrains @20 :WorkerDrains;
     # The answer to drainWorker.
     saveDataset @21 :SaveDataset;
-    # A request: saveStatus
+    # A request. The answer is saveStatus.
     awaitSave @22 :Save.AwaitSave;
-    # A request: saveStatus, when its version is another; a failure (not_found): the dispatcher does
-    # not know the save
+    # A request. The answer is saveStatus, when its version has changed; a failure (not_found): the
+    # dispatcher does not have the save.
     saveStatus @23 :Status.SaveStatus;
-    # The answer to both.
+    # The answer to saveDataset and awaitSave.
     askSaveSteps @24 :Save.AskSaveSteps;
-    # A worker's request: saveSteps
+    # A worker's request. The answer is saveSteps.
     saveSteps @25 :Save.SaveSteps;
     # The answer to askSaveSteps.
   }

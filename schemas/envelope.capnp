@@ -1,5 +1,5 @@
 @0xd1f6a0c29be84a13;
-# The messages of published actors. Every published actor takes one envelope and answers with one.
+# The messages of published actors. Every published actor receives an envelope and answers with one.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -10,7 +10,7 @@ using import "failure.capnp".Failure;
 using Worker = import "worker.capnp";
 
 struct Version {
-  # Peers of one major version understand each other; a minor version adds arms and fields.
+  # Peers of one major version are compatible; a minor version adds union members and fields.
 
   major @0 :UInt16;
   minor @1 :UInt16;
@@ -24,7 +24,7 @@ enum Role {
   worker @2;
   consumer @3;
   tool @4;
-  # It only observes: `headrace status`.
+  # A tool that only observes, such as `headrace status`.
 }
 
 struct Hello {
@@ -32,19 +32,20 @@ struct Hello {
 
   version @0 :Version;
   nodeId @1 :UInt64;
-  # Random, new with each process.
+  # Random, and new in each process.
   role @2 :Role;
   bootId @3 :Text;
   # Equal on two nodes if and only if they run on the same host since its last start.
   name @4 :Text;
-  # For people: the program and its process id.
+  # For users: the program and its process id.
 }
 
 struct BadMessage {
-  # The sender's bytes were not a message.
+  # The bytes that the sender sent were not a message.
 
   count @0 :UInt64;
-  # How many bad messages the answering actor has received from all senders, this one included.
+  # The number of bad messages that the answering actor has received from all senders, this one
+  # included.
   reason @1 :Text;
 }
 
@@ -52,7 +53,7 @@ struct Unsupported {
   # The sender's message is valid, but this node is too old (or too new) for it.
 
   arm @0 :UInt16;
-  # The discriminant of the arm that the receiver does not know.
+  # The discriminant of the union member that the receiver does not define.
   version @1 :Version;
   # The receiver's version.
   union {
@@ -65,25 +66,25 @@ struct Unsupported {
 
 struct Envelope {
   requestId @0 :UInt64;
-  # Chosen by the sender of a request and repeated in the answer. A request that creates something
-  # may be repeated with the same id. Zero if the sender expects no answer.
+  # Chosen by the sender of a request, and repeated in the answer. A request that creates something
+  # may be repeated with the same id. Zero: the sender expects no answer.
   version @1 :Version;
   # The sender's version.
 
   union {
     none @2 :Void;
-    # Not set: refused.
+    # Not set: the receiver refuses it.
 
     hello @3 :Hello;
     helloAck @4 :Hello;
     ok @5 :Void;
     # The request was carried out; there is no result.
     failure @6 :Failure;
-    # Why the request was not carried out.
+    # The reason why the request was not carried out.
     badMessage @7 :BadMessage;
     unsupported @8 :Unsupported;
 
-    # One arm for each role: messages to it or, as answers, from it.
+    # One member for each role: messages to the role, or its answers.
     dispatcher @9 :Dispatcher.DispatcherMessage;
     worker @10 :Worker.WorkerMessage;
     consumer @11 :Consumer.ConsumerMessage;

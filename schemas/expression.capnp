@@ -1,5 +1,6 @@
 @0xc41b9fe60d725a83;
-# Traced functions: what a user's function computes, as nodes that name their inputs by number.
+# Traced functions: the computation of a user's function, in the form of nodes that refer to their
+# inputs by number.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -36,21 +37,22 @@ struct Feature {
   default @4 :Tensor;
   # Absent: the feature is required.
   sequence @5 :Bool;
-  # Any number of steps of this shape.
+  # True: the feature has any number of steps of this shape.
   inLists @6 :Bool;
-  # Of a tf.train.SequenceExample: one of the feature lists, not of the context.
+  # For a tf.train.SequenceExample: the feature is one of the feature lists, not of the context.
   indexName @7 :Text;
-  # The feature with the places of the values, or with their row lengths if `size` is 0.
+  # The name of the feature with the indices of the values, or with their row lengths if `size` is
+  # 0.
   size @8 :Int64;
 }
 
 struct Expression {
-  # One application of a column function. Fields that an op does not use have their defaults.
+  # One application of a column function. Fields that an op does not use have their default values.
 
   op @0 :UInt16;
   # A headrace::expr_op.
   dtype @1 :UInt8;
-  # The dtype of the result; used by the ops that cannot infer it.
+  # The dtype of the result; used by ops for which it cannot be inferred.
   flag @2 :Bool;
   inputs @3 :List(UInt32);
   # The numbers of earlier expressions.
@@ -62,8 +64,8 @@ struct Expression {
   value @9 :Tensor;
   features @10 :List(Feature);
   function @11 :UInt32;
-  # For a parameter: the function of whose argument it is a component. In a function inside that one
-  # it is a capture.
+  # For a parameter: the function to whose argument this component belongs. Inside a nested function
+  # the parameter is a capture.
   numbers @12 :List(Float64);
   texts @13 :List(Data);
 }
@@ -83,12 +85,12 @@ struct Function {
     named :group {
       # A function that is not part of the graph.
       name @5 :Text;
-      # Under which the worker's program, or one of its plug-ins, registered it; "python": it is
-      # made of `program`.
+      # The name under which the worker's program, or one of its plug-ins, registered the function;
+      # "python": the function is made of `program`.
       label @8 :Text;
-      # For people; may be empty.
+      # For users; may be empty.
       program @9 :Data;
-      # Of which the function is made; empty: it is registered.
+      # The program of which the function is made; empty: the function is registered.
       result @6 :ElementSpec;
       deterministic @7 :Bool;
       # The user's guarantee that equal rows give equal results, wherever the function runs.

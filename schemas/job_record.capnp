@@ -1,7 +1,7 @@
 @0xc32c01ca514c09ba;
 # The facts of a job's record (actors/job/job_record.hpp), and the record as a whole. It does not
-# contain what the dispatcher gives a job when it begins: id, sharding policy and the plan of its
-# splits. Written and read by one host; a newer build reads what an older one wrote.
+# contain the properties that the dispatcher sets when the job begins: id, sharding policy and the
+# plan of its splits. Written and read by one host; a newer build reads records of older ones.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -13,61 +13,62 @@ using import "failure.capnp".Failure;
 # -- tasks and readers of a repetition (actors/job/iteration.hpp)
 
 enum TaskState {
-  # A value that the reader does not know is refused, never read as another.
+  # A value that the reader does not define is refused, never read as another one.
 
   starting @0;
-  # Its worker was ordered to run it.
+  # The task's worker was ordered to run it.
   running @1;
   ended @2;
-  # It gave everything that it had.
+  # The task gave all of its elements.
   failed @3;
   lost @4;
-  # It is lost with its worker.
+  # The task is lost with its worker.
   left @5;
-  # Its worker left in order. What the task had not read is for others.
+  # The task's worker left in order. The splits that the task had not read are for others.
 }
 
 struct Task {
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
   worker @2 :Dispatcher.RegisterWorker;
-  # Its worker. Other tasks of that worker are not listed there.
+  # The task's worker. Other tasks of that worker are not listed there.
   state @3 :TaskState;
   ran @4 :Bool;
-  # Its worker has confirmed that it runs, at some time.
+  # The worker has confirmed at some time that the task runs.
   byItself @5 :Bool;
-  # It ended before its sources were exhausted.
+  # The task ended before its sources were exhausted.
   elements @6 :UInt64;
-  # Produced elements; set when it is over.
+  # The number of produced elements; set when the task is over.
   bytes @7 :UInt64;
   ignored @8 :UInt64;
   # Elements that failed and were left out by ignore_errors.
   newest @9 :UInt64;
-  # Set when it gave splits back: the newest task at that time.
+  # Set when the task gave splits back: the newest task at that time.
   shard @10 :UInt32;
-  # Under a static policy: the worker's index in the dispatcher's list, plus one; zero: it has none.
+  # Under a static policy: the worker's index in the dispatcher's list, plus one; zero: the task has
+  # no shard.
 }
 
 struct IterationReader {
   consumerId @0 :UInt64;
   nodeId @1 :UInt64;
-  # The node that it reads from; zero: any.
+  # The node that the reader reads from; zero: any.
   place @2 :UInt64;
-  # The place of its process, see OpenIteration.place.
+  # The place of the reader's process, see OpenIteration.place.
   index @3 :UInt32;
-  # Its seat in coordinated reads.
+  # The reader's seat in coordinated reads.
 }
 
 struct IterationState {
   version @0 :UInt64;
   # The number of changes so far.
   lastTask @1 :UInt64;
-  # The next task's id is one more.
+  # The id of the next task is one more.
   opened @2 :Bool;
-  # It was read by somebody.
+  # The repetition had a reader at some time.
   finished @3 :Bool;
   failure @4 :Failure;
-  # Why it ended. Absent: it succeeded, or is not finished.
+  # The reason why the repetition ended. Absent: it succeeded, or is not finished.
   tasks @5 :List(Task);
   readers @6 :List(IterationReader);
   rounds @7 :Dispatcher.Rounds;
@@ -77,7 +78,7 @@ struct IterationState {
 # -- splits (actors/job/split_assigner.hpp)
 
 struct CameTo {
-  # A task came to a pass of a source.
+  # A task has reached a pass of a source.
 
   taskId @0 :UInt64;
   source @1 :UInt32;
@@ -85,11 +86,11 @@ struct CameTo {
   total :union {
     unknown @3 :Void;
     splits @4 :UInt64;
-    # The number of splits in the source, if the task knows it.
+    # The number of splits in the source, if the task has found it.
   }
   listing @5 :Dispatcher.SplitListing;
-  # The listing of the first task that came to the pass. Absent: the numbers are the same
-  # everywhere, or another task was the first.
+  # The listing of the first task that reached the pass. Absent: the numbers stand for the same
+  # splits everywhere, or another task was the first.
 }
 
 struct LeasedTo {
@@ -112,9 +113,9 @@ struct LeasedTo {
       # The pass is over for the task.
 
       alone @7 :Bool;
-      # No other task was given splits of it.
+      # No other task was given splits of the pass.
       running @8 :UInt64;
-      # Not zero: the pass is forgotten, and this later one runs now.
+      # Not zero: the pass is forgotten, and the pass with this number runs now.
     }
   }
   continues @9 :Bool;
@@ -126,14 +127,14 @@ struct SplitsReturned {
 
   source @0 :UInt32;
   kept @1 :Bool;
-  # The splits are kept until a task comes that reads them; false: they are only for tasks that
-  # still read the pass.
+  # True: the splits are kept until a task comes that reads them. False: they are only for tasks
+  # that still read the pass.
   pass @2 :UInt64;
   splits @3 :Dispatcher.SplitRange;
 }
 
 struct PassClosed {
-  # A task closed that pass, although it is not over.
+  # A task closed a pass that is not over.
 
   taskId @0 :UInt64;
   source @1 :UInt32;
@@ -157,7 +158,8 @@ struct SplitState {
 
     number @0 :UInt32;
     sources @1 :List(UInt32);
-    # They must be those of the job's plan: a state of another plan is refused.
+    # The sources of the group, which must be those of the job's plan: a state with another plan is
+    # refused.
     passesOver @2 :UInt64;
     # Earlier passes are over and forgotten, except those of which splits were returned.
     tasks @3 :List(TaskPass);
@@ -167,7 +169,7 @@ struct SplitState {
     taskId @0 :UInt64;
     source @1 :UInt32;
     pass @2 :UInt64;
-    # The latest pass that the task came to.
+    # The latest pass that the task has reached.
   }
 
   struct Pass {
@@ -176,25 +178,25 @@ struct SplitState {
     keeps @2 :Bool;
     # Returned splits are kept even if all tasks have left the pass.
     remnant @3 :Bool;
-    # The pass was over: only returned splits are left of it.
+    # The pass was over before: only returned splits are left of it.
     shared @4 :Bool;
-    # Several tasks were leased splits of it.
+    # Several tasks were leased splits of the pass.
     asked @5 :Bool;
-    # `holdings` are known, if only that there are none.
+    # `holdings` is complete, even if it is empty.
     next @6 :UInt64;
-    # The first split that was not leased yet.
+    # The first split that is not leased yet.
     total :union {
       unknown @7 :Void;
       splits @8 :UInt64;
     }
     lastReader :union {
-      # A task that was leased splits of it.
+      # A task that was leased splits of the pass.
 
       none @9 :Void;
       task @10 :UInt64;
     }
     returned @11 :List(Dispatcher.SplitRange);
-    # Leased again before new splits, in this order.
+    # Returned splits, which are leased again before new splits, in this order.
     listings @12 :List(SourceListing);
     holdings @13 :List(Holding);
   }
@@ -205,17 +207,17 @@ struct SplitState {
   }
 
   struct Holding {
-    # What one task was leased of a pass.
+    # The leases of one task in a pass.
 
     taskId @0 :UInt64;
     ranges @1 :List(Dispatcher.SplitRange);
     # Ranges that were not sent to every source of the group yet.
     dropped @2 :UInt64;
-    # How many ranges came before these.
+    # The number of ranges that came before these.
     end @3 :UInt64;
     # The end of the last range, as sent to the first source.
     given @4 :List(SourceCount);
-    # How many ranges each source was sent, at most as many as there are.
+    # The number of ranges that each source was sent, at most as many as there are.
     done @5 :List(UInt32);
     # Sources that were sent the end.
   }
@@ -244,7 +246,7 @@ struct ReaderUnheard {
 
   consumerId @0 :UInt64;
   version @1 :UInt64;
-  # The first version of the TaskReaders that do not name it.
+  # The first version of the TaskReaders that does not name the reader.
 }
 
 struct TaskGave {
@@ -252,11 +254,11 @@ struct TaskGave {
 
   taskId @0 :UInt64;
   version @1 :UInt64;
-  # The version of the TaskReaders that it follows.
+  # The version of the TaskReaders that the task follows.
   receipt @2 :Dispatcher.SplitReceipt;
   lostElements @3 :UInt64;
-  # The total of elements that nobody is given, because readers that are gone may have handed them
-  # out.
+  # The total of elements that no reader is given, because readers that are gone may have handed
+  # them out.
 }
 
 struct TaskDone {
@@ -270,13 +272,13 @@ struct TaskSettled {
 }
 
 enum Holder {
-  # Which readers have rows of a lease. A value that the receiver does not know is refused.
+  # Which readers have rows of a lease. A value that the receiver does not define is refused.
 
   nobody @0;
   perhaps @1;
   # A reader that is gone may have some; the living task will report it.
   unknown @2;
-  # A reader that is gone may have some, and nobody will report it.
+  # A reader that is gone may have some, and no report will follow.
   reader @3;
 }
 
@@ -285,33 +287,33 @@ struct LeaseState {
   # Tasks that were leased splits and are not settled.
   lost @1 :List(TaskLost);
   losses @2 :Dispatcher.IterationLosses;
-  # Of settled tasks.
+  # The losses of settled tasks.
   kept @3 :List(UInt64);
-  # Tasks that are over, of which readers hold rows: if such a reader is lost, their splits are read
-  # again.
+  # Tasks that are over and of which readers hold rows: if such a reader is lost, the splits of the
+  # task are read again.
 
   struct TaskLeases {
     taskId @0 :UInt64;
     leases @1 :List(Lease);
-    # In the order in which they were leased.
+    # The leases in the order in which they were made.
     answered @2 :List(Answered);
     newest @3 :List(Dispatcher.SplitRun);
-    # For a lost task: for each reader, the split of its newest row.
+    # For a lost task: for each reader, the split of the newest row that it received.
     outOfOrder @4 :Bool;
     # Rows may be missing that come before the newest row of all readers.
     givenBack @5 :UInt64;
-    # Rows that readers gave back.
+    # The number of rows that readers gave back.
     untold @6 :UInt64;
     # Not zero: the task still has to send an account for this version of TaskReaders.
     forgotten @7 :UInt64;
-    # Under at_least_once: splits that were removed to bound the memory.
+    # Under at_least_once: the number of splits that were removed to bound the memory.
     lostElements @8 :UInt64;
-    # As the task reported in TaskGave.
+    # The number of lost elements that the task reported in TaskGave.
   }
 
   struct Lease {
     source @0 :UInt32;
-    # The first one of its group.
+    # The first source of the group.
     holder @1 :Holder;
     pass @2 :UInt64;
     first @3 :UInt64;
@@ -320,7 +322,7 @@ struct LeaseState {
 
   struct Answered {
     source @0 :UInt32;
-    # The first one of its group.
+    # The first source of the group.
     pass @1 :UInt64;
     count @2 :UInt64;
     # The number of answered questions.
@@ -337,15 +339,15 @@ struct TaskOver {
 # -- the whole
 
 struct JobFact {
-  # An arm that the reader does not know is refused, with the whole group.
+  # A union member that the reader does not define is refused, with the whole group.
 
   repetition @0 :UInt64;
   union {
     none @1 :Void;
-    # Never written.
+    # The member is never written.
     begun @2 :Begun;
     forgotten @3 :Void;
-    # The repetition is forgotten, except how it ended.
+    # The repetition is forgotten, except its result.
 
     readerJoined @4 :IterationReader;
     readerLeft @5 :ConsumerId;
@@ -357,7 +359,7 @@ struct JobFact {
     cameTo @9 :CameTo;
     leasedTo @10 :LeasedTo;
     taskGone @11 :TaskId;
-    # The task is over: it has read what it held, or gave it back before.
+    # The task is over: it has read the splits that it held, or gave them back before.
     returned @12 :SplitsReturned;
     closed @13 :PassClosed;
 
@@ -374,9 +376,9 @@ struct JobFact {
     # The rows that it held are lost.
 
     collected @22 :Void;
-    # Nobody has read the repetition for long: it is removed as if it had never begun.
+    # No reader has read the repetition for long: it is removed as if it had never begun.
     done @23 :TaskDone;
-    # Splits that are done, and need not be read again.
+    # Splits that are done and need not be read again.
     kept @24 :TaskId;
     # The task is over, and readers hold rows of it.
     released @25 :TaskSettled;
@@ -391,7 +393,7 @@ struct JobFact {
   }
   struct Finished {
     failure @0 :Failure;
-    # Absent: it succeeded.
+    # Absent: the repetition succeeded.
   }
   struct Proposed {
     epoch @0 :UInt64;
@@ -409,10 +411,10 @@ struct JobFact {
 }
 
 struct JobFacts {
-  # Facts that were decided together: all of them are kept, or none.
+  # Facts that were decided on together: all of them are stored, or none.
 
   facts @0 :List(JobFact);
-  # In the order in which they are applied.
+  # The facts in the order in which they are applied.
 }
 
 struct JobState {
@@ -431,20 +433,20 @@ struct JobState {
     splits @3 :SplitState;
     leases @4 :LeaseState;
     held @5 :List(Worker.ReaderMark);
-    # How far readers are that hold rows of tasks that are over.
+    # The positions of the readers that hold rows of tasks that are over.
     lostElements @6 :UInt64;
-    # Elements that were lost with readers.
+    # The number of elements that were lost with readers.
   }
 
   struct Over {
     repetition @0 :UInt64;
     failure @1 :Failure;
-    # Absent: it succeeded.
+    # Absent: the repetition succeeded.
   }
 
   struct Collected {
     repetition @0 :UInt64;
     family @1 :UInt64;
-    # The common part of the ids of its tasks.
+    # The part that the ids of all its tasks have in common.
   }
 }

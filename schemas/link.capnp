@@ -6,21 +6,21 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 struct LinkHello {
-  # The first frame of each side. The connecting side sends first. The listening side answers, also
+  # The first frame of each side. The connecting side sends first. The listening side answers even
   # when it refuses the other, so that both can report the reason. At most 4 KiB.
 
   protocolMajor @0 :UInt16;
   # Nodes of different major versions refuse each other.
   protocolMinor @1 :UInt16;
-  # Increased when something is added that an older node ignores.
+  # Increased when something is added that older nodes ignore.
   nodeId @2 :UInt64;
-  # Random, new with each life of a node.
+  # Random, and new each time a node is started.
   bootId @3 :Text;
   # Equal on two nodes if and only if they run on the same host since its last start.
   role @4 :Text;
-  # The kind of node, e.g. "worker". For people.
+  # The kind of node, e.g. "worker". For users.
   pingEveryNs @5 :UInt64;
   # While the link is open the sender sends a frame at least this often: a ping if it has nothing
-  # else (minor version 1 and later). Nanoseconds, at most an hour. 0: it need not, and its silence
-  # means nothing.
+  # else to send (minor version 1 and later). Nanoseconds, at most an hour. 0: no interval is
+  # promised, and silence is ignored.
 }

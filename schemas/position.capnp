@@ -1,6 +1,6 @@
 @0xb1d5c2e07a934f68;
-# The position of an iteration over a dataset: what is needed to continue elsewhere. Its size does
-# not depend on how much was read.
+# The position of an iteration over a dataset: the state that is needed to continue elsewhere. Its
+# size does not depend on the number of elements that were read.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -9,7 +9,8 @@ struct PositionRecord {
   # The record that users keep.
 
   version @0 :UInt16;
-  # The version of the following fields: 1, or 2 if `body` is compressed. Others are refused.
+  # The version of the following fields: 1, or 2 if `body` is compressed. Other versions are
+  # refused.
   checksum @1 :UInt32;
   # CRC-32C of `body`.
   body @2 :Data;
@@ -25,9 +26,9 @@ struct SavedIteration {
   # The seed from which operators without a seed of their own derive theirs.
   repetition @2 :UInt64;
   skip @3 :UInt64;
-  # Elements that were given since `positions` were taken.
+  # The number of elements that were given since `positions` were taken.
   positions @4 :List(Position);
-  # The last one is that of the graph's result. Parts come before the positions that use them.
+  # The last position is that of the graph's result. Parts come before the positions that use them.
 }
 
 struct Position {
@@ -40,13 +41,14 @@ struct Position {
   numbers @2 :List(UInt64);
   # The operator's counts, which are documented in its source file.
   parts @3 :List(UInt32);
-  # The positions of its inputs and open datasets: one more than the index in `positions`; 0: not
-  # open.
+  # The positions of its inputs and open datasets: for each, the index in `positions` plus one; 0:
+  # not open.
   reads @4 :Bool;
-  # The operator is a source that reads the following split next, or is in the middle of it.
+  # The operator is a source that reads this split next, or is in the middle of it.
   source @5 :UInt32;
   pass @6 :UInt64;
   split @7 :UInt64;
   version @8 :UInt16 = 1;
-  # Of what the operator means by its numbers and parts. One that the operator of this build does not write is refused.
+  # The version of the meaning of numbers and parts for this operator. A version that the operator
+  # of this build does not write is refused.
 }

@@ -1,12 +1,12 @@
 @0xa4e1f0b7c2d95836;
-# The offsets of the records of a file: built once, and kept beside the file.
+# The offsets of the records of a file. The index is built once, and kept beside the file.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 struct RecordIndex {
   version @0 :UInt16;
-  # The version of this record. Others are built anew.
+  # The version of this record. If it is another one, the index is built anew.
   fileBytes @1 :UInt64;
   modifiedNs @2 :Int64;
   # Size and time of the indexed file. If they differ from the file's, the index is built anew.

@@ -1,6 +1,6 @@
 @0xb81f60d3c7e2594a;
-# Messages about saves between the dispatcher and its workers. A save is a dataset that all workers
-# write into one folder. It is done in steps; each is assigned to one worker at a time, and may be
+# Messages about saves between the dispatcher and its workers. In a save, all workers write a
+# dataset into one folder. It is done in steps; each is assigned to one worker at a time, and may be
 # done twice without harm.
 
 using Cxx = import "/capnp/c++.capnp";
@@ -26,15 +26,16 @@ struct SaveOrder {
   # The number of living workers.
   step :union {
     none @8 :Void;
-    # Not set: refused.
+    # Not set: the receiver refuses it.
     plan @9 :Void;
-    # Divide the dataset into pieces, or find out what is in the folder.
+    # The worker is to divide the dataset into pieces, or to find out what is in the folder.
     piece @10 :UInt64;
-    # Write this piece.
+    # The worker is to write this piece.
     finish @11 :Void;
-    # All pieces are written: join them to one dataset.
+    # All pieces are written: the worker is to join them to one dataset.
     note @12 :Failure;
-    # Write into the folder why the save ended early, for processes that wait for its pieces.
+    # The worker is to write into the folder why the save ended early, for processes that wait for
+    # its pieces.
   }
 }
 
@@ -46,16 +47,16 @@ struct SaveReport {
   # The number of the order.
   union {
     none @2 :Void;
-    # Not set: refused.
+    # Not set: the receiver refuses it.
     planned @3 :SavePlanned;
     written @4 :SaveWritten;
     # The piece is written, now or earlier.
     finished @5 :SaveWritten;
     # The whole dataset is written.
     failed @6 :Failure;
-    # The step would fail on other workers, too: the save fails.
+    # The step failed, and would fail on other workers, too: the save fails.
     givenBack @7 :Void;
-    # The step was not done, and is for another worker.
+    # The step was not done: it can be assigned to another worker.
   }
 }
 
@@ -65,16 +66,16 @@ struct SavePlanned {
   there @2 :Data;
   # One bit for each piece, the lowest first: set if the piece is written.
   whole @3 :Bool;
-  # The dataset is written, and nothing is left to do.
+  # The dataset is written, and no step is left.
   wholeBecause @4 :Text;
-  # Why the dataset is one piece; empty: it is divided.
+  # The reason why the dataset is one piece; empty: it is divided.
   written @5 :SaveWritten;
 }
 
 struct SaveWritten {
   rows @0 :UInt64;
   bytes @1 :UInt64;
-  # The size of the files.
+  # The size of the files in bytes.
 }
 
 struct AskSaveSteps {
@@ -89,7 +90,7 @@ struct AskSaveSteps {
   # Each report is repeated until it is answered.
 
   struct Running {
-    # A step that it works on.
+    # A step on which the worker works.
 
     saveId @0 :UInt64;
     number @1 :UInt64;
@@ -101,11 +102,13 @@ struct SaveSteps {
 
   orders @0 :List(SaveOrder);
   over @1 :List(UInt64);
-  # Saves among `running` that have ended, or are unknown: the worker must stop their steps.
+  # Saves among `running` that have ended or that the dispatcher does not have: the worker must stop
+  # their steps.
 }
 
 struct AwaitSave {
-  # Answered when the save has another version than `version`. May be repeated.
+  # A request for the state of a save. It is answered when the version of the save differs from
+  # `version`. May be repeated.
 
   saveId @0 :UInt64;
   version @1 :UInt64;

@@ -23,7 +23,7 @@ struct SavedDataset {
   }
 
   version @0 :UInt16;
-  # The version of this format. Others are refused.
+  # The version of this format. Other versions are refused.
   id @1 :UInt64;
   # Random, drawn when the dataset was written.
   spec @2 :ElementSpec;
@@ -32,15 +32,15 @@ struct SavedDataset {
 
   struct Shard {
     file @0 :Text;
-    # Name in the folder, or `pieces/<number>/<name>`.
+    # The name in the folder, or `pieces/<number>/<name>`.
     bytes @1 :UInt64;
-    # Size of the file.
+    # The size of the file in bytes.
     blocks @2 :List(Record);
   }
 
   struct Record {
     offset @0 :UInt64;
-    # Its offset in the file.
+    # The offset of the record in the file.
     rows @1 :UInt32;
   }
 }
@@ -51,7 +51,7 @@ struct SavePlan {
   # written, `dataset.headrace` in the folder names the files of all pieces, in their order.
 
   version @0 :UInt16;
-  # The version of this format. Others are refused.
+  # The version of this format. Other versions are refused.
   id @1 :UInt64;
   # Random, drawn when the plan was made.
   fingerprint @2 :Text;
@@ -72,15 +72,16 @@ struct SavePlan {
     splits @2 :UInt64;
     # The number of splits in the pass.
     pieceSplits @3 :UInt64;
-    # The number of splits in each piece; the last one has the rest.
+    # The number of splits in each piece; the last piece has the remaining ones.
     digest @4 :UInt64;
-    # The digest of the first source's listing, such as file names; zero: it has none.
+    # The digest of the listing (such as file names) of the first source; zero: the source has no
+    # listing.
   }
 }
 
 struct SaveFailure {
-  # The only record of `failed.headrace`, in such a folder: why the save ended early. It is removed
-  # when the save is begun again.
+  # The only record of `failed.headrace` in such a folder: the reason why the save ended early. The
+  # file is removed when the save is begun again.
 
   planId @0 :UInt64;
   failure @1 :Failure;

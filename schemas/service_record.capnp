@@ -1,6 +1,6 @@
 @0xf8c0decfb2280745;
 # The facts of a dispatcher's record of the service (actors/dispatcher/service_record.hpp), and the
-# record as a whole. Written and read by one host; a newer build reads what an older one wrote.
+# record as a whole. Written and read by one host; a newer build reads records of older ones.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -19,20 +19,20 @@ struct JobEntry {
   datasetId @2 :Text;
   parameters @3 :Sharding.JobParameters;
   key @4 :Data;
-  # Requests with this key mean this job. It has type Data because a part of it may be a
+  # Requests with this key are for this job. The type is Data because a part of the key may be a
   # fingerprint.
   found @5 :Bool;
-  # Set in a state only: the key leads to this job.
+  # Set only in a state: the key leads to this job.
   shards @6 :UInt32;
-  # Under a static policy: how many entries the dispatcher's list had when the job began.
+  # Under a static policy: the number of entries in the dispatcher's list when the job began.
   past @7 :Sharding.JobPast;
   # The repetitions that earlier jobs with this key have finished.
   targets @8 :Sharding.TargetWorkers;
-  # Which workers its readers read from, resolved by the dispatcher's deployment mode.
+  # Which workers the job's readers read from, resolved by the dispatcher's deployment mode.
 }
 
 struct WorkerPlace {
-  # The worker that has an entry of the dispatcher's list of workers, or had it last.
+  # The worker to which an entry of the dispatcher's list of workers belongs, or belonged last.
 
   entry @0 :UInt32;
   # The index of the entry, from zero.
@@ -45,13 +45,13 @@ struct JobOver {
 
   jobId @0 :UInt64;
   past @1 :Sharding.JobPast;
-  # Its finished repetitions, for later requests with the job's key.
+  # The finished repetitions of the job, for later requests with its key.
   collected @2 :Bool;
-  # It ended because nobody read it, with an unfinished repetition.
+  # The job ended because no reader was left, with an unfinished repetition.
 }
 
 struct JobJoined {
-  # Another dataset id of one iteration belongs to that job.
+  # Another dataset id for one iteration belongs to that job.
 
   jobId @0 :UInt64;
   datasetId @1 :Text;
@@ -69,13 +69,13 @@ struct SaveEntry {
 }
 
 struct ServiceFact {
-  # An arm that the reader does not know is refused, with the whole group.
+  # A union member that the reader does not define is refused, with the whole group.
 
   union {
     none @0 :Void;
-    # Never written.
+    # The member is never written.
     datasetRegistered @1 :Dispatcher.RegisterDataset;
-    # Graph and element spec are left out if the fingerprint is known already.
+    # Graph and element spec are left out if the record has the fingerprint already.
     jobStarted @2 :JobEntry;
     jobJoined @3 :JobJoined;
     jobOver @4 :JobOver;
@@ -88,15 +88,15 @@ struct ServiceFact {
     # The worker with this number has left.
     saveBegun @9 :SaveEntry;
     saveEnded @10 :Status.SaveStatus;
-    # With its last state.
+    # A save has ended, with this state.
   }
 }
 
 struct ServiceFacts {
-  # Facts that were decided together: all of them are kept, or none.
+  # Facts that were decided on together: all of them are stored, or none.
 
   facts @0 :List(ServiceFact);
-  # In the order in which they are applied.
+  # The facts in the order in which they are applied.
 }
 
 struct ServiceState {
@@ -142,7 +142,7 @@ struct ServiceState {
     fingerprint @2 :Data;
     # SHA-256 of the graph.
     ids @3 :List(Text);
-    # At least one.
+    # The ids that stand for the graph, at least one.
   }
 
   struct Passing {

@@ -5,21 +5,21 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 enum ShardingPolicy {
-  # A value that the receiver does not know is refused, never read as another.
+  # A value that the receiver does not define is refused, never read as another one.
 
   off @0;
   # Each worker runs the whole graph.
   dynamic @1;
-  # Workers lease splits of its sources from the job.
+  # Workers lease splits of the graph's sources from the job.
   file @2;
   # This policy and the following ones are static: each worker of the dispatcher's list has a shard
-  # of its own. Under this one it reads files of its own.
+  # of its own. Under this policy it reads files of its own.
   data @3;
   # Each worker makes all elements and gives each n-th one.
   fileOrData @4;
-  # As `file` if there are enough files, else as `data`.
+  # As `file` if there are enough files, otherwise as `data`.
   hint @5;
-  # The graph divides itself, by shard operators that leave number and index open.
+  # The graph is divided by its shard operators that leave number and index unset.
 }
 
 enum TargetWorkers {
@@ -28,7 +28,7 @@ enum TargetWorkers {
   automatic @0;
   any @1;
   local @2;
-  # The workers of its own process.
+  # The workers in the client's own process.
 }
 
 struct JobParameters {
@@ -42,10 +42,10 @@ struct JobParameters {
   guarantee @4 :Guarantee;
   cacheWaitNs @5 :UInt64;
   # In a job with a cross-trainer cache: how long trainers wait for one that is behind; 0: they do
-  # not.
+  # not wait.
   expectedTrainers @6 :UInt32;
-  # In a job with a cross-trainer cache: how many trainers must have come before any is given an
-  # element; 0: one.
+  # In a job with a cross-trainer cache: the number of trainers that must have joined before any of
+  # them is given an element; 0: one.
 }
 
 struct JobPast {
@@ -60,8 +60,8 @@ struct JobPast {
 }
 
 enum Guarantee {
-  # What `dynamic` guarantees when workers or trainers are lost. A value that the receiver does not
-  # know is refused.
+  # The guarantee under `dynamic` if workers or trainers are lost. A value that the receiver does
+  # not define is refused.
 
   atMostOnce @0;
   atLeastOnce @1;

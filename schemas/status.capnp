@@ -13,27 +13,27 @@ struct WorkerStatus {
   tags @2 :List(Text);
   pid @3 :UInt32;
   alive @4 :Bool;
-  # Its lease has not expired.
+  # The worker's lease has not expired.
   sinceHeartbeatNs @5 :UInt64;
   tasks @6 :UInt32;
   tree @7 :Data;
-  # Its last SupervisionTree message; may be empty.
+  # The worker's last SupervisionTree message; may be empty.
   left @8 :Bool;
-  # It is not alive, and left in order.
+  # The worker is not alive, and left in order.
   draining @9 :Bool;
-  # It is alive, and about to leave: it gets no new tasks.
+  # The worker is alive, and about to leave: it gets no new tasks.
   metrics @10 :List(Metric);
-  # As its last heartbeat had them.
+  # The metrics in its last heartbeat.
 }
 
 struct ListEntryStatus {
-  # An entry of the dispatcher's list of workers. The worker that has it gets the shard with its
-  # index under a static policy.
+  # An entry of the dispatcher's list of workers. Under a static policy the worker to which it
+  # belongs has the shard with its index.
 
   name @0 :Text;
-  # The entry, as it was configured.
+  # The entry in its configured form.
   workerId @1 :UInt64;
-  # The worker that has it, or had it last; 0: none came yet.
+  # The worker to which the entry belongs, or belonged last; 0: no worker has registered for it yet.
   dataAddress @2 :Text;
   # The data address of that worker.
 }
@@ -41,11 +41,11 @@ struct ListEntryStatus {
 struct CacheTrainer {
   trainerId @0 :Text;
   lag @1 :UInt64;
-  # Elements that were made and that it was not handed.
+  # The number of elements that were made and that the trainer was not handed.
   skipped @2 :UInt64;
-  # Elements that left the window before it was handed them.
+  # The number of elements that left the window before the trainer was handed them.
   streams @3 :UInt32;
-  # Its connected streams; none: it is away.
+  # The number of its connected streams; 0: the trainer is away.
 }
 
 struct CacheWindow {
@@ -65,37 +65,39 @@ struct CacheWindow {
 }
 
 struct OperatorStatus {
-  # What one operator of a running task has done in the last seconds.
+  # The activity of one operator of a running task in the last seconds.
 
   name @0 :Text;
-  # With what distinguishes it: `batch(64)`.
+  # The name with the parameters that distinguish the operator: `batch(64)`.
   depth @1 :UInt32;
-  # Zero: it gives the task's elements. Inputs are one deeper than their users, and follow them.
+  # Zero: the operator whose elements the task gives. An input is one deeper than the operator that
+  # reads it, and follows it.
   inFunction @2 :Bool;
-  # It belongs to a dataset in the function of another operator.
+  # The operator belongs to a dataset in the function of another operator.
   calls @3 :Float32;
-  # How many of it may run at a time.
+  # The number of its calls that may run at a time.
   rowsPerSecond @4 :Float32;
   bytesPerSecond @5 :Float32;
-  # What its time went into, as shares, whose sum is 1:
+  # The fields below are shares of the operator's time; their sum is 1.
   busy @6 :Float32;
-  # It computed.
+  # The operator computed.
   input @7 :Float32;
-  # It waited for its inputs.
+  # The operator waited for its inputs.
   output @8 :Float32;
-  # It was not asked for rows, or could hold no more of them.
+  # The operator was blocked by its output: no rows were requested of it, or it could hold no more
+  # rows.
   lease @9 :Float32;
-  # It waited for splits of its job.
+  # The operator waited for splits of its job.
   storage @10 :Float32;
-  # It waited for files.
+  # The operator waited for files.
   memory @11 :Float32;
-  # It could read nothing ahead, as the memory of the graph was used up.
+  # The operator could not read ahead, because the memory of the graph was used up.
   queued @12 :Float32;
-  # Its calls waited for a thread.
+  # The operator's calls waited for a thread.
 }
 
 struct TrainerStatus {
-  # What a reader of a job has done in the last seconds.
+  # The activity of a reader of a job in the last seconds.
 
   consumerId @0 :UInt64;
   name @1 :Text;
@@ -103,11 +105,11 @@ struct TrainerStatus {
   host @2 :Text;
   # The host and process of the trainer, as HOST:PID.
   waited @3 :Float32;
-  # The share of the time in which it waited for elements; negative: not known yet.
+  # The share of the time in which the trainer waited for elements; negative: not known yet.
   elementsPerSecond @4 :Float64;
   bytesPerSecond @5 :Float64;
   elements @6 :UInt64;
-  # That it was handed in all.
+  # The total number of elements that the trainer was handed.
 }
 
 struct TaskStatus {
@@ -125,7 +127,7 @@ struct TaskStatus {
   window @9 :CacheWindow;
   # Absent: the job has no cross-trainer cache.
   operators @10 :List(OperatorStatus);
-  # Of the running pipeline, users before their inputs.
+  # The operators of the running pipeline, from its output to its sources.
 }
 
 struct RoundsStatus {
@@ -140,9 +142,9 @@ struct RoundsStatus {
   firstRound @3 :UInt64;
   # The first round of that epoch.
   tasks @4 :List(UInt64);
-  # The tasks that serve its rounds, in turn.
+  # The tasks that serve the rounds of the epoch, in turn.
   round @5 :UInt64;
-  # The next round of the foremost consumer, as it last reported.
+  # The next round of the consumer that is furthest ahead, as last reported.
 }
 
 struct JobStatus {
@@ -158,7 +160,7 @@ struct JobStatus {
   # running, finished, failed
   tasks @7 :List(TaskStatus);
   failure @8 :Text;
-  # Why the job failed; else empty.
+  # The reason why the job failed; else empty.
   lostTasks @9 :UInt64;
   # In the newest repetition: lost tasks that had rows which no consumer received.
   lostSplits @10 :UInt64;
@@ -185,30 +187,30 @@ struct SaveStatus {
     # A worker divides the dataset, and finds out what is in the folder.
     writing @1;
     finishing @2;
-    # All pieces are written.
+    # All pieces are written: they are being joined.
     saved @3;
     failed @4;
   }
 
   saveId @0 :UInt64;
   version @1 :UInt64;
-  # Changes with each change of the save.
+  # Increases with each change of the save.
   path @2 :Text;
   datasetId @3 :Text;
   state @4 :State;
   pieces @5 :UInt64;
-  # Zero until the number is known.
+  # Zero until the number of pieces is known.
   written @6 :UInt64;
   # The number of written pieces.
   rows @7 :UInt64;
   bytes @8 :UInt64;
   # Rows and bytes in these pieces.
   workers @9 :UInt32;
-  # The number of workers that have a step of it.
+  # The number of workers that have a step of the save.
   failure @10 :Failure;
-  # Why it failed.
+  # The reason why the save failed.
   wholeBecause @11 :Text;
-  # Why one worker writes it alone; else empty.
+  # The reason why one worker writes the dataset alone; else empty.
 }
 
 struct ServiceStatus {
@@ -220,12 +222,13 @@ struct ServiceStatus {
   tree @5 :Data;
   # The dispatcher's own SupervisionTree message.
   leftOut @6 :Text;
-  # What was left out of this answer because it would have been too large for a message; else empty.
+  # The parts that were left out of this answer because the message would have been too large; else
+  # empty.
   workDir @7 :Text;
-  # The directory with datasets and jobs. Empty: they are in memory, and end with the dispatcher's
-  # process.
+  # The directory with datasets and jobs. Empty: they are in memory, and are lost when the
+  # dispatcher's process ends.
   diskTrouble @8 :Text;
-  # Why nothing new is begun: that directory cannot be written. Else empty.
+  # The reason why nothing new is begun: that directory cannot be written. Else empty.
   workerAddresses @9 :List(ListEntryStatus);
   # The dispatcher's list of workers; empty: any worker may register.
   saves @10 :List(SaveStatus);

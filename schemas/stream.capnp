@@ -11,20 +11,21 @@ using TaskOutcome = import "task_outcome.capnp";
 using import "failure.capnp".Failure;
 
 struct Open {
-  # The first message on the channel, from the consumer; sent again after the link was lost.
+  # The first message on the channel, from the consumer. It is sent again after the link was lost.
 
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
   consumerId @2 :UInt64;
   received @3 :UInt64;
-  # Elements of this stream that the consumer has received: it continues after these.
+  # The number of elements of this stream that the consumer has received: the stream continues after
+  # these.
   handedOut @4 :UInt64;
-  # Elements of this stream that its trainer was handed.
+  # The number of elements of this stream that its trainer was handed.
   compression @5 :Compression.Compression;
   trainerId @6 :Text;
   # In a job with a cross-trainer cache: the id of the trainer whose place this stream shares.
   startsNewest @7 :Bool;
-  # A trainer that the cache does not know begins with the next element that is made, not with the
+  # A trainer that is new to the cache begins with the next element that is made, not with the
   # oldest element in the window.
   consumerIndex @8 :UInt32;
   # In coordinated reads: the seat of this consumer, which decides which element of each group it
@@ -32,22 +33,22 @@ struct Open {
 }
 
 struct Grant {
-  # How many elements were handed out, and how many may be sent. All fields are totals or states, so
-  # that a lost or repeated message does no harm.
+  # The number of elements that were handed out, and how many may be sent. All fields are totals or
+  # states, so that a lost or repeated message does no harm.
 
   handedOut @0 :UInt64;
-  # Elements of this stream that the trainer was handed: the task forgets these rows.
+  # The number of elements of this stream that the trainer was handed: the task drops these rows.
   elements @1 :UInt64;
-  # The task may send up to this element of the stream.
+  # The total number of elements of the stream that the task may send.
   bytes @2 :UInt64;
-  # How many bytes may be sent and not handed out; one element may always be sent.
+  # The number of bytes that may be sent and not handed out; one element may always be sent.
   waiting @3 :Bool;
-  # The trainer is blocked, and no stream has anything for it.
+  # The trainer is blocked in `next`, and no stream has anything for it.
   received @4 :UInt64;
-  # Elements of this stream that the consumer has received. Set in each grant once the task is
-  # `leaving`, and in coordinated reads; else it may be zero.
+  # The number of elements of this stream that the consumer has received. Set in each grant once the
+  # task is `leaving`, and in coordinated reads; otherwise it may be zero.
   claimed @5 :UInt64;
-  # The elements up to this one are claimed. Set if the blocks of the stream have `claimed`.
+  # The elements below this number are claimed. Set if the blocks of the stream have `claimed`.
   epoch @6 :UInt64;
   # In coordinated reads: the newest epoch that the consumer takes part in.
 }
@@ -57,61 +58,61 @@ struct Recall {
 
   id @0 :UInt64;
   keep @1 :UInt64;
-  # Elements that may be kept in addition to those handed out.
+  # The number of elements that may be kept in addition to those handed out.
 }
 
 struct Recalled {
   id @0 :UInt64;
   mark @1 :UInt64;
-  # Elements of this stream up to here stay with the consumer; the others are given back.
+  # Elements of this stream below this number stay with the consumer; the others are given back.
 }
 
 struct StreamBlock {
   first @0 :UInt64;
-  # Elements of this stream before this block; numbered without gaps.
+  # The number of elements of this stream before this block. Elements are numbered without gaps.
   block @1 :Block.Block;
   skipped @2 :UInt64;
   # The total of elements that left the window before this trainer was handed them.
   claimed @3 :UInt64;
-  # Not zero: the trainer may be handed elements up to this one; later ones only after they are
-  # claimed and confirmed. Zero: it may be handed all that it is sent.
+  # Not zero: the trainer may be handed the elements below this number; later ones only after they
+  # are claimed and confirmed. Zero: it may be handed all elements that the consumer is sent.
 }
 
 struct Claimed {
-  # The confirmation of a claim, if no block carries it.
+  # The confirmation of a claim, if no block contains it.
 
   elements @0 :UInt64;
-  # The trainer may be handed elements of the stream up to this one. If its consumer is lost, these
-  # go to nobody else.
+  # The trainer may be handed the elements of the stream below this number. If its consumer is lost,
+  # these go to no other reader.
 }
 
 struct StreamEnd {
   elements @0 :UInt64;
   # The stream ends after this many elements.
   outcome @1 :TaskOutcome.TaskOutcome;
-  # How the task ended. Only if all tasks end with `exhausted` were the sources read to their end.
+  # How the task ended. The sources were read to their end only if all tasks end with `exhausted`.
 }
 
 struct ReceivedByAll {
-  # In coordinated reads: how far a consumer may hand out.
+  # In coordinated reads: how many elements a consumer may hand out.
 
   epoch @0 :UInt64;
-  # The epoch that all consumers have reported to take part in.
+  # The epoch in which all consumers take part, according to their reports.
   elements @1 :UInt64;
-  # Elements of their streams that all consumers have received.
+  # The number of elements of their streams that all consumers have received.
 }
 
 struct StreamMessage {
   union {
     none @0 :Void;
-    # From the consumer.
+    # Messages from the consumer.
     open @1 :Open;
     grant @2 :Grant;
     recalled @3 :Recalled;
     close @4 :Void;
     # The consumer leaves.
 
-    # From the task.
+    # Messages from the task.
     block @5 :StreamBlock;
     recall @6 :Recall;
     end @7 :StreamEnd;
@@ -121,8 +122,8 @@ struct StreamMessage {
     # The answer to `open`: the consumer is one of the task's readers, and the task keeps the rows
     # of this stream for it.
     leaving @9 :Void;
-    # The task's worker leaves: the task sends what it has as fast as it is granted, and nothing
-    # after that.
+    # The task's worker leaves: the task sends what it has as far as grants allow, and nothing after
+    # that.
     claimed @11 :Claimed;
     receivedByAll @12 :ReceivedByAll;
   }

@@ -1,5 +1,5 @@
 @0xc7b2e58d41f0a936;
-# The supervision tree of a process, as `headrace status` shows it.
+# The supervision tree of a process, for `headrace status`.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -9,11 +9,11 @@ struct SupervisedChild {
   restart @1 :Restart;
   state @2 :State;
   restarts @3 :UInt64;
-  # How often it was restarted.
+  # The number of restarts of the child.
   lastReason @4 :Text;
-  # Why it last ended, with the chain of causes; empty if it never failed.
+  # The reason why the child last ended, with the chain of causes; empty if it never failed.
   below @5 :Supervisor;
-  # The children of the child; null if it is no supervisor.
+  # The children of the child; null if the child is not a supervisor.
 
   enum Restart {
     permanent @0;
@@ -33,7 +33,7 @@ struct Supervisor {
   # The names from the root to this supervisor, joined by '/'.
   strategy @1 :Strategy;
   children @2 :List(SupervisedChild);
-  # In the order in which they start.
+  # The children in the order in which they start.
   restarts @3 :UInt64;
   # The restarts of all children, present and past.
   abandoned @4 :UInt64;
@@ -47,13 +47,13 @@ struct Supervisor {
 }
 
 struct SupervisionTree {
-  # Of one process.
+  # The supervision tree of one process.
 
   process @0 :Text;
-  # For people: what it is and its process id.
+  # For users: the kind of process and its process id.
   roots @1 :List(Supervisor);
   restarts @2 :UInt64;
-  # How often its parent process restarted it.
+  # The number of times that its parent process has restarted it.
   lastReason @3 :Text;
   # How the previous process ended; empty if there was none.
 }

@@ -5,14 +5,14 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 enum TaskOutcome {
-  # A value that the receiver does not know is refused, never read as another.
+  # A value that the receiver does not define is refused, never read as another one.
 
   exhausted @0;
-  # It gave all that its sources had for it.
+  # The task gave all elements that its sources had for it.
   left @1;
-  # Its worker left first. What it had not begun is for others.
+  # The task's worker left first. What the task had not begun is for other tasks.
   failed @2;
-  # It could not continue.
+  # The task could not continue.
   stopped @3;
-  # Its job did not need it any more.
+  # The task's job no longer needed it.
 }

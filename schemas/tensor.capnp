@@ -20,7 +20,7 @@ struct TensorSpec {
 }
 
 struct Structure {
-  # How an element's tensors are arranged. Leaves are numbered depth first.
+  # The structure of an element's tensors. Leaves are numbered depth first.
 
   children @0 :List(Structure);
   names @1 :List(Text);

@@ -15,23 +15,23 @@ struct StartTask {
   repetition @3 :UInt64;
   processingMode @4 :Sharding.ShardingPolicy;
   graph @5 :Data;
-  # A Graph message. Empty: the worker may have it already; it answers notFound if it has not.
+  # A Graph message. Empty: the worker may have the graph already; if not, it answers notFound.
   seed @6 :UInt64;
-  # For operators without a seed of their own. Under OFF each task has its own, under DYNAMIC all
-  # have the same.
+  # The seed for operators that have none of their own. Under OFF each task has a seed of its own,
+  # under DYNAMIC all have the same.
   shared @7 :Bool;
   # Several consumers may read the task.
   fingerprint @8 :Data;
   # SHA-256 of the graph.
   readers @9 :TaskReaders;
-  # The readers at first.
+  # The readers at the time of the order.
   leaseNs @10 :UInt64;
   # The lease of the service: how long a link may be silent before both of its ends have noticed.
   eager @11 :Bool;
   # The task may lease splits before a reader opens a stream: no reader can take the repetition for
-  # finished without knowledge of this task.
+  # finished before it is informed of this task.
   shards @12 :UInt32;
-  # Under a static policy: how many workers share the dataset; else zero.
+  # Under a static policy: the number of shards of the dataset; otherwise zero.
   shard @13 :UInt32;
   # The shard of this worker, from zero.
   guarantee @14 :Sharding.Guarantee;
@@ -45,30 +45,31 @@ struct StartTask {
 }
 
 struct TaskReaders {
-  # The readers of a task, as its job names them. A consumer that is not named any more is gone, and
-  # rows that it was sent and has not handed out go to the others.
+  # The readers of a task, as its job names them. A consumer that is no longer named is gone, and
+  # the rows that it was sent and has not handed out go to the others.
 
   taskId @0 :UInt64;
   version @1 :UInt64;
   # An older message that arrives late is dropped.
   consumers @2 :List(UInt64);
   nodes @3 :List(UInt64);
-  # For each of the consumers, in their order: the node of its streams, as its links name it in the
-  # hello. Zero, or missing: any.
+  # For each of the consumers, in their order: the node of its streams, by its number in the hello
+  # of their links. Zero, or missing: any node.
   departed @4 :List(ReaderMark);
-  # Consumers that left in order, and how far they were: later rows that they were sent go to the
-  # others.
+  # Consumers that left in order, with the number of elements that each had handed out: later rows
+  # that they were sent go to the others.
 }
 
 struct ReaderMark {
-  # How far a consumer is with a task.
+  # A consumer's position in the stream of a task.
 
   consumerId @0 :UInt64;
   taskId @1 :UInt64;
   handedOut @2 :UInt64;
-  # Elements of its stream that its trainer was handed.
+  # The number of elements of its stream that its trainer was handed.
   received @3 :UInt64;
-  # Elements of its stream that it has received; set only where that is asked for.
+  # The number of elements of its stream that it has received; set only where the message that
+  # contains this requires it.
 }
 
 struct StopTask {
@@ -82,10 +83,10 @@ struct WorkerMessage {
     startTask @1 :StartTask;
     # ok
     stopTask @2 :StopTask;
-    # ok, also if there is no such task
+    # The answer is ok, even if there is no such task.
     readers @3 :TaskReaders;
-    # ok, or a failure (not_found): there is no such task
+    # The answer is ok, or a failure (not_found): there is no such task.
     saves @4 :Void;
-    # ok: there are steps of saves, for which the worker should ask
+    # There are steps of saves, which the worker should request. The answer is ok.
   }
 }
