@@ -15,7 +15,8 @@ inline constexpr size_t buffer_alignment = 64;
 
 class mutable_buffer;
 
-/// A view of immutable bytes that keeps them alive. Copying and slicing share the storage.
+/// A view of immutable bytes, which are not freed before the last view. Copies and slices share the
+/// storage.
 class buffer {
 public:
   buffer() noexcept = default;
@@ -53,7 +54,7 @@ private:
 class mutable_buffer {
 public:
   mutable_buffer() noexcept = default;
-  /// Throws std::bad_alloc.
+  /// Throws std::bad_alloc if there is not enough memory.
   explicit mutable_buffer(size_t size);
 
   std::byte* data() noexcept { return data_; }
@@ -95,7 +96,7 @@ public:
   void push_back(const T& x) {
     append(&x, sizeof(T));
   }
-  /// Removes the last bytes. @pre `size <= this->size()`
+  /// Shortens the content to `size` bytes. @pre `size <= this->size()`
   void truncate(size_t size) noexcept { size_ = size; }
   /// The appended bytes; the builder is empty afterwards.
   buffer finish();
@@ -105,7 +106,7 @@ private:
   size_t size_ = 0;
 };
 
-/// Freed large buffers are kept for reuse, up to 64 MiB in all; this returns them to the system.
+/// Returns freed large buffers to the system. Otherwise up to 64 MiB of them are kept for reuse.
 void release_free_buffers() noexcept;
 
 } // namespace headrace

@@ -11,7 +11,8 @@ namespace {
 
 constexpr auto alignment = std::align_val_t{buffer_alignment};
 
-// The distance between the sizes around `size`: a quarter of the power of two at or below it.
+// The distance between two capacities near `size`: a quarter of the largest power of two that is
+// not above it.
 size_t step_of(size_t size) noexcept { return std::bit_floor(size) / 4; }
 
 } // namespace
@@ -49,7 +50,7 @@ void buffer_pool::give(void* block, size_t capacity) noexcept {
       return;
     }
   } catch (const std::bad_alloc&) {
-    // The list has no room for it, so it is freed.
+    // The list is full, so the block is freed.
   }
   ::operator delete(block, alignment);
 }

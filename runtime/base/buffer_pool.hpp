@@ -7,11 +7,12 @@
 
 namespace headrace {
 
-/// Keeps freed large blocks of memory for reuse: fresh memory costs a page fault for every 4 KiB,
-/// which is more than reading a block from a socket. Bounded in bytes. Thread-safe.
+/// Keeps freed large blocks of memory for reuse, because new memory costs a page fault for every 4
+/// KiB, which takes longer than reading a block from a socket. The kept bytes are bounded.
+/// Thread-safe.
 class buffer_pool {
 public:
-  /// Keeps at most `limit` bytes.
+  /// `limit`: the most bytes that are kept.
   explicit buffer_pool(size_t limit) noexcept : limit_(limit) {}
   buffer_pool(const buffer_pool&) = delete;
   buffer_pool& operator=(const buffer_pool&) = delete;
@@ -26,10 +27,10 @@ public:
   /// The capacity of a block for `size` bytes: up to a quarter more. @pre `handles(size)`
   static size_t rounded(size_t size) noexcept;
 
-  /// Uninitialised, aligned to `buffer_alignment`. Throws std::bad_alloc. @pre `capacity ==
-  /// rounded(...)`
+  /// Returns uninitialised memory, aligned to `buffer_alignment`. Throws std::bad_alloc. @pre
+  /// `capacity == rounded(...)`
   void* take(size_t capacity);
-  /// Gives back what `take(capacity)` gave.
+  /// Gives back a block that `take(capacity)` returned.
   void give(void* block, size_t capacity) noexcept;
   /// Returns all kept blocks to the system.
   void trim() noexcept;
@@ -39,7 +40,7 @@ public:
 private:
   static size_t class_of(size_t capacity) noexcept;
 
-  // Four sizes between a power of two and the next.
+  // There are four capacities between a power of two and the next.
   static constexpr size_t classes = 4 * 10 + 1;
   mutable std::mutex mutex_;
   std::array<std::vector<void*>, classes> free_;

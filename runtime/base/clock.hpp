@@ -8,7 +8,7 @@ namespace headrace {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
-/// A duration as messages show it.
+/// A duration in seconds, for messages.
 constexpr double in_seconds(duration x) noexcept {
   return std::chrono::duration<double>(x).count();
 }
@@ -22,7 +22,7 @@ public:
   static const clock& system() noexcept;
 };
 
-/// Stands still until it is moved. Not thread-safe.
+/// A clock that stands still until it is set. Not thread-safe.
 class manual_clock final : public clock {
 public:
   time_point now() const noexcept override { return now_; }

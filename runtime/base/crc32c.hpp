@@ -5,8 +5,8 @@
 
 namespace headrace {
 
-/// The CRC-32C (Castagnoli) of some bytes; or of bytes with the checksum `before`, followed by
-/// these.
+/// The CRC-32C (Castagnoli) of `data`. If `before` is the checksum of other bytes, the result is
+/// that of these bytes followed by `data`.
 uint32_t crc32c(const std::byte* data, size_t size, uint32_t before = 0) noexcept;
 
 } // namespace headrace

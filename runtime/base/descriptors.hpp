@@ -9,34 +9,34 @@
 
 namespace headrace {
 
-/// Raises the soft limit of this process's descriptors (RLIMIT_NOFILE) to the hard one, at most to
-/// `most_descriptors`: the usual soft limit, 1024, is for programs that use select(). Programs
-/// started later inherit it. Returns the limit in force.
+/// Raises the soft limit of this process's descriptors (RLIMIT_NOFILE) to the hard limit, but at
+/// most to `most_descriptors`: the usual soft limit, 1024, is meant for programs that use select().
+/// Programs started later inherit the limit. Returns the limit in force.
 size_t raise_descriptor_limit() noexcept;
 inline constexpr size_t most_descriptors = size_t{1} << 20;
 
-/// How many descriptors this process may have.
+/// The number of descriptors that this process may have.
 size_t descriptor_limit() noexcept;
 
-/// True if all descriptors below half of the limit are in use. If one of these is free it is false,
-/// even if more than half are in use in all; but a caller that checks this first never takes one of
-/// the upper half. Costs three system calls. `any` is an open descriptor.
+/// True if all descriptors below half of the limit are in use. If one of these is free the result
+/// is false, even if more than half of all are in use; but a caller that calls this first never
+/// takes a descriptor of the upper half. Costs three system calls. `any` is an open descriptor.
 bool lower_half_of_descriptors_taken(int any) noexcept;
 
-/// How long and how often to try again.
+/// How long and how often a call is repeated.
 struct descriptor_patience {
   duration in_all = std::chrono::seconds{10};
   duration first_pause = std::chrono::milliseconds{1};
   duration longest_pause = std::chrono::milliseconds{500};
 };
 
-/// Calls `attempt` until it returns something else than -1 with `errno` EMFILE or ENFILE (the
-/// process or the system is out of descriptors, which others may free), with growing pauses, for a
+/// Calls `attempt` until it returns another result than -1 with `errno` EMFILE or ENFILE (the
+/// process or the system has no free descriptor, but one may be freed), with growing pauses, for a
 /// bounded time or until `stop`. Returns the last result, with its `errno`.
 int with_descriptors(const std::function<int()>& attempt, const std::stop_token& stop = {},
                      const descriptor_patience& patience = {});
 
-/// open(2) with O_CLOEXEC, repeated as by `with_descriptors`. -1: see `errno`.
+/// open(2) with O_CLOEXEC, repeated by `with_descriptors`. -1: see `errno`.
 int open_patiently(const std::string& path, int flags, const std::stop_token& stop = {});
 
 } // namespace headrace

@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-/// For messages, without zeros at the end: "2.5 s", "250 ms".
+/// A duration for messages, without trailing zeros: "2.5 s", "250 ms".
 std::string seconds_text(duration x);
 std::string milliseconds_text(duration x);
 

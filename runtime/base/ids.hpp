@@ -10,15 +10,15 @@ namespace headrace {
 /// The number in hexadecimal, without leading zeros.
 std::string to_hex(uint64_t x);
 
-/// A number that names one kind of thing and does not convert to the number of another kind.
+/// A number that identifies things of one kind and does not convert to the number of another kind.
 template <class Tag>
 struct strong_id {
   uint64_t value = 0;
 
-  /// Zero names nothing.
+  /// Zero identifies nothing.
   explicit operator bool() const noexcept { return value != 0; }
   friend auto operator<=>(const strong_id&, const strong_id&) = default;
-  /// In hexadecimal, as everywhere in messages for people.
+  /// The number in hexadecimal, as in all messages for users.
   friend std::string to_string(strong_id x) { return to_hex(x.value); }
 };
 
@@ -26,7 +26,7 @@ using worker_id = strong_id<struct worker_tag>;
 using job_id = strong_id<struct job_tag>;
 using task_id = strong_id<struct task_tag>;
 using consumer_id = strong_id<struct consumer_tag>;
-/// The number of a life of something that keeps its name when it is restarted.
+/// The number of a life of something that keeps its id when it is restarted.
 using incarnation = strong_id<struct incarnation_tag>;
 /// Chosen by a client for a request that creates something, so that the request may be repeated.
 using request_id = strong_id<struct request_tag>;

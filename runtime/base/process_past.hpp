@@ -5,9 +5,9 @@
 
 namespace headrace {
 
-/// The earlier processes in whose place this one runs.
+/// The earlier processes that this process replaces.
 struct process_past {
-  /// How often its parent process has restarted it.
+  /// The number of times that the parent process has restarted it.
   uint64_t restarts = 0;
   /// How the previous process ended; empty if there was none.
   std::string last_reason;

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// A `T`, or the status that says why there is none.
+/// A `T`, or the status with the reason why there is none.
 template <class T>
 class [[nodiscard]] result {
 public:
@@ -30,10 +30,10 @@ public:
   T* operator->() noexcept { return std::get_if<0>(&rep_); }
   const T* operator->() const noexcept { return std::get_if<0>(&rep_); }
 
-  /// Why there is no value; ok if there is one.
+  /// The reason why there is no value; ok if there is one.
   headrace::status status() const { return ok() ? headrace::status{} : std::get<1>(rep_); }
 
-  /// The value, or throws `error`.
+  /// The value. If there is none, throws `error`.
   T& value() & { return check(), **this; }
   const T& value() const& { return check(), **this; }
   T&& value() && { return check(), std::move(**this); }

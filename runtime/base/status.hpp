@@ -8,24 +8,24 @@
 
 namespace headrace {
 
-/// Why something failed. The names and meanings are the canonical codes that users of TensorFlow
-/// and gRPC know.
+/// The kind of a failure. The names and meanings are those of the canonical codes of gRPC and
+/// TensorFlow.
 enum class status_code : uint8_t {
   ok,
   cancelled,           ///< a stop was requested
   unknown,             ///< foreign code gave no better reason
   invalid_argument,    ///< the caller's value is wrong in any state of the system
-  deadline_exceeded,   ///< a bounded wait ended
+  deadline_exceeded,   ///< a wait with a time limit ended
   not_found,           ///< no such file, dataset, job ...
-  already_exists,      ///< something else has the id
+  already_exists,      ///< the id belongs to something else
   permission_denied,   ///< the request is understood, and not allowed
   resource_exhausted,  ///< memory, disk, descriptors
-  failed_precondition, ///< the call is right, the state is wrong
-  aborted,             ///< another change came first; may be repeated
+  failed_precondition, ///< the call is valid, but not in the present state
+  aborted,             ///< another change came first; the call may be repeated
   out_of_range,        ///< past the end
   unimplemented,       ///< this build has no such function
   internal,            ///< a defect of headrace
-  unavailable,         ///< nobody answers at the moment; may be repeated
+  unavailable,         ///< there is no answer at the moment; the call may be repeated
   data_loss,           ///< stored or received bytes are damaged
   unauthenticated,     ///< no valid certificate
 };
@@ -33,8 +33,8 @@ enum class status_code : uint8_t {
 /// The code's name as written in the enumeration, e.g. `invalid_argument`.
 std::string_view to_string(status_code code) noexcept;
 
-/// Outcome of something that can fail: ok, or a code and a text that names what is wrong, where,
-/// and what would be right. Copying shares the text; an ok status is one null pointer.
+/// The outcome of an operation that can fail: ok, or a code and a text with the problem, its place,
+/// and what would be valid. Copies share the text; an ok status is one null pointer.
 class [[nodiscard]] status {
 public:
   status() noexcept = default;

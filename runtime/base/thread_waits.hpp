@@ -22,7 +22,7 @@ struct thread_waits {
   wait_under_way* shows = nullptr; ///< where the wait that is under way is shown, if anywhere
 };
 
-/// Those of the calling thread.
+/// The waits of the calling thread.
 inline thread_waits& waits_here() noexcept {
   static thread_local thread_waits here;
   return here;
@@ -50,8 +50,8 @@ private:
   time_point began_ = clock::system().now();
 };
 
-/// While it exists, the calling thread's waits count from zero: what calls inside of a measured
-/// call have waited belongs to them alone.
+/// While this object exists, the calling thread's waits count from zero: waits inside a measured
+/// call are counted for that call alone.
 class own_waits {
 public:
   /// `shows`: where waits are shown while they last; may be null.
@@ -59,7 +59,7 @@ public:
     : outer_(std::exchange(waits_here(), {.shows = shows})) {}
   own_waits(const own_waits&) = delete;
   ~own_waits() { waits_here() = outer_; }
-  /// The waits since its construction, without those that inner measurements took.
+  /// The waits since the construction, without those that inner measurements have counted.
   const thread_waits& so_far() const noexcept { return waits_here(); }
 
 private:

@@ -5,9 +5,9 @@
 
 namespace headrace {
 
-/// Measures the cost of a piece of work for the calling thread, from construction on. If the thread
-/// did not wait for anything this is its CPU time, so that time in which other threads had the CPU
-/// does not count; else it is the elapsed time.
+/// Measures the cost of work on the calling thread, from construction on. If the thread did not
+/// wait, the cost is its CPU time, so that time in which other threads had the CPU does not count;
+/// otherwise it is the elapsed time.
 class work_timer {
 public:
   work_timer() noexcept;
@@ -16,7 +16,7 @@ public:
 private:
   struct reading {
     std::chrono::nanoseconds wall, cpu;
-    int64_t waits = 0; ///< how often the thread has given up the CPU voluntarily
+    int64_t waits = 0; ///< the number of times that the thread gave up the CPU voluntarily
   };
   static reading now() noexcept;
 

@@ -7,9 +7,9 @@
 
 namespace headrace {
 
-/// Reads a payload step by step, never beyond its end. Sizes are checked against the present bytes,
-/// so that later readers of the payload need not check them. Once a step has failed, all further
-/// steps fail.
+/// Reads a payload step by step, never beyond its end. Sizes are compared with the number of
+/// remaining bytes, so that later readers of the payload need not check them. Once a step has
+/// failed, all further steps fail.
 class basp_content {
 public:
   explicit basp_content(std::span<const char> bytes) : rest_(bytes) {}
@@ -17,7 +17,7 @@ public:
   std::optional<uint8_t> byte();
   std::optional<uint16_t> half();
   std::optional<uint64_t> word();
-  /// A count in groups of seven bits, the lowest first.
+  /// A count in groups of seven bits, the lowest group first.
   std::optional<size_t> count();
   std::optional<std::string_view> text();
   bool skip(size_t bytes);
@@ -26,7 +26,7 @@ public:
   std::optional<basp_node> node();
   /// Up to `most` texts.
   bool texts(size_t most);
-  /// A message of the framework, of a kind that nodes of ours send to actors: an envelope, or, if
+  /// A message of the framework of a kind that headrace nodes send to actors: an envelope, or, if
   /// `may_be_error`, the report that a request failed.
   bool message(bool may_be_error);
   /// The framework's error: code, category, and a context of simple values.
@@ -47,10 +47,10 @@ private:
   bool failed_ = false;
 };
 
-/// Numbers that stand for names in the framework's protocol. The framework's nodes send more to the
-/// actor with this name than our nodes send or need.
+/// A number that stands for the name of an actor in the framework's protocol. Other programs of the
+/// framework send more messages to the actor with this name than headrace nodes send or need.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
-/// The usual kind of a node's name.
+/// The usual kind of node name.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;
 
 } // namespace headrace

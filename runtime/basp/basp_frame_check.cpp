@@ -12,10 +12,10 @@ constexpr basp_verdict refuse(basp_refusal cause, const char* problem) {
 constexpr basp_verdict pass{};
 constexpr basp_verdict ignore{.what = fate::ignore};
 
-// A bit in the id of a direct message.
+// A bit in the id of a direct message, which is set in responses.
 constexpr uint64_t response_bit = uint64_t{1} << 63;
 constexpr uint64_t answered_bit = uint64_t{1} << 62;
-/// Set for messages of the framework's streams, which it does not check further.
+/// Set in messages of the framework's streams, which the framework does not check further.
 constexpr uint64_t stream_bit = uint64_t{1} << 61;
 
 /// The most names of programs, or of the types of an actor's interface.
@@ -91,7 +91,7 @@ basp_verdict basp_frame_check::server_handshake(basp_content in) {
   const auto node = in.node();
   if (!node || !in.texts(most_names) || !in.word() || !in.texts(most_names) || !in.at_end())
     return refuse(malformed, "a server's handshake that cannot be read");
-  peer_ = node; // this may be our own name: the framework then closes the connection
+  peer_ = node; // this may be the name of this node: the framework then closes the connection
   return pass;
 }
 
@@ -99,8 +99,8 @@ basp_verdict basp_frame_check::client_handshake(basp_content in) {
   const auto node = in.node();
   if (!node || !in.at_end())
     return refuse(malformed, "a client's handshake that cannot be read");
-  // We have connected to ourselves: the other side of the connection sees the server's handshake
-  // and closes.
+  // This node has connected to itself: the other side of the connection gets the server's handshake
+  // and closes the connection.
   if (*node == self_)
     return ignore;
   if (!greeted())
@@ -115,11 +115,11 @@ basp_verdict basp_frame_check::client_handshake(basp_content in) {
 basp_verdict basp_frame_check::direct_message(const basp_header& x, basp_content in) {
   if ((x.flags & basp_named_receiver) != 0)
     return ignore;
-  // Actors that would forward the answer: nodes of ours do not use them.
+  // The actors that would forward the answer, which headrace nodes do not use.
   const auto stages = in.count();
   if (!stages || *stages != 0)
     return refuse(foreign, "a message that is to be answered by way of others");
-  // An error that is no response would end the actor.
+  // An error that is not a response would end the actor.
   if (!in.message((x.data & response_bit) != 0) || !in.at_end())
     return refuse(foreign, "a message with another content than an envelope of its size");
   if (x.source_actor != 0 && senders_.insert(x.source_actor).second

@@ -11,24 +11,24 @@ namespace headrace {
 /// The decision about a frame.
 struct basp_verdict {
   enum class fate : uint8_t {
-    pass,   ///< give it to the framework
-    ignore, ///< drop it: it is valid, and not needed
-    leave,  ///< close the connection: the peer has only tested whether we are here
-    refuse, ///< close the connection, and count it
+    pass,   ///< pass the frame to the framework
+    ignore, ///< drop the frame: it is valid, and not needed
+    leave,  ///< close the connection: the peer has only tested whether this node listens
+    refuse, ///< close the connection, and count that
   };
   fate what = fate::pass;
-  basp_refusal cause = basp_refusal::malformed; ///< set if it is refused
-  const char* problem = "";                     ///< what was wrong, if it is refused
+  basp_refusal cause = basp_refusal::malformed; ///< set if the frame is refused
+  const char* problem = "";                     ///< the reason, if the frame is refused
 };
 
-/// Decides for one connection which frames are given to the framework: complete ones that a node of
-/// ours would send at that point of a conversation, with correct sizes. Given other frames, release
-/// 0.17 of the framework follows null pointers, fills memory or confuses types.
+/// Decides for one connection which frames are passed to the framework: complete ones, with correct
+/// sizes, that a headrace node would send at that point of the conversation. Other frames make
+/// release 0.17 of the framework follow null pointers, fill memory or confuse types.
 class basp_frame_check {
 public:
   enum class side : uint8_t { accepted, connected };
 
-  /// `self` is this node's own name.
+  /// `self`: the name of this node.
   basp_frame_check(side mine, basp_node self) : side_(mine), self_(self) {}
 
   /// Decides before any of the payload is read. For a frame without a payload this is the only
@@ -37,10 +37,10 @@ public:
   /// Decides about the payload of a header that was not refused. It has the announced size.
   basp_verdict payload(const basp_header& x, std::span<const char> bytes);
 
-  /// True if the peer has introduced itself.
+  /// True if the peer has sent its handshake.
   bool greeted() const noexcept { return peer_.has_value(); }
 
-  /// The most actors of the peer that live and have sent something. The framework keeps a proxy for
+  /// The most living actors of the peer that have sent a message. The framework keeps a proxy for
   /// each.
   static constexpr size_t most_senders = size_t{1} << 16;
 

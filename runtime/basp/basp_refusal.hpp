@@ -7,17 +7,18 @@
 
 namespace headrace {
 
-/// Why this node closed a connection of the actor port.
+/// The reason why this node closed a connection of the actor port.
 enum class basp_refusal : uint8_t {
   malformed,   ///< not a frame of the protocol, or one that contradicts itself
-  oversized,   ///< announced a larger payload than we ever send
-  out_of_turn, ///< a handshake at the wrong time, or another frame where there must be one
+  oversized,   ///< the peer announced a larger payload than headrace ever sends
+  out_of_turn, ///< a handshake at the wrong time, or another frame in place of a handshake
   foreign,     ///< well formed, but not a frame that headrace sends
-  impostor,    ///< sent in the name of another node, or for another one
-  /// Had not sent its handshake when too many others came, or too many descriptors are in use.
+  impostor,    ///< the frame was sent in the name of another node, or for another node
+  /// The peer had not sent its handshake when there were too many such connections, or too few free
+  /// descriptors.
   crowded,
-  silent, ///< did not send its handshake in time
-  unread, ///< sends requests and does not read the answers
+  silent, ///< the peer did not send its handshake in time
+  unread, ///< the peer sends requests and does not read the answers
 };
 inline constexpr size_t basp_refusals = 8;
 

@@ -55,7 +55,7 @@ void guarded_broker::pass_on() { inner_(current_mailbox_element()->content()); }
 
 void guarded_broker::add(handle_type handle, side mine) {
   forget(handle);
-  // The cleanup of the closed connection with this handle must not run after the new one's
+  // The cleanup of the closed connection with this handle must run before the new connection's
   // handshake.
   if (late_cleanups_.contains(handle))
     connection_cleanup(handle, caf::sec::none);
@@ -110,8 +110,8 @@ void guarded_broker::on_tick(caf::timespan lease) {
       break;
     refuse(oldest, basp_refusal::silent, "it did not greet in time");
   }
-  // The framework would close these connections, too, but keep their descriptors until the peers
-  // close.
+  // The framework would close these connections, too, but would keep their descriptors until the
+  // peers close them.
   std::vector<handle_type> lost;
   for (const auto& [handle, it] : ctx)
     if (lease > lease.zero() && it.last_seen + lease < now)
@@ -130,7 +130,7 @@ void guarded_broker::end(handle_type handle, caf::sec why) {
   connection_cleanup(handle, why);
   if (!valid(handle))
     return;
-  // Closing a connection alone would wait for the peer to close its side.
+  // `close` by itself would wait for the peer to close its side.
   ::shutdown(descriptor_of(handle), SHUT_RDWR);
   close(handle);
 }
@@ -186,7 +186,7 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
     it.payload.insert(it.payload.end(), x.buf.begin(), x.buf.end());
     if (it.payload.size() < frame.payload_bytes) {
       if (it.check.greeted())
-        set_context(x.handle); // it has sent something
+        set_context(x.handle); // the peer has sent something on this connection
       return read(x.handle, frame.payload_bytes - it.payload.size());
     }
   }

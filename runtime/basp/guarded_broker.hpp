@@ -14,12 +14,12 @@
 
 namespace headrace {
 
-/// The guard of the network that `load_guarded_network` loaded.
+/// The guard that `load_guarded_network` put into the system.
 network_guard& guard_of(caf::actor_system& system);
 
-/// The framework's broker with a check before it. It reads frames itself, payloads in pieces, so
-/// that memory grows only as bytes arrive, and gives the framework complete frames that passed the
-/// check.
+/// The framework's broker with a check before it. It reads frames itself, and payloads in pieces,
+/// so that the memory grows only as bytes arrive. It passes complete frames to the framework if
+/// they passed the check.
 class guarded_broker final : public caf::io::basp_broker {
 public:
   explicit guarded_broker(caf::actor_config& config);
@@ -27,8 +27,8 @@ public:
   caf::behavior make_behavior() override;
   const char* name() const override { return "headrace.guarded_broker"; }
 
-  /// The framework would ask each new node for a server that starts actors, which is not used, and
-  /// would keep the asking actor for ever.
+  /// The framework would request of each new node a server that starts actors. That server is not
+  /// used, and the requesting actor would never end.
   void learned_new_node_directly(const caf::node_id&, bool) override {}
   void learned_new_node_indirectly(const caf::node_id&) override {}
 
@@ -42,7 +42,7 @@ private:
     time_point since;
     std::optional<basp_header> frame; ///< the header of the frame whose payload is being read
     std::array<char, basp_header::bytes> header{};
-    std::vector<char> payload; ///< the part that has arrived
+    std::vector<char> payload; ///< the part of the payload that has arrived
   };
 
   void on_new(const caf::io::new_connection_msg& x);
@@ -56,10 +56,10 @@ private:
   void forget(handle_type handle);
   void refuse(handle_type handle, basp_refusal cause, const std::string& problem);
   void end(handle_type handle, caf::sec why = caf::sec::disconnect_during_handshake);
-  /// Carries out the verdict. True if the framework gets the frame.
+  /// Carries out the verdict. True if the frame is passed to the framework.
   bool carry_out(handle_type handle, const basp_verdict& verdict, const basp_header& frame);
   void read(handle_type handle, size_t bytes);
-  /// Lets the framework handle this actor's present message.
+  /// Lets the framework handle the present message of this actor.
   void pass_on();
   /// False if the connection was closed.
   bool pass_part(handle_type handle, std::vector<char>& bytes);
@@ -68,13 +68,13 @@ private:
   basp_node self_;
   caf::behavior inner_;
   std::unordered_map<handle_type, connection> connections_;
-  /// Accepted connections without a handshake so far, by number, the oldest first.
+  /// Accepted connections that have not sent a handshake, by number, the oldest first.
   std::map<uint64_t, handle_type> ungreeted_;
-  /// Closed connections that the framework has not forgotten yet. A new connection may get the same
-  /// handle before that.
+  /// Closed connections whose cleanup in the framework has not run yet. A new connection may get
+  /// the same handle before that.
   std::unordered_map<handle_type, size_t> late_cleanups_;
   uint64_t last_number_ = 0;
-  std::vector<char> header_; ///< kept between frames, as every frame needs it
+  std::vector<char> header_; ///< reused for all frames
 };
 
 } // namespace headrace

@@ -12,20 +12,21 @@
 namespace headrace {
 
 struct guarded_network_options {
-  /// Refusals are logged here: of each cause the first, the tenth, the hundredth ...
+  /// The log for refusals: of each cause the first, the tenth, the hundredth and so on are logged.
   logger log;
   /// The registry for the metrics of refusals (`actor_port_metric`); null: a registry of its own.
   std::shared_ptr<metric_registry> metrics;
-  /// The time that a new connection has for its handshake.
+  /// The time within which a new connection must send its handshake.
   duration greet_within = std::chrono::seconds{5};
-  /// The most connections without a handshake so far; of more, the oldest is closed.
+  /// The most connections that have not sent a handshake; if there are more, the oldest is closed.
   size_t most_ungreeted = 64;
-  /// The bytes that may wait to be written to a peer when it sends something.
+  /// The most bytes that may be unwritten for a peer when the peer sends something.
   size_t most_unread_bytes = size_t{256} << 20;
 };
 
 /// Loads the framework's network into an actor system, with a check (basp_frame_check) of every
-/// frame that its connections bring, whether with TLS or without. Release 1.1 is loaded as it is.
+/// frame that arrives on its connections, with TLS or without. Release 1.1 is loaded without this
+/// check.
 void load_guarded_network(caf::actor_system_config& config, guarded_network_options options);
 
 } // namespace headrace

@@ -8,14 +8,14 @@
 namespace headrace {
 
 namespace actor_port_metric {
-/// With the label `cause`.
+/// Has the label `cause`.
 inline constexpr counter_info refused{
   {"headrace_actor_connections_refused", "",
    "Connections of the actor port that were closed because of what they sent, or did not send, by "
    "cause."}};
 } // namespace actor_port_metric
 
-/// Counts and logs what is refused. Thread-safe.
+/// Counts and logs refusals. Thread-safe.
 class network_guard {
 public:
   explicit network_guard(guarded_network_options options);
@@ -25,7 +25,7 @@ public:
 
 private:
   guarded_network_options options_;
-  std::array<counter*, basp_refusals> counts_{}; ///< in `options_.metrics`
+  std::array<counter*, basp_refusals> counts_{}; ///< counters in `options_.metrics`
 };
 
 } // namespace headrace

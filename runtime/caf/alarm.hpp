@@ -12,12 +12,12 @@ namespace headrace::port {
 /// The only timer of an actor whose core has many deadlines. A member of the actor's state.
 ///
 /// The actor calls `set` with the core's earliest deadline after each event, and handles the
-/// reminder `(Atom, uint64_t epoch)`: if `due(epoch)` is true, it calls the core's `timer` and
-/// `set` again. If a deadline is moved to a later time or removed, nothing is sent: the reminder
-/// comes at the earlier time, and the core then has nothing to do.
+/// reminder `(Atom, uint64_t epoch)`: if `due(epoch)` is true, it calls the core's `timer` and then
+/// `set`. If a deadline is moved to a later time or removed, no message is sent: the reminder
+/// arrives at the earlier time, and the core then has nothing to do.
 class alarm {
 public:
-  /// Makes sure that a reminder comes at `deadline` or earlier. Does nothing without a deadline.
+  /// Ensures that a reminder arrives at `deadline` or earlier. Does nothing without a deadline.
   template <class Self, class Atom>
   void set(Self* self, Atom what, std::optional<time_point> deadline) {
     if (!deadline || (armed_ && *armed_ <= *deadline))
@@ -26,7 +26,7 @@ public:
     remind(self, std::max(*deadline - self->clock().now(), duration{0}), what, ++epoch_);
   }
 
-  /// A reminder came. False: an earlier time was set since, so this reminder is void.
+  /// A reminder arrived. False: an earlier time was set since, so this reminder is void.
   bool due(uint64_t epoch) noexcept {
     if (epoch != epoch_ || !armed_)
       return false;

@@ -9,13 +9,13 @@ HEADRACE_ERROR_ENUM(headrace::status_code, "headrace")
 
 namespace headrace {
 
-/// A status as the framework's error: what a handler returns and an actor ends with. Code and text
-/// travel. Ok becomes no error.
+/// A status in the form of the framework's error, which handlers return and with which actors end.
+/// It contains code and text. Ok results in no error.
 caf::error to_error(const status& why);
 
-/// The reverse of `to_error`. Errors of the framework itself become the nearest code with a text:
-/// time-outs are `deadline_exceeded`, a dead or unreachable actor is `unavailable`, a kill is
-/// `cancelled`.
+/// The reverse of `to_error`. An error of the framework itself results in the nearest code with a
+/// text: a time-out is `deadline_exceeded`, an actor that has ended or cannot be reached is
+/// `unavailable`, a kill is `cancelled`.
 status to_status(const caf::error& why);
 
 #if !HEADRACE_CAF_LEGACY

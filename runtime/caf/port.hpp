@@ -1,7 +1,7 @@
 #pragma once
 
-/// The only seam between the project and the release of the actor framework: names that differ
-/// between 0.17 and 1.1 are used here and in the files beside this one, and nowhere else.
+/// The interface between headrace and the release of the actor framework: names that differ between
+/// 0.17 and 1.1 are used here and in the other files of this folder, and nowhere else.
 
 #include <caf/all.hpp>
 #include <caf/config.hpp>
@@ -39,7 +39,7 @@ template <class Out, class... In>
 struct to_clause<caf::result<Out>(In...)> {
   using type = typename caf::replies_to<In...>::template with<Out>;
 };
-/// Handle to an actor with the interface `Signatures`, each written `caf::result<Out>(In...)`.
+/// A handle to an actor with the interface `Signatures`, each written `caf::result<Out>(In...)`.
 template <class... Signatures>
 using handle = caf::typed_actor<typename to_clause<Signatures>::type...>;
 #else
@@ -67,9 +67,9 @@ bool is(const caf::error& why, Code code) {
 // -- actors from a state class ----------------------------------------------------
 
 #if HEADRACE_CAF_LEGACY
-/// An actor that owns a `State` for as long as it runs. `State` has `handle_type`, `name`, a
-/// constructor `(self_pointer<handle_type>, args...)` and `make_behavior()`. An exception of the
-/// constructor or of a handler ends the actor, with its text as the reason.
+/// An actor that owns a `State` until it ends. `State` has `handle_type`, `name`, a constructor
+/// `(self_pointer<handle_type>, args...)` and `make_behavior()`. An exception of the constructor or
+/// of a handler ends the actor, with the text of the exception as the reason.
 template <class State>
 class shell final : public State::handle_type::base {
 public:
@@ -77,7 +77,7 @@ public:
 
   template <class... Args>
   explicit shell(caf::actor_config& cfg, Args&&... args) : super(cfg) {
-    // std::function wants copies, and arguments may be move-only.
+    // std::function must be copyable, and arguments may be move-only.
     auto xs = std::make_shared<std::tuple<std::decay_t<Args>...>>(std::forward<Args>(args)...);
     make_ = [this, xs] {
       std::apply([this](auto&... x) { state_.emplace(this, std::move(x)...); }, *xs);
@@ -126,7 +126,7 @@ typename State::handle_type spawn(Host&& host, Args&&... args) {
 
 // -- sending ------------------------------------------------------------------------
 
-/// Sends and expects an answer within `limit`: `.then(on_value, on_error)`.
+/// Sends a message and expects an answer within `limit`: `.then(on_value, on_error)`.
 template <class Self, class Handle, class... Args>
 auto request(Self* self, const Handle& to, caf::timespan limit, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -135,8 +135,8 @@ auto request(Self* self, const Handle& to, caf::timespan limit, Args&&... xs) {
   return self->mail(std::forward<Args>(xs)...).request(to, limit);
 #endif
 }
-/// Sends without a sender: no answer and no error can come back. Commands are sent in this way,
-/// because a plain send to a handler that fails would end the sender.
+/// Sends a message without a sender, so that no answer and no error can be returned. Commands are
+/// sent in this way, because a plain send to a handler that fails would end the sender.
 template <class Handle, class... Args>
 void tell(const Handle& to, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -145,7 +145,7 @@ void tell(const Handle& to, Args&&... xs) {
   caf::anon_mail(std::forward<Args>(xs)...).send(to);
 #endif
 }
-/// As `tell`, but before all messages that wait in the mailbox.
+/// As `tell`, but the message is put before all messages that wait in the mailbox.
 template <class Handle, class... Args>
 void tell_urgently(const Handle& to, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -154,8 +154,8 @@ void tell_urgently(const Handle& to, Args&&... xs) {
   caf::anon_mail(std::forward<Args>(xs)...).urgent().send(to);
 #endif
 }
-/// Sends a message to the actor itself after `delay`, by the system's (or the test's) clock. It
-/// cannot be cancelled: put an epoch into the message and ignore old ones.
+/// Sends a message to the actor itself after `delay`, by the clock of the system (or the test). It
+/// cannot be cancelled: put an epoch into the message and ignore messages with an old epoch.
 template <class Self, class... Args>
 void remind(Self* self, caf::timespan delay, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -167,7 +167,7 @@ void remind(Self* self, caf::timespan delay, Args&&... xs) {
     .send(caf::actor_cast<caf::actor>(self));
 #endif
 }
-/// Lets `to` answer in this actor's place.
+/// Lets `to` answer the request in place of this actor.
 template <class Self, class Handle, class... Args>
 auto delegate(Self* self, const Handle& to, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -176,7 +176,7 @@ auto delegate(Self* self, const Handle& to, Args&&... xs) {
   return self->mail(std::forward<Args>(xs)...).delegate(to);
 #endif
 }
-/// Asks an actor to end, with a reason that its state sees as an exit.
+/// Requests an actor to end, with a reason that its state receives as an exit message.
 template <class Handle>
 void ask_to_exit(const Handle& whom, caf::exit_reason why = caf::exit_reason::user_shutdown) {
   caf::anon_send_exit(whom, why);
@@ -202,7 +202,8 @@ inline caf::atom_value word(const std::string& text) { return caf::atom_from_str
 #else
 inline std::string word(std::string text) { return text; }
 #endif
-/// Makes the types of a type-id block known. Called by a configuration's constructor, once a block.
+/// Registers the types of a type-id block. Called by a configuration's constructor, once for each
+/// block.
 template <class Block>
 void register_types(caf::actor_system_config& cfg) {
 #if HEADRACE_CAF_LEGACY
@@ -215,7 +216,7 @@ void register_types(caf::actor_system_config& cfg) {
 #endif
 }
 
-/// The blocks that `announce` was called for.
+/// The blocks for which `announce` was called.
 inline std::vector<void (*)(caf::actor_system_config&)>& announced() {
   static std::vector<void (*)(caf::actor_system_config&)> blocks;
   return blocks;
@@ -236,7 +237,7 @@ inline void register_announced(caf::actor_system_config& cfg) {
 
 } // namespace headrace::port
 
-/// Makes an enumeration usable as an error code. On 1.1 it needs a type id, too.
+/// Makes an enumeration usable as an error code. Release 1.1 also requires a type id for it.
 #if HEADRACE_CAF_LEGACY
 #  define HEADRACE_ERROR_ENUM(type, category) CAF_ERROR_CODE_ENUM(type, category)
 #else

@@ -12,7 +12,7 @@ void watcher::on_down(const caf::down_msg& what) {
   const auto ended = watched_.find(what.source);
   if (ended == watched_.end())
     return;
-  // A callback may add and remove watches, so each is looked up just before its call.
+  // A callback may add and remove watches, so each watch is looked up just before it is called.
   std::vector<token> due;
   for (const auto& entry : ended->second) due.push_back(entry.first);
   for (auto id : due)

@@ -6,27 +6,27 @@
 
 namespace headrace::port {
 
-/// Calls back when watched actors end. An actor's state has at most one, as its member, and lends
-/// it to its parts; no other down handler may be installed.
+/// Calls a callback when a watched actor ends. An actor's state has at most one watcher, as a
+/// member, and lends it to its parts; no other down handler may be installed.
 class watcher {
 public:
   using callback = std::function<void(const caf::error&)>;
-  /// Names one watch, never 0.
+  /// Identifies a watch; never 0.
   using token = uint64_t;
 
   explicit watcher(caf::scheduled_actor* self);
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
-  /// Calls `on_down` once, from this actor, with the reason (none: it ended normally). If the actor
-  /// has ended already, the call follows by a message.
+  /// Calls `on_down` once, from this actor, with the reason (ok: the watched actor ended normally).
+  /// If that actor has ended already, the call follows after a message.
   template <class Handle>
   token watch(const Handle& whom, callback on_down) {
     return add(caf::actor_cast<caf::actor>(whom), std::move(on_down));
   }
-  /// Cancels a watch; does nothing if it has called already.
+  /// Cancels a watch. Does nothing if its callback was called already.
   void forget(token id);
-  /// The number of watches that have neither called nor been cancelled.
+  /// The number of watches whose callbacks were neither called nor cancelled.
   size_t size() const noexcept;
 
 private:

@@ -8,14 +8,14 @@
 
 namespace headrace {
 
-/// A journal with several owners, one of which closes it before the receivers of its callbacks are
-/// destroyed. Thread-safe as the journal itself.
+/// A journal with several owners, one of which closes it before the objects are destroyed to which
+/// its callbacks refer. Thread-safe, as the journal is.
 class closable_journal final : public journal {
 public:
   explicit closable_journal(std::unique_ptr<journal> of) : open_(std::move(of)) {}
 
   /// Writes what is queued, as the journal's destructor does. Later calls of `append` are aborted
-  /// at once. No callback comes after this has returned, except to a concurrent `append`.
+  /// at once. After the return no callback is called, except by a concurrent `append`.
   void close() {
     std::shared_ptr<journal> last;
     std::lock_guard lock{mutex_};

@@ -7,9 +7,9 @@
 
 namespace headrace::detail {
 
-/// Decides when the next commit may begin: on average one in each `spacing`, and up to `burst` at
-/// once after a pause. So a few steps in a row, as at the beginning of an iteration, do not wait,
-/// and under a steady load appends share commits.
+/// Decides when the next commit may begin: on average one commit per `spacing`, and up to `burst`
+/// commits at once after a pause. So a few steps in a row, for instance at the beginning of an
+/// iteration, do not wait, and under a steady load several appends share a commit.
 class commit_pace {
 public:
   commit_pace(duration spacing, uint32_t burst) : spacing_(spacing), burst_(burst) {}
@@ -20,7 +20,7 @@ public:
 private:
   duration spacing_;
   int64_t burst_;
-  /// When the commits so far would have ended if they had been evenly spaced.
+  /// The time at which the commits so far would have ended if they had been evenly spaced.
   time_point paid_{};
 };
 

@@ -21,7 +21,7 @@ result<disk_reserve> disk_reserve::open(const std::string& path, uint64_t bytes)
   const int fd =
     with_descriptors([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, everybody); });
   if (fd < 0) {
-    if (errno == ENOSPC || errno == EDQUOT) // there is no room even for a name
+    if (errno == ENOSPC || errno == EDQUOT) // there is no room even for the name of the file
       return disk_reserve{-1, bytes};
     return file_error(path, "open", errno);
   }

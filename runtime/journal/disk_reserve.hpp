@@ -7,19 +7,19 @@
 
 namespace headrace::detail {
 
-/// A file that only occupies space on a disk. It is given up when the disk is full.
+/// A file that only occupies space on a disk. It is deleted when the disk is full.
 class disk_reserve {
 public:
-  /// Occupies the space, unless the disk is full: then `held` is false. There is no file for 0
-  /// bytes.
+  /// Occupies the space, unless the disk is full: then `held` is false. For 0 bytes no file is
+  /// made.
   static result<disk_reserve> open(const std::string& path, uint64_t bytes);
   disk_reserve(disk_reserve&& other) noexcept;
   disk_reserve& operator=(disk_reserve&& other) noexcept;
   ~disk_reserve();
 
   uint64_t bytes() const noexcept { return bytes_; }
-  /// The free space that the disk must have before the reserve is taken again. It is more than the
-  /// reserve, so that the writers which needed its space can have it.
+  /// The free space that the disk must have before the reserve is made again. It is larger than the
+  /// reserve, so that space is left for the writers that needed it.
   uint64_t needs() const noexcept { return bytes_ + bytes_ / 4; }
   /// True if the space is occupied.
   bool held() const noexcept { return held_; }

@@ -10,40 +10,41 @@
 
 namespace headrace {
 
-/// Streams of records that survive the process. A stream is named by any 64-bit number and has one
-/// writer at a time; several threads may write different streams at once. The order of calls is
+/// Streams of records that survive the process. A stream is identified by a 64-bit number and has
+/// one writer at a time; several threads may write different streams at once. The order of calls is
 /// kept over all streams: after a crash the journal has the effects of the first n calls, for some
 /// n, and at least of those that were reported as kept.
 ///
 /// Records that wait to be written are in memory, which is not bounded here: a caller must wait for
-/// `done` before it appends much more.
+/// `done` before it appends many more.
 class journal {
 public:
   virtual ~journal() = default;
 
-  /// Called once. ok: the record would survive a loss of power; `aborted`: the journal ended first;
-  /// `invalid_argument`: the record is too large and is not kept. Called from a thread of the
-  /// journal, or inside `append`; must not block.
+  /// Called once. ok: the record would survive a loss of power; `aborted`: the journal was closed
+  /// before the record was written; `invalid_argument`: the record is too large and is not kept.
+  /// Called from a thread of the journal, or inside `append`; must not block.
   using done = std::function<void(status)>;
 
-  /// Appends a record to the stream; it is kept whole or not at all. Never blocks on the disk.
+  /// Appends a record to the stream; the record is kept whole or not at all. Never blocks on the
+  /// disk.
   virtual void append(uint64_t stream, buffer record, done then) = 0;
-  /// Replaces all records of the stream so far by `state`. Ordered with `append`. If the state is
-  /// too large to be kept, the records stay.
+  /// Replaces all records of the stream so far by `state`. The order with calls of `append` is
+  /// kept. If the state is too large to be kept, the records stay.
   virtual void settle(uint64_t stream, buffer state) = 0;
-  /// Removes a stream. Ordered with `append`.
+  /// Removes a stream. The order with calls of `append` is kept.
   virtual void drop(uint64_t stream) = 0;
 
-  /// The content of a stream: its newest state, and the records since.
+  /// The content of a stream: its newest state, and the records after that.
   struct kept {
     std::optional<buffer> state;
     std::vector<buffer> records;
   };
-  /// Moves out the content that a stream had when the journal was opened; empty if it did not
-  /// exist. Must be called at most once for each stream, before all other calls for it:
-  /// `failed_precondition` afterwards.
+  /// Moves out the content that a stream had when the journal was opened; empty if the stream did
+  /// not exist. Must be called at most once for each stream, before all other calls for it; after
+  /// those it returns `failed_precondition`.
   virtual result<kept> recover(uint64_t stream) = 0;
-  /// The streams with content, including content that waits to be written; ascending.
+  /// The streams with content, including content that waits to be written, in ascending order.
   virtual std::vector<uint64_t> streams() = 0;
 };
 

@@ -6,8 +6,8 @@
 
 namespace headrace::detail {
 
-/// The total of all rows of a journal. It is written with each commit and compared when the rows
-/// are read, so that a missing row is noticed.
+/// The total of all rows of a journal. It is written with each commit, and compared when the rows
+/// are read, so that a missing row is detected.
 struct journal_total {
   uint64_t rows = 0;
   uint64_t crcs = 0; ///< sum of the checksums
@@ -23,14 +23,14 @@ struct journal_total {
   friend bool operator==(const journal_total&, const journal_total&) = default;
 };
 
-/// One call of a journal, with all that its rows need. It may be written again after a failure,
-/// with the same result.
+/// One call of a journal, with all data for its rows. It may be written again after a failure, with
+/// the same result.
 struct journal_change {
   enum class kind : uint8_t { append, settle, drop };
   kind what = kind::append;
   uint64_t stream = 0;
-  /// append: the record's place in its stream, counted from 0. settle: how many records the state
-  /// stands for.
+  /// For append: the place of the record in its stream, counted from 0. For settle: the number of
+  /// records that the state replaces.
   uint64_t number = 0;
   uint32_t crc = 0;
   buffer bytes = {};
@@ -38,7 +38,7 @@ struct journal_change {
   journal_total total = {};
 };
 
-/// The checksum of a row and its place, so that a row in a wrong place is noticed.
+/// The checksum of a row and of its place, so that a row in a wrong place is detected.
 uint32_t row_checksum(journal_change::kind what, uint64_t stream, uint64_t number,
                       const buffer& bytes) noexcept;
 

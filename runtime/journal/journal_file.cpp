@@ -13,7 +13,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Identifies the file that has a name.
+/// Identifies the file to which a name refers.
 struct file_identity {
   dev_t device = 0;
   ino_t number = 0;
@@ -26,11 +26,11 @@ struct file_identity {
   friend bool operator==(const file_identity&, const file_identity&) = default;
 };
 
-// Exclusive locking: no other process has the file, so SQLite keeps the index of the log in its own
-// memory. EXTRA: the log is synced with each commit; it differs from FULL only while the file is
-// made, with a rollback journal, which must not reappear after a crash when the log has begun. When
-// its pages are in the file, the log begins anew; a log that a large commit has made large is
-// truncated then. Deleted content need not be overwritten.
+// Exclusive locking: no other process opens the file, so SQLite keeps the index of the log in its
+// own memory. EXTRA: the log is synced with each commit; it differs from FULL only while the file
+// is made, with a rollback journal, which must not reappear after a crash when the log has begun.
+// When the pages of the log are in the file, the log begins anew; a log that a large commit has
+// made large is truncated then. Deleted content need not be overwritten.
 constexpr auto settings = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = EXTRA;"
                           "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216;"
                           "PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;"
@@ -140,7 +140,7 @@ private:
     return damage ? damaged_journal(log_path(), *damage) : status{};
   }
 
-  /// Checks the structure of the file: with a damaged list of free pages, used ones would be
+  /// Checks the structure of the file: if its list of free pages is damaged, pages in use would be
   /// overwritten.
   status check_pages() {
     HEADRACE_ASSIGN(const auto found, file_.text("PRAGMA quick_check(1)"));

@@ -12,20 +12,20 @@
 
 namespace headrace::detail {
 
-/// Why a write failed; converts to false if it succeeded.
+/// The reason why a write failed; converts to false if the write succeeded.
 struct write_failure {
   status why = {};
   bool full = false; ///< there was no space
   explicit operator bool() const noexcept { return !why.ok(); }
 };
 
-/// All that a journal holds.
+/// The complete content of a journal.
 struct journal_contents {
   std::unordered_map<uint64_t, journal::kept> streams;
   journal_ledger ledger;
 };
 
-/// The SQLite file of a journal. Errors name it. One thread at a time.
+/// The SQLite file of a journal. Errors name the file. To be used by one thread at a time.
 class journal_file {
 public:
   static result<std::unique_ptr<journal_file>>
@@ -33,10 +33,10 @@ public:
        std::span<const char* const> steps = journal_steps());
   virtual ~journal_file() = default;
 
-  /// Reads and checks everything.
+  /// Reads and checks the complete content.
   virtual result<journal_contents> read() = 0;
-  /// Writes one transaction. It is durable once this has returned without a failure. After a
-  /// failure nothing of it is written, and it may be repeated.
+  /// Writes one transaction, which is durable when this has returned without a failure. After a
+  /// failure no part of it is written, and the call may be repeated.
   virtual write_failure write(std::span<const journal_change> changes) = 0;
   /// The number of pages in the write-ahead log.
   virtual int log_pages() const = 0;

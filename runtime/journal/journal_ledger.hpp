@@ -7,18 +7,19 @@
 
 namespace headrace::detail {
 
-/// Numbers the calls of a journal and keeps its totals. Pure; not thread-safe.
+/// Numbers the calls of a journal and keeps the journal's totals. Pure; not thread-safe.
 class journal_ledger {
 public:
   journal_change append(uint64_t stream, buffer record);
   journal_change settle(uint64_t stream, buffer state);
   journal_change drop(uint64_t stream);
 
-  /// While reading: adds a row, in the order of its stream. False: the row has another place.
+  /// While the journal is read: adds a row, in the order of its stream. False: the row has another
+  /// place.
   bool found(const journal_change& row);
 
   bool contains(uint64_t stream) const { return streams_.contains(stream); }
-  /// Ascending.
+  /// The streams in ascending order.
   std::vector<uint64_t> streams() const;
   const journal_total& total() const noexcept { return total_; }
   /// The number of the next record of a stream.
@@ -27,7 +28,7 @@ public:
 private:
   struct entry {
     uint64_t next = 0;
-    journal_total total = {}; ///< of its rows
+    journal_total total = {}; ///< the total of its rows
   };
   void add(entry& to, uint32_t crc) noexcept;
 

@@ -6,11 +6,12 @@
 
 namespace headrace::detail {
 
-/// The exclusive use of a directory among all processes of the host: a lock on a file in it that
-/// names the process. It ends with the process, however that ends.
+/// The exclusive use of a directory among all processes of the host: a lock on a file in the
+/// directory, which contains the process id. The lock ends with the process, even if the process is
+/// killed.
 class journal_lock {
 public:
-  /// `already_exists` names the process that has it.
+  /// `already_exists` names the process that has the lock.
   static result<journal_lock> take(const std::string& directory);
   journal_lock(journal_lock&& other) noexcept;
   journal_lock& operator=(journal_lock&& other) noexcept;

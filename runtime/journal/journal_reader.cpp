@@ -11,7 +11,7 @@ namespace {
 
 using kind = journal_change::kind;
 
-/// Copies small records into few large blocks, each aligned as a buffer of its own would be.
+/// Copies small records into a few large blocks, each record aligned like a buffer of its own.
 class record_shelf {
 public:
   buffer copy(std::span<const std::byte> bytes) {

@@ -4,7 +4,8 @@
 
 namespace headrace::detail {
 
-/// Reads all rows and checks each of them, that none is missing, and that there are no others.
+/// Reads all rows. Checks that each row is valid, that no row is missing, and that there are no
+/// others.
 result<journal_contents> read_journal(sqlite_connection& file);
 
 } // namespace headrace::detail

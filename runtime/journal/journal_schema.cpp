@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// `HRjl`, in the header of the file.
+/// `HRjl`, the application id in the header of the file.
 constexpr int64_t application = 0x48526a6c;
 
 // The rows are ordered by stream and number, so that those of one stream are read and dropped

@@ -82,7 +82,7 @@ void journal_writer::run() {
 
 // -- when -----------------------------------------------------------------------
 
-/// False: the writer ends.
+/// Returns false if the writer is to end.
 bool journal_writer::wait_for_work(std::unique_lock<std::mutex>& hold) {
   for (;;) {
     const auto time = now();
@@ -100,7 +100,7 @@ bool journal_writer::wait_for_work(std::unique_lock<std::mutex>& hold) {
   }
 }
 
-/// Nullopt: when something is queued.
+/// The time of the next work; nullopt: as soon as something is queued.
 std::optional<time_point> journal_writer::next_work() const {
   if (!batch_.empty())
     return deadline_ ? std::min<time_point>(next_try_, tried_ + pause_at_end) : next_try_;
@@ -133,7 +133,7 @@ void journal_writer::work() {
     count(now() - tried_);
     acknowledge();
     batch_.clear();
-    // Callers that wait for a commit need not wait for this.
+    // Callers whose commit is done need not wait for the checkpoint.
     if (file_->log_pages() >= options_.checkpoint_pages)
       failure = with_reserve([this] { return file_->checkpoint(); });
   }

@@ -15,7 +15,7 @@
 
 namespace headrace::detail {
 
-/// Commits queued changes, on a thread that runs `run`: all changes that were queued during a
+/// Commits queued changes, on the thread that calls `run`: all changes that were queued during a
 /// commit go into the next one. Thread-safe.
 class journal_writer {
 public:
@@ -24,12 +24,13 @@ public:
   journal_writer(const journal_writer&) = delete;
   journal_writer& operator=(const journal_writer&) = delete;
 
-  /// Runs until `end`, after which the directory is free.
+  /// Runs until `end` is called. When it returns, the directory is free.
   void run();
   /// `then` is called for an `append` only.
   void put(journal_change change, journal::done then = nullptr);
-  /// Lets the queued changes be written, for a bounded time, and aborts the rest. No callback comes
-  /// afterwards. False: the thread hangs in the system and did not return in time.
+  /// Waits for a bounded time until the queued changes are written, and aborts the others. No
+  /// callback is called afterwards. False: the thread is blocked in a system call and did not
+  /// return in time.
   bool end();
 
 private:
@@ -58,12 +59,13 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<journal_change> queue_;
-  std::deque<journal::done> waiting_;  ///< for all appends that are not kept yet
+  std::deque<journal::done> waiting_;  ///< the callbacks of all appends that are not kept yet
   std::optional<time_point> deadline_; ///< set by `end`
   bool ended_ = false;
 
-  // Used by the thread only.
-  std::vector<journal_change> batch_; ///< being written, or to be tried again
+  // The following members are used by the thread only.
+  /// Changes that are being written, or are to be written again.
+  std::vector<journal_change> batch_;
   commit_pace pace_;
   backoff pauses_;
   bool unwell_ = false;

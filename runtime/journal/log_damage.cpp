@@ -24,7 +24,7 @@ struct checksum {
   uint32_t a = 0, b = 0;
 
   static checksum stored(const std::byte* at) { return {big_endian(at), big_endian(at + 4)}; }
-  /// The checksum over bytes, whose number is a multiple of 8.
+  /// The checksum of bytes, whose number is a multiple of 8.
   checksum over(std::span<const std::byte> bytes, bool words_big_endian) const {
     auto out = *this;
     const auto word = [&](size_t i) {
@@ -53,13 +53,13 @@ public:
 
   size_t frame_size() const { return frame_.size(); }
   bool go_to(uint64_t i) { return read_(header_size + i * frame_size(), frame_); }
-  /// True if it was written since the log last began anew.
+  /// True if the frame was written since the log last began anew.
   bool current() const {
     return std::equal(salts_.begin(), salts_.end(), frame_.begin() + 8) && big_endian(&frame_[0]);
   }
   bool ends_a_commit() const { return big_endian(&frame_[4]) != 0; }
   checksum stored() const { return checksum::stored(&frame_[16]); }
-  /// The checksum that it should have. The salts are not part of it.
+  /// The checksum that the frame must have. The salts are not included.
   checksum computed(const checksum& before) const {
     const std::span<const std::byte> all{frame_};
     return before.over(all.first(8), words_big_endian_)
@@ -100,7 +100,7 @@ std::optional<std::string> damage_in_log(const read_at& read, uint64_t size) {
     before = frames.stored();
   const auto first_bad = i;
   bool after_commit = false;
-  // In the first bad frame its page, its checksum or its salts may be damaged.
+  // In the first bad frame the page, the checksum or the salts may be damaged.
   auto instead = before;
   for (; i < count && frames.go_to(i); ++i) {
     const bool current = frames.current() || (i == first_bad && frames.continues(before));

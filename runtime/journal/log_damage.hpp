@@ -9,17 +9,17 @@
 
 namespace headrace::detail {
 
-/// Reads bytes of a file at an offset; false if they are not all there.
+/// Reads bytes of a file at an offset; false if the file does not contain all of them.
 using read_at = std::function<bool(uint64_t offset, std::span<std::byte> to)>;
 
-/// Looks for damage in SQLite's write-ahead log of `size` bytes, other than a torn end. Returns a
-/// description; nullopt: there is none.
+/// Searches SQLite's write-ahead log of `size` bytes for damage, other than an incomplete end.
+/// Returns a description; nullopt: the log is not damaged.
 ///
-/// SQLite reads the log up to the first incomplete frame. This is right after a crash: a commit is
-/// synced before the next begins, so only the last one can be torn. But SQLite would also silently
-/// drop whole commits after a frame that was damaged later. These are found as a commit that is
-/// followed by a frame which continues its checksum, so that it must have been complete. The
-/// format: sqlite.org/fileformat2.html#walformat
+/// SQLite reads the log up to the first incomplete frame. This is correct after a crash: a commit
+/// is synced before the next begins, so only the last one can be incomplete. But SQLite would also
+/// silently drop whole commits after a frame that was damaged later. Such commits are found as a
+/// commit that is followed by a frame which continues its checksum, so that the commit must have
+/// been complete. The format: sqlite.org/fileformat2.html#walformat
 std::optional<std::string> damage_in_log(const read_at& read, uint64_t size);
 
 } // namespace headrace::detail

@@ -14,7 +14,7 @@ struct sqlite3_stmt;
 
 namespace headrace::detail {
 
-/// The error for a damaged file, with what can be done.
+/// The error for a damaged file, with a remedy.
 status damaged_journal(const std::string& path, const std::string& what);
 
 /// A prepared statement.
@@ -51,10 +51,10 @@ private:
   bool done_ = false;
 };
 
-/// An SQLite file that no other process uses. Errors name it.
+/// An SQLite file that no other process uses. Errors name the file.
 class sqlite_connection {
 public:
-  /// Makes the file if it does not exist. `vfs`: empty for the system's.
+  /// Makes the file if it does not exist. `vfs`: empty for that of the system.
   static result<sqlite_connection> open(const std::string& path, const std::string& vfs);
 
   const std::string& path() const noexcept { return path_; }

@@ -82,14 +82,14 @@ public:
 
 private:
   const std::shared_ptr<detail::journal_writer> writer_;
-  std::mutex mutex_; ///< orders the queue by the numbers of changes
+  std::mutex mutex_; ///< orders the queue by the numbers of the changes
   detail::journal_ledger ledger_;
-  /// Content from the opening that was not recovered yet.
+  /// The content from the opening that was not recovered yet.
   std::unordered_map<uint64_t, kept> found_;
   std::thread thread_;
 };
 
-/// Makes the names in a directory durable.
+/// Makes the names of the files in a directory durable.
 void sync_directory(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
@@ -99,7 +99,7 @@ void sync_directory(const std::string& path) {
 }
 
 status make_directory(const std::string& path) {
-  // The journal contains what pipelines capture, so only its user may read it.
+  // The journal contains data that pipelines capture, so only its user may read it.
   constexpr mode_t its_user = 0700;
   if (::mkdir(path.c_str(), its_user) == 0) {
     sync_directory(fs::path{path}.parent_path().string());

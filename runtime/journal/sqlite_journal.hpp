@@ -12,41 +12,42 @@
 namespace headrace {
 
 struct sqlite_journal_options {
-  /// The directory of its files. It is made if it does not exist; its parent must exist.
+  /// The directory of the journal's files. It is made if it does not exist; its parent must exist.
   std::string directory;
   /// Called when the state of the disk changes, from a thread of the journal; must not block. Ok:
   /// the disk works again. `resource_exhausted`: the disk is full, and either the reserve is in
-  /// use, or nothing can be kept. `unavailable`: it cannot be written for another reason. In these
-  /// cases appended records wait, and are tried again.
+  /// use, or nothing can be kept. `unavailable`: the disk cannot be written for another reason. In
+  /// both cases appended records wait, and the writes are repeated.
   std::function<void(status)> on_health = {};
-  /// Space that is kept allocated, so that running jobs can continue when the disk is full.
+  /// The space that is kept allocated, so that running jobs can continue when the disk is full.
   uint64_t reserve_bytes = uint64_t{16} << 20;
-  /// The average time between commits: `burst` of them at once, then one in each such time, which
-  /// takes all appends since the one before. Zero: each commit begins when the one before has
+  /// The average time between commits: up to `burst` commits at once, then one in each such time,
+  /// with all appends since the previous one. Zero: each commit begins when the previous one has
   /// ended.
   duration commit_spacing = std::chrono::milliseconds{2};
   uint32_t commit_burst = 64;
-  /// If this many appends wait, the next commit begins at once.
+  /// If this number of appends waits, the next commit begins at once.
   size_t crowd = 64;
-  /// The pause before a full disk is tried again.
+  /// The pause before a write to a full disk is repeated.
   duration full_pause = std::chrono::seconds{1};
-  /// The pauses before a disk that fails for another reason is tried again.
+  /// The pauses before a write to a disk that fails for another reason is repeated.
   backoff_options failed_pauses = {.first = std::chrono::milliseconds{100},
                                    .longest = std::chrono::seconds{5}};
   /// How long the destructor waits for queued records to be written.
   duration end_patience = std::chrono::seconds{2};
   /// When the write-ahead log has this many pages, they are moved into the file.
   int checkpoint_pages = 1000;
-  /// The registry for what it counts (`journal_metrics`).
+  /// The registry for its metrics (`journal_metrics`).
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   /// SQLite's interface to the disk, for tests; empty: the system's.
   std::string vfs = {};
 };
 
 /// Opens the journal in a directory: one SQLite file with its write-ahead log, and a thread that
-/// commits. `already_exists`: another journal uses the directory. `data_loss`: it is damaged; a
-/// torn end is no damage. `failed_precondition`: a later version of headrace has written it. Other
-/// errors are the system's reasons why it cannot be read or written.
+/// commits. `already_exists`: another journal uses the directory. `data_loss`: the journal is
+/// damaged; an incomplete end does not count as damage. `failed_precondition`: a later version of
+/// headrace has written it. For other reasons why the file cannot be read or written, the error is
+/// that of the system.
 result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options options);
 
 } // namespace headrace

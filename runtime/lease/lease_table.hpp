@@ -15,18 +15,18 @@ namespace headrace {
 struct lease_options {
   /// How often a holder reports that it is alive.
   duration heartbeat = std::chrono::seconds{1};
-  /// How long it counts as alive after its last report.
+  /// For how long a holder counts as alive after its last report.
   duration lease = std::chrono::seconds{5};
-  /// How long a lost connection may be gone before the holder counts as unreachable.
+  /// The time after the loss of a connection when the holder counts as unreachable.
   duration reconnect = std::chrono::milliseconds{250};
 };
 
 /// Decides which holders of leases are alive. Pure: it is given heartbeats and lost connections
-/// with the time, and `advance` returns what has changed.
+/// with the time, and `advance` returns the changes.
 ///
 /// A lost connection does not end a lease. A holder that connects again within the reconnect time
-/// is not reported; one that does not is reported as unreachable (it should be given nothing new);
-/// it is removed only when its lease expires. If the owner of the table was away itself (restarted,
+/// is not reported; another one is reported as unreachable (it should be given nothing new); it is
+/// removed only when its lease expires. If the owner of the table was away itself (restarted,
 /// stopped, without processor time), heartbeats could not arrive, so no lease expires for one full
 /// lease. The owner calls `returned` in that case. The table also detects it: the owner calls
 /// `advance` at each `next_deadline`, so a longer pause than `longest_look_away` means that it was
@@ -35,7 +35,7 @@ template <class Id>
 class lease_table {
 public:
   enum class change : uint8_t {
-    unreachable, ///< not connected for the reconnect time; it keeps its lease
+    unreachable, ///< the holder has not been connected for the reconnect time; it keeps its lease
     expired,     ///< the lease has expired, and is removed
   };
   struct event {
@@ -50,7 +50,7 @@ public:
   /// make a live holder's lease expire.
   duration longest_look_away() const noexcept { return options_.lease / 4; }
 
-  /// Gives a holder, new or known, a full lease. It counts as connected.
+  /// Gives a new or present holder a full lease. It counts as connected.
   void grant(const Id& holder, time_point now) {
     look(now);
     auto& x = holders_[holder];
@@ -58,14 +58,14 @@ public:
     x = {now, std::max(now + options_.lease, held_until_), std::nullopt};
     schedule(holder, x);
   }
-  /// A heartbeat, or any other sign of life. False: it holds no lease, and needs `grant`.
+  /// A heartbeat, or any other message of the holder. False: it has no lease, and needs `grant`.
   bool renew(const Id& holder, time_point now) {
     if (!contains(holder))
       return false;
     grant(holder, now);
     return true;
   }
-  /// The connection to a holder was lost. Does nothing if it holds no lease.
+  /// The connection to a holder was lost. Does nothing if the holder has no lease.
   void disconnected(const Id& holder, time_point now) {
     auto at = holders_.find(holder);
     if (at == holders_.end() || at->second.unreachable_at)
@@ -74,7 +74,7 @@ public:
     at->second.unreachable_at = now + options_.reconnect;
     schedule(holder, at->second);
   }
-  /// A holder leaves. False: it held no lease.
+  /// A holder leaves. False: it had no lease.
   bool release(const Id& holder) {
     auto at = holders_.find(holder);
     if (at == holders_.end())
@@ -95,7 +95,7 @@ public:
     }
   }
 
-  /// The events until now, the earliest first.
+  /// The events until now, in the order of their times.
   std::vector<event> advance(time_point now) {
     std::vector<event> out;
     look(now);
@@ -115,7 +115,7 @@ public:
     }
     return out;
   }
-  /// When to call `advance` if there is no other call before: at the next event, or early enough to
+  /// When to call `advance` if it is not called before: at the next event, or early enough to
   /// detect an absence. An actor sets one timer for it. Nullopt: there are no holders.
   std::optional<time_point> next_deadline() const {
     if (deadlines_.empty())
@@ -124,12 +124,12 @@ public:
   }
 
   bool contains(const Id& holder) const { return holders_.contains(holder); }
-  /// True if it holds a lease and is not reported as unreachable.
+  /// True if the holder has a lease and is not reported as unreachable.
   bool reachable(const Id& holder) const {
     auto at = holders_.find(holder);
     return at != holders_.end() && !at->second.told;
   }
-  /// The time of its last sign of life.
+  /// The time of the holder's last message.
   std::optional<time_point> renewed(const Id& holder) const {
     auto at = holders_.find(holder);
     return at != holders_.end() ? std::optional{at->second.renewed} : std::nullopt;
@@ -141,7 +141,7 @@ private:
     time_point renewed{};
     time_point expires{};
     std::optional<time_point> unreachable_at{};
-    bool told = false; ///< reported as unreachable
+    bool told = false; ///< the holder was reported as unreachable
   };
 
   static time_point deadline(const lease& x) {

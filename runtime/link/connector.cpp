@@ -55,8 +55,8 @@ void connector::start() {
     });
 }
 
-// Asio's own connect is not used, because programs that this process starts would inherit its
-// sockets.
+// The function connect of Asio is not used, because its sockets would be inherited by programs that
+// this process starts.
 void connector::try_next(std::string why) {
   if (untried_.empty())
     return fail(unavailable("cannot connect to " + address_ + ": " + why));

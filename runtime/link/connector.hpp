@@ -8,7 +8,8 @@
 
 namespace headrace {
 
-/// One attempt to connect: look the name up, try its addresses in turn, shake hands.
+/// One attempt to connect: it resolves the name, tries the addresses in turn, and performs the
+/// handshake.
 class connector final : public loop_resident, public std::enable_shared_from_this<connector> {
 public:
   connector(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop, std::string host,
@@ -16,7 +17,7 @@ public:
 
   void start();
   void stop(const status& why) override { fail(why); }
-  /// Ends the attempt, if it has not ended.
+  /// Ends the attempt with a failure, if it has not ended yet.
   void fail(const status& why);
 
 private:
@@ -30,7 +31,7 @@ private:
   std::string address_;
   link_connected done_;
   asio::ip::tcp::resolver resolver_;
-  std::vector<asio::ip::tcp::endpoint> untried_; // the next one last
+  std::vector<asio::ip::tcp::endpoint> untried_; // the last one is tried next
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
 };

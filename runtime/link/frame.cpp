@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-// The memory form is the wire form.
+// The representation in memory is that on the wire.
 static_assert(std::endian::native == std::endian::little);
 
 void store(const frame_prefix& x, std::byte* at) noexcept { std::memcpy(at, &x, sizeof(x)); }

@@ -48,21 +48,21 @@ struct frame_prefix {
 };
 static_assert(sizeof(frame_prefix) == 32);
 
-inline constexpr uint32_t frame_magic = 0x314b4c48; ///< "HLK1" on the wire
+inline constexpr uint32_t frame_magic = 0x314b4c48; ///< the bytes "HLK1" on the wire
 inline constexpr uint32_t flag_continuation = 1;
 inline constexpr uint32_t flag_hello = 2;
 inline constexpr uint32_t flag_ping = 4;
 inline constexpr uint32_t known_flags = flag_continuation | flag_hello | flag_ping;
 
-/// No frame carries more payload than this; a larger announcement is refused.
+/// The most payload of one frame; a frame that announces more is refused.
 inline constexpr uint64_t max_frame_payload = uint64_t{16} << 20;
-/// The size at which our messages are cut: others need not wait long, and cutting costs almost
-/// nothing.
+/// The size at which headrace cuts its messages: small enough that frames of other channels need
+/// not wait long, and large enough that cutting costs almost nothing.
 inline constexpr uint64_t frame_cut = uint64_t{1} << 20;
-/// Limit of a hello's header.
+/// The limit of a hello's header.
 inline constexpr size_t max_hello_bytes = 4096;
 
-/// Version of everything above and of the hello.
+/// The version of the format above and of the hello.
 inline constexpr uint16_t link_protocol_major = 1;
 inline constexpr uint16_t link_protocol_minor = 1;
 inline constexpr uint16_t first_minor_with_pings = 1;
@@ -73,7 +73,7 @@ frame_prefix load_prefix(const std::byte* at) noexcept;
 void store_u64(uint64_t x, std::byte* at) noexcept;
 uint64_t load_u64(const std::byte* at) noexcept;
 
-/// The first bytes of something that is no frame, quoted for an error message.
+/// The first bytes of something that is not a frame, quoted for an error message.
 std::string quoted(const std::byte* data, size_t size);
 
 } // namespace headrace

@@ -9,12 +9,12 @@ namespace headrace {
 namespace {
 
 constexpr size_t staging_size = size_t{64} << 10;
-// Smaller parts go through the staging buffer, as a system call costs as much as copying them.
+// Smaller parts go through the staging buffer, because a system call costs as much as copying them.
 constexpr size_t direct_limit = size_t{16} << 10;
-// Smaller messages get one buffer for all their parts.
+// In smaller messages all parts share one buffer.
 constexpr size_t shared_limit = size_t{16} << 10;
-// Memory for larger parts is allocated only as their bytes arrive; so is memory for all parts, once
-// this much was allocated for bytes that have not arrived.
+// Memory for larger parts is allocated only as their bytes arrive; so is memory for all parts when
+// this amount was allocated for bytes that have not arrived.
 constexpr uint64_t trusted_part = max_frame_payload;
 constexpr uint64_t trusted_sum = 4 * max_frame_payload;
 constexpr size_t first_growth = size_t{4} << 20;
@@ -57,7 +57,7 @@ bool frame_reader::mid_message() const noexcept {
 
 std::span<const iovec> frame_reader::targets() {
   size_t count = 0;
-  size_t want = 0; // bytes to be read into the staging buffer
+  size_t want = 0; // the number of bytes to be read into the staging buffer
   bool to_next_frame = true;
   direct_ = 0;
   if (in_body_) {
@@ -93,7 +93,7 @@ std::span<const iovec> frame_reader::targets() {
   if (to_next_frame)
     want += head_size_;
   if (want != 0) {
-    // Inside a head the staged bytes belong to it, and more must come.
+    // While a head is incomplete the staged bytes belong to it, and more bytes must arrive.
     if (!in_body_)
       want = want > staged() ? want - staged() : staging_size;
     targets_[count++] = {staging_.get() + end_, std::min(want, staging_size - end_)};
@@ -135,7 +135,7 @@ status frame_reader::next(std::optional<link_message>& out) {
 status frame_reader::parse_head(bool& more) {
   const auto* at = staging_.get() + begin_;
   more = true;
-  // Another protocol is detected by its first bytes, however few they are.
+  // Another protocol is detected by its first bytes, even if these are few.
   auto magic = frame_magic;
   if (std::memcmp(at, &magic, std::min(staged(), sizeof(magic))) != 0)
     return fail(refusal::bad_magic, status_code::invalid_argument,
@@ -176,8 +176,9 @@ status frame_reader::parse_head(bool& more) {
   in_body_ = true;
   current_.left -= prefix.payload_bytes;
   body_left_ = prefix.header_bytes + prefix.payload_bytes;
-  // The next frame is probably like this one. A small frame is read together with the following
-  // ones; of a large frame only the head is read here, and the rest directly to its place.
+  // The next frame is probably similar to this one. A small frame is read together with the
+  // following ones; of a large frame only the head is read here, and the rest directly into its
+  // buffers.
   head_size_ = staging_size;
   if (prefix.payload_bytes > direct_limit)
     head_size_ = std::min<size_t>(sizeof(frame_prefix) + sizeof(uint64_t) * prefix.segments
@@ -186,7 +187,7 @@ status frame_reader::parse_head(bool& more) {
   return {};
 }
 
-// The estimate of the next head is unchanged, as pings stand between frames that are alike.
+// The estimate of the next head is unchanged, because pings stand between similar frames.
 status frame_reader::pass_ping(const frame_prefix& prefix) {
   if (prefix.flags != flag_ping || prefix.channel != 0 || prefix.segments != 0
       || prefix.header_bytes != 0 || prefix.payload_bytes != 0)
@@ -266,7 +267,7 @@ status frame_reader::read_body() {
   auto& a = current_;
   while (a.parts.size() < a.sizes.size()) {
     if (a.at == nullptr) {
-      // A part is allocated when its first byte is due.
+      // A part is allocated when its first byte is to be read.
       if (body_left_ == 0 && a.current_size() != 0)
         return {};
       HEADRACE_TRY(begin_part());
@@ -299,7 +300,7 @@ status frame_reader::begin_part() {
   a.filled = 0;
   try {
     if (size == 0) {
-      a.at = staging_.get(); // complete at once
+      a.at = staging_.get(); // the part is complete at once
     } else if (a.shared_at != nullptr) {
       a.at = a.shared_at;
       a.capacity = size;

@@ -16,17 +16,17 @@
 namespace headrace {
 
 /// Turns the bytes of a peer into messages. It decides where the next bytes are put: large segments
-/// are read directly into their buffers, small parts through a small buffer. It trusts nothing:
-/// announced sizes are checked against the limits, and memory is taken only as bytes arrive. Pure:
-/// it has no socket. Not thread-safe.
+/// are read directly into their buffers, small parts through a small buffer. It does not trust the
+/// peer: announced sizes are checked against the limits, and memory is allocated only as bytes
+/// arrive. Pure: it has no socket. Not thread-safe.
 class frame_reader {
 public:
   explicit frame_reader(link_limits limits);
 
-  /// Where the next bytes go, one range after the other; never empty. Valid until `filled`.
+  /// The memory for the next bytes, one range after the other; never empty. Valid until `filled`.
   std::span<const iovec> targets();
-  /// The peer sent `n` more bytes, which were put where `targets` said. `next` must then be called
-  /// until it returns no message.
+  /// `n` more bytes of the peer were put into `targets`. `next` must then be called until it
+  /// returns no message.
   void filled(size_t n) noexcept;
   /// Returns the next complete message, if there is one; pings are not returned. The first message
   /// is the peer's hello. After an error the connection is unusable; `cause` has the kind of error.
@@ -40,15 +40,15 @@ private:
   struct assembly {
     uint32_t channel = 0;
     std::vector<uint64_t> sizes; // of the header and the segments
-    std::vector<buffer> parts;   // the complete ones
-    uint64_t left = 0;           // payload bytes that are missing
+    std::vector<buffer> parts;   // the complete parts
+    uint64_t left = 0;           // the number of missing payload bytes
     // The part that is being filled:
     std::byte* at = nullptr; // null: not begun
     size_t filled = 0;
     size_t capacity = 0;
     mutable_buffer fixed;
     std::optional<growing_buffer> growing;
-    // Small messages have one buffer for everything.
+    // The common buffer of the parts of a small message.
     buffer shared;
     std::byte* shared_at = nullptr;
 
@@ -76,15 +76,16 @@ private:
   size_t end_ = 0;
 
   bool in_body_ = false;
-  uint64_t body_left_ = 0; // missing bytes of this frame's header and payload
+  uint64_t body_left_ = 0; // the missing bytes of this frame's header and payload
   size_t head_size_;       // estimated size of the next frame's prefix, sizes and header
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;
-  size_t partial_sizes_ = 0; // of all messages in partial_
-  uint64_t unearned_ = 0;    // bytes of memory that were allocated for bytes that have not arrived
+  size_t partial_sizes_ = 0; // the sizes of all messages in partial_
+  // The bytes of memory that were allocated for bytes that have not arrived.
+  uint64_t unearned_ = 0;
 
   std::array<iovec, 2> targets_;
-  size_t direct_ = 0; // bytes of targets_ that go into the current part
+  size_t direct_ = 0; // the bytes of targets_ that go into the current part
 };
 
 } // namespace headrace

@@ -6,11 +6,11 @@ namespace headrace {
 
 namespace {
 
-// Parts up to this size are copied together, as a vector entry (or a TLS record) for each costs
-// more.
+// Parts up to this size are copied together, because a vector entry (or a TLS record) for each
+// would cost more.
 constexpr size_t copy_limit = 1024;
-// The size of a batch: enough to fill a part of the socket buffer, and too little to keep much
-// memory.
+// The size of a batch: large enough to fill a part of the socket buffer, and small enough to keep
+// little memory.
 constexpr size_t batch_target = size_t{1} << 20;
 constexpr size_t piece_limit = 256;
 constexpr size_t arena_block_size = size_t{64} << 10;

@@ -12,14 +12,14 @@
 
 namespace headrace {
 
-/// Turns messages into batches of bytes to write. Channels with messages take turns with their
-/// frames; small parts are gathered into one piece, large ones are not copied. Pure: it has no
-/// socket. Not thread-safe.
+/// Turns messages into batches of bytes to write. Channels with messages send their frames in turn;
+/// small parts are gathered into one piece, large ones are not copied. Pure: it has no socket. Not
+/// thread-safe.
 class frame_writer {
 public:
-  /// Queues a message behind those of its channel.
+  /// Queues a message after those of its channel.
   void push(link_message message);
-  /// Queues our hello, which is not counted. @pre nothing was pushed before
+  /// Queues the hello of this node, which is not counted. @pre nothing was pushed before
   void push_hello(buffer header);
 
   /// Queues a ping, which is not counted. @pre idle()
@@ -27,8 +27,8 @@ public:
 
   /// The next pieces to write; empty if there are none. Unchanged until all of them were `written`.
   std::span<const iovec> batch();
-  /// The kernel has taken `n` bytes of the batch. Returns how many bytes of messages are finished,
-  /// counted when their batch is.
+  /// The kernel has taken `n` bytes of the batch. Returns the number of bytes of messages that are
+  /// finished. The bytes are counted when their batch is finished.
   size_t written(size_t n);
   /// The number of messages that were sent completely since the last call.
   size_t take_finished() noexcept { return std::exchange(finished_, 0); }
@@ -39,9 +39,9 @@ private:
     link_message message;
     uint32_t flags = 0;
     bool begun = false;
-    size_t segment = 0; // the next byte to send is in this segment
-    size_t offset = 0;  // and here in it
-    uint64_t left = 0;  // payload bytes still to send
+    size_t segment = 0; // the segment of the next byte to send
+    size_t offset = 0;  // the offset of the next byte in its segment
+    uint64_t left = 0;  // the number of payload bytes that are not sent
   };
 
   void fill();
@@ -52,7 +52,7 @@ private:
   std::byte* room(size_t size);
 
   std::map<uint32_t, std::deque<pending>> channels_;
-  std::deque<uint32_t> ready_; // channels with something to send, in turn
+  std::deque<uint32_t> ready_; // channels with something to send, in the order of their turns
 
   std::vector<iovec> pieces_;
   size_t at_ = 0; // the first piece that is not completely written
@@ -60,7 +60,7 @@ private:
   size_t message_bytes_ = 0;
   size_t batch_messages_ = 0;
   size_t finished_ = 0;
-  std::vector<link_message> done_; // keeps the buffers alive into which the pieces point
+  std::vector<link_message> done_; // keeps the buffers alive to which the pieces point
 
   struct block {
     std::unique_ptr<std::byte[]> data;

@@ -9,7 +9,7 @@
 namespace headrace {
 
 /// The accepted connections that have not sent their hello yet, or were refused and are about to be
-/// closed. Anybody can open such connections, and each costs a descriptor, so their number is
+/// closed. Any program can open such connections, and each needs a descriptor, so their number is
 /// bounded: if there are too many, the oldest is dropped. Thread-safe.
 class greeting_crowd {
 public:
@@ -26,7 +26,7 @@ public:
 
 private:
   mutable std::mutex mutex_;
-  std::map<ticket, std::function<void()>> all_; // the oldest first
+  std::map<ticket, std::function<void()>> all_; // the oldest connection is the first
   ticket last_ = 0;
 };
 

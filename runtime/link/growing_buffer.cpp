@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t page = 4096;
 
-// Whole pages, with the slack that every buffer has after its end.
+// The size in whole pages, with the spare bytes that every buffer has after its end.
 constexpr size_t pages_for(size_t size) {
   return (size + buffer_alignment + page - 1) / page * page;
 }

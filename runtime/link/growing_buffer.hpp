@@ -7,10 +7,10 @@
 namespace headrace {
 
 /// A buffer of an announced size that grows as its bytes arrive, so that an announcement alone
-/// costs nothing. Growing moves pages and copies nothing. Not thread-safe.
+/// takes no memory. When it grows, pages are moved and nothing is copied. Not thread-safe.
 class growing_buffer {
 public:
-  /// A buffer that will hold `final_size` bytes and begins with room for `first_size`.
+  /// A buffer that will have `final_size` bytes, and at first has room for `first_size`.
   growing_buffer(size_t final_size, size_t first_size) noexcept
     : final_size_(final_size), first_size_(first_size) {}
   growing_buffer(growing_buffer&& other) noexcept;
@@ -21,16 +21,16 @@ public:
   size_t capacity() const noexcept { return capacity_; }
   /// Valid until the next `grow`.
   std::byte* data() noexcept { return data_; }
-  /// Makes room for more: twice as much, or what is still missing. False if there is no memory for
-  /// it; the buffer is unchanged then.
+  /// Doubles the capacity, up to the final size. False if there is no memory for it; the buffer is
+  /// unchanged then.
   bool grow() noexcept;
   /// Makes a buffer of the bytes; may throw std::bad_alloc. @pre `capacity() == final_size()`
   buffer freeze() &&;
 
 private:
   std::byte* data_ = nullptr;
-  size_t capacity_ = 0; // usable
-  size_t mapped_ = 0;   // whole pages
+  size_t capacity_ = 0; // the usable bytes
+  size_t mapped_ = 0;   // the bytes in whole pages
   size_t final_size_ = 0;
   size_t first_size_ = 0;
 };

@@ -17,17 +17,18 @@ struct link_hello {
   uint64_t node_id = 0;
   std::string boot_id;
   std::string role;
-  /// The sender sends something at least this often while the link is open, if the receiver knows
-  /// pings. Zero: it need not.
+  /// While the link is open the sender sends something at least this often, if the receiver accepts
+  /// pings. Zero: no interval is promised.
   duration ping_every = duration::zero();
 
-  /// True if the sender accepts ping frames; else it would refuse the link for one.
+  /// True if the sender accepts ping frames; otherwise it would close the link when it receives
+  /// one.
   bool knows_pings() const noexcept { return protocol_minor >= first_minor_with_pings; }
 };
 
-/// The header of a hello frame.
+/// Encodes the header of a hello frame.
 buffer encode(const link_hello& x);
-/// Checks the bytes of a peer.
+/// Checks and decodes the bytes of a peer.
 result<link_hello> decode_hello(const buffer& header);
 /// Ok if the peer's version is compatible; else an error that names both versions.
 status check_version(const link_hello& peer);

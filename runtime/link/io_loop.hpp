@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// An object that lives on an I/O loop and must end before it.
+/// An object that belongs to an I/O loop and must end before the loop.
 class loop_resident {
 public:
   virtual ~loop_resident() = default;
@@ -20,7 +20,7 @@ public:
   virtual void stop(const status& why) = 0;
 };
 
-/// A thread that waits for sockets. Only this thread uses the residents.
+/// A thread that waits for events of sockets. Only this thread uses the residents.
 class io_loop {
 public:
   io_loop() : guard_(context_.get_executor()) {
@@ -37,13 +37,14 @@ public:
     asio::post(context_, std::forward<F>(f));
     return true;
   }
-  /// To be called on the thread. False if the loop is ending: then the resident must not begin.
+  /// To be called on the thread. False if the loop is ending: then the resident must not begin its
+  /// work.
   bool add(std::shared_ptr<loop_resident> x) {
     return !ending_ && residents_.insert(std::move(x)).second;
   }
   void remove(const std::shared_ptr<loop_resident>& x) { residents_.erase(x); }
 
-  /// Stops all residents and joins. From another thread, once.
+  /// Stops all residents and joins the thread. To be called once, from another thread.
   void end() {
     post([this] {
       ending_ = true;

@@ -11,8 +11,8 @@
 namespace headrace {
 
 /// Closes a refused connection. If a connection is closed while bytes of the peer are unread, the
-/// peer does not receive what was sent last (a TLS alert, our hello). So these bytes are read and
-/// dropped, for a bounded time.
+/// peer does not receive the last bytes that it was sent (a TLS alert, the hello). So the bytes of
+/// the peer are read and dropped, for a bounded time.
 class lingering final : public loop_resident, public std::enable_shared_from_this<lingering> {
 public:
   lingering(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop,

@@ -12,7 +12,8 @@
 
 namespace headrace {
 
-/// An object in memory that is sent between two nodes of one process. Immutable, as both share it.
+/// An object in memory that is sent between two nodes of one process. It is immutable, because both
+/// nodes share it.
 class local_content {
 public:
   local_content() = default;
@@ -25,29 +26,30 @@ public:
 
 /// A message on a link: a small header, and bytes that are not copied.
 struct link_message {
-  /// Messages of one channel arrive in the order they were sent; those of different channels may
-  /// overtake each other, so that a large one of one stream does not hold back the others.
+  /// Messages of one channel arrive in the order in which they were sent; those of different
+  /// channels may overtake each other, so that a large message of one stream does not delay the
+  /// others.
   uint32_t channel = 0;
   /// Cap'n Proto words (a multiple of 8 bytes), which the link does not interpret. In a received
   /// message it is aligned to `buffer_alignment`.
   buffer header;
-  /// Sent straight from these buffers, which stay alive until the kernel has taken them. Each is
-  /// received into a buffer of its own, aligned to `buffer_alignment`.
+  /// The bytes are sent from these buffers, which stay alive until the kernel has taken the bytes.
+  /// Each segment is received into a buffer of its own, aligned to `buffer_alignment`.
   std::vector<buffer> payload;
   /// Set in place of header and payload, on a link that is `in_process`.
   std::shared_ptr<const local_content> content = {};
 
-  /// Bytes of header and payload together, or of the content.
+  /// The bytes of header and payload together, or of the content.
   size_t byte_size() const noexcept;
 };
 
-/// The limits for messages from the peer. A larger message closes the link; `send` refuses it, too.
+/// The limits for messages from the peer. A larger message closes the link; `send` refuses it.
 struct link_limits {
   size_t header_bytes = size_t{4} << 20;
   uint32_t segments = 4096;
   uint64_t message_bytes = uint64_t{1} << 40; ///< header and payload together
 
-  /// Invalid argument for a message that exceeds these limits, naming the limit and the size.
+  /// Invalid argument for a message that exceeds these limits, with the limit and the size.
   status check(const link_message& message) const;
 };
 
@@ -55,15 +57,15 @@ struct link_limits {
 /// block; they may call any member of the link.
 struct link_handlers {
   std::function<void(link_message)> on_message;
-  /// The link is closed, for this reason. Called exactly once, after the last message.
+  /// The link is closed, for the given reason. Called exactly once, after the last message.
   std::function<void(const status&)> on_closed;
-  /// Messages that `send` had queued were written: `queued_bytes()` is zero, or was.
+  /// The messages that `send` had queued were written: `queued_bytes()` is zero, or was zero.
   std::function<void()> on_drained;
 };
 
-/// One ordered, reliable, two-way connection to another node. An open link stays open, even if
-/// nobody holds a pointer to it, until one side closes it, the connection breaks, its peer is
-/// silent for too long, or its service ends. All members are thread-safe.
+/// One ordered, reliable, two-way connection to another node. A link stays open, even without a
+/// pointer to it, until one side closes it, the connection breaks, its peer is silent for too long,
+/// or its service ends. All members are thread-safe.
 class link {
 public:
   link() = default;
@@ -74,27 +76,28 @@ public:
   /// True if both ends are in this process: a message may then have a `content`.
   virtual bool in_process() const noexcept { return false; }
   /// Queues a message; never waits for the peer. If nothing is queued before it, the calling thread
-  /// may itself copy up to about 1 MiB to the kernel. False if the link is closed or the message is
-  /// beyond the limits (then nothing was sent and the link stays as it was).
+  /// may itself copy up to about 1 MiB to the kernel. False if the link is closed or the message
+  /// exceeds the limits (then nothing was sent and the link is unchanged).
   virtual bool send(link_message message) = 0;
   virtual const link_limits& limits() const noexcept = 0;
-  /// Bytes that were given to `send` and not yet to the kernel (for a local link: not yet to the
-  /// peer's handler).
+  /// The bytes that were passed to `send` and not yet to the kernel (for a local link: not yet to
+  /// the peer's handler).
   virtual size_t queued_bytes() const = 0;
-  /// Closes the link without waiting for queued messages. Our `on_closed` is called with `why`, the
-  /// peer's with an error of its own. A second call does nothing. @pre `!why.ok()`
+  /// Closes the link without waiting for queued messages. `on_closed` of this end is called with
+  /// `why`, that of the peer with an error of its own. A second call does nothing. @pre `!why.ok()`
   virtual void close(status why) = 0;
-  /// Begins to receive: nothing is read before the first call, so nothing is lost until then. If
-  /// the link is closed already, `on_closed` is called soon. May be called again to replace them.
+  /// Begins to receive. Nothing is read before the first call, so no message is lost until then. If
+  /// the link is closed already, `on_closed` is called soon. A further call replaces the handlers.
   virtual void set_handlers(link_handlers handlers) = 0;
 
-  /// The `host:port` of the other end, or a name for it; for messages to people.
+  /// The `host:port` of the other end, or a name for it; for messages to users.
   virtual const std::string& peer_address() const = 0;
-  /// The peer's node id, from its hello.
+  /// The node id in the peer's hello.
   virtual uint64_t peer_node() const = 0;
-  /// The boot id of the peer's host. It equals ours if and only if both are on the same host.
+  /// The boot id of the peer's host. It equals that of this process if and only if both are on the
+  /// same host.
   virtual const std::string& peer_boot_id() const = 0;
-  /// The peer's role, from its hello, e.g. `worker`.
+  /// The role in the peer's hello, e.g. `worker`.
   virtual const std::string& peer_role() const = 0;
 };
 

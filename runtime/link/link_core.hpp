@@ -18,8 +18,9 @@ struct link_core {
 
   link_options options;
   std::shared_ptr<tls_context> tls; // null: no TLS
-  buffer hello;                     // this node's hello, encoded
-  greeting_crowd greeting;          // the connections of all listeners
+  buffer hello;                     // the encoded hello of this node
+  // The connections of all listeners that have not sent their hello.
+  greeting_crowd greeting;
 
   std::shared_ptr<metric_registry> registry;
   link_metrics count;

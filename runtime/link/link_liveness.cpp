@@ -11,7 +11,7 @@ status link_liveness::check() const {
   if (ping_every <= duration::zero() || ping_every > longest_ping_interval)
     return invalid_argument("the interval of a link's pings is " + text(ping_every)
                             + "; it must be longer than zero and at most an hour");
-  // Written without the product, which may overflow.
+  // The condition is written without the product, which may overflow.
   if (silent_for <= duration::zero() || silent_for - ping_every < ping_every)
     return invalid_argument(
       "a link's peer would be given up after a silence of " + text(silent_for)

@@ -8,29 +8,29 @@ namespace headrace {
 /// The longest ping interval that an end of a link may promise.
 inline constexpr duration longest_ping_interval = std::chrono::hours{1};
 
-/// How an end of a link detects that the other end, or the network between them, is gone.
+/// How an end of a link detects that the other end, or the network between them, no longer works.
 struct link_liveness {
-  /// The ping interval of an open link that has nothing else to send. Positive, at most
+  /// The interval of pings on an open link that has nothing else to send. Positive, at most
   /// `longest_ping_interval`.
   duration ping_every = std::chrono::seconds{1};
-  /// A link is closed if nothing arrives on it for this long, provided that the peer has promised
-  /// pings at least twice as often; else after twice the promised interval. At least `2 *
+  /// A link is closed if nothing arrives on it for this time, provided that the peer has promised
+  /// pings at least twice as often; otherwise after twice the promised interval. At least `2 *
   /// ping_every`.
   duration silent_for = std::chrono::seconds{5};
 
-  /// Invalid argument, naming the values, if they do not satisfy the conditions above.
+  /// Invalid argument, with the values, if they do not satisfy the conditions above.
   status check() const;
 };
 
-/// Decides when one end of a link sends pings, and when it gives up its peer. Pure: it is given the
-/// time, and only returns decisions.
+/// Decides when one end of a link sends pings, and when it closes the link because its peer is
+/// silent. Pure: it is given the time, and only returns decisions.
 ///
 /// Only arriving bytes count. A blocked write does not: the socket buffer of a slow reader is full,
-/// too, and as long as its pings arrive it is alive. A peer that hangs sends no pings. If only our
-/// bytes are lost in the network, the peer receives nothing and closes the link.
+/// too, and as long as its pings arrive it is alive. A peer that hangs sends no pings. If bytes are
+/// lost only in the direction to the peer, the peer receives nothing and closes the link.
 class silence_watch {
 public:
-  /// `promised`: the interval in the peer's hello; zero: its silence is ignored.
+  /// `promised`: the interval in the peer's hello; zero: the peer's silence is ignored.
   silence_watch(const link_liveness& ours, duration promised, time_point now);
 
   /// From now on arriving bytes are read, so that silence counts.
@@ -41,11 +41,11 @@ public:
   enum class verdict : uint8_t { well, ping_due, silent };
   /// To be called at `next()`.
   verdict look(time_point now);
-  /// When to call `look` again.
+  /// The time at which `look` must be called again.
   time_point next() const noexcept;
-  /// For how long nothing has arrived.
+  /// The time for which nothing has arrived.
   duration silence(time_point now) const noexcept { return now - heard_at_; }
-  /// The silence after which the peer is given up; zero: never.
+  /// The silence after which the link is closed; zero: never.
   duration limit() const noexcept { return limit_; }
 
 private:

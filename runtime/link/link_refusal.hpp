@@ -7,16 +7,17 @@
 
 namespace headrace {
 
-/// Why this node refused or closed a connection.
+/// The reason why this node refused or closed a connection.
 enum class refusal : uint8_t {
-  bad_magic,   ///< not our protocol
-  bad_version, ///< our protocol in another major version
-  bad_frame,   ///< our protocol, but a frame or hello that contradicts itself
-  oversized,   ///< exceeded the limits, or the available memory
-  truncated,   ///< ended in the middle of a hello or of a message
-  silent,      ///< did not finish the handshake in time
-  tls,         ///< no TLS, or no certificate that we trust
-  crowded,     ///< had not finished the handshake when too many others came
+  bad_magic,   ///< the peer uses another protocol
+  bad_version, ///< the peer uses another major version of the protocol
+  bad_frame,   ///< a frame or hello contradicts itself
+  oversized,   ///< a message exceeded the limits, or the available memory
+  truncated,   ///< the connection ended in the middle of a hello or of a message
+  silent,      ///< the peer did not finish the handshake in time
+  tls,         ///< the peer has no TLS, or no certificate that this node trusts
+  /// The peer had not finished the handshake when there were too many such connections.
+  crowded,
 };
 inline constexpr size_t refusals = 8;
 

@@ -15,7 +15,7 @@
 namespace headrace {
 
 struct link_options {
-  /// The id of this node in its hello. Zero: a random one is drawn.
+  /// The id of this node in its hello. Zero: a random id is drawn.
   uint64_t node_id = 0;
   /// Identifies the host: equal on two nodes if and only if they are on the same host. Empty: the
   /// kernel's boot id.
@@ -26,45 +26,46 @@ struct link_options {
   link_limits limits;
   /// The time from the accepted or established connection to the end of the hellos, including TLS.
   duration handshake_timeout = std::chrono::seconds{5};
-  /// The time from the call of `connect` to the established connection, including the name look-up.
+  /// The time from the call of `connect` to the established connection, including the resolution of
+  /// the name.
   duration connect_timeout = std::chrono::seconds{5};
-  /// For every open link.
+  /// The settings for every open link.
   link_liveness liveness;
-  /// How many incoming connections may be in the handshake at a time; with one more the oldest is
-  /// closed. Positive.
+  /// The most incoming connections in the handshake; if there is one more the oldest is closed.
+  /// Positive.
   size_t most_greeting = 64;
   /// The registry for the metrics of links; null: a registry of its own.
   std::shared_ptr<metric_registry> metrics;
-  /// The number of threads that move bytes. Each link belongs to one of them.
+  /// The number of threads that send and receive bytes. Each link belongs to one of them.
   int threads = 1;
   /// Called on an I/O thread for each refused incoming connection; for logs. May be empty.
   std::function<void(const std::string& peer_address, const status& why)> on_refused;
-  /// Called on an I/O thread when a listener stops accepting because too few descriptors are left;
-  /// it continues when there are enough. For logs. May be empty.
+  /// Called on an I/O thread when a listener pauses because too few descriptors are free; it
+  /// continues when there are enough. For logs. May be empty.
   std::function<void(const status& why)> on_paused;
 };
 
 using link_accepted = std::function<void(std::shared_ptr<link>)>;
 using link_connected = std::function<void(result<std::shared_ptr<link>>)>;
 
-/// The data plane of a node: listens, connects, and owns the threads that serve the links.
+/// The data plane of a node: it listens, connects, and owns the threads that serve the links.
 class link_service {
 public:
-  /// Starts the threads. Throws `error` if the TLS options are unusable (see `check_tls`), or those
-  /// of liveness contradict each other.
+  /// Starts the threads. Throws `error` if the TLS options are unusable (see `check_tls`), or if
+  /// the settings of liveness contradict each other.
   explicit link_service(link_options options = {});
-  /// Closes all links (`on_closed` is called for each), stops and joins the threads. Must not be
-  /// called from a handler.
+  /// Closes all links (`on_closed` is called for each), and stops and joins the threads. Must not
+  /// be called from a handler.
   ~link_service();
 
-  /// Listens on a numeric address, or on a name that resolves to an address of this machine; port 0
-  /// takes a free one. Returns the port. `on_accepted` is called on an I/O thread with each link
+  /// Listens on a numeric address, or on a name that resolves to an address of this host; port 0
+  /// means any free port. Returns the port. `on_accepted` is called on an I/O thread with each link
   /// whose peer has passed the handshake; it must set the handlers, or pass the link on. While half
   /// of the process's descriptors are in use, new connections wait.
   result<uint16_t> listen(const std::string& host, uint16_t port, link_accepted on_accepted);
   /// Connects and performs the handshake; `done` is called once, on an I/O thread. Errors name the
-  /// address: nobody listens, no answer in time, another program listens, another major version, no
-  /// trusted certificate.
+  /// address and the reason: no program listens there, no answer in time, another program listens
+  /// there, another major version, no trusted certificate.
   void connect(const std::string& host, uint16_t port, link_connected done);
   /// The registry of its metrics; see `link_metric`.
   const metric_registry& metrics() const;

@@ -80,8 +80,8 @@ void listener::stop(const status&) {
   pause_.cancel();
 }
 
-// Asio's own accept is not used, because programs that this process starts would inherit its
-// sockets.
+// The function accept of Asio is not used, because its sockets would be inherited by programs that
+// this process starts.
 void listener::accept() {
   acceptor_.async_wait(tcp::acceptor::wait_read,
                        [self = shared_from_this()](const asio::error_code& error) {
@@ -92,7 +92,8 @@ void listener::accept() {
 }
 
 void listener::take() {
-  // The upper half is for work on open connections, above all for the files of pipelines.
+  // The upper half of the descriptors is reserved for work on open connections, above all for the
+  // files of pipelines.
   if (lower_half_of_descriptors_taken(acceptor_.native_handle()))
     return rest("half of the descriptors are in use");
   const auto fd = accept_own_socket(acceptor_.native_handle());
@@ -104,7 +105,7 @@ void listener::take() {
   switch (errno) {
   case EAGAIN:
   case EINTR:
-  // Errors of one connection, before it was accepted.
+  // These errors concern one connection, which ended before it was accepted.
   case ECONNABORTED:
   case EPROTO:
   case ENETDOWN:
@@ -115,7 +116,8 @@ void listener::take() {
   }
 }
 
-// The connection stays in the queue; we try again when there may be descriptors.
+// The connection stays in the queue of the kernel; accepting is repeated when there may be free
+// descriptors.
 void listener::rest(const std::string& why) {
   if (!std::exchange(resting_, true) && core_->options.on_paused)
     core_->options.on_paused(
@@ -139,7 +141,7 @@ void listener::welcome(int fd) {
   }
   auto peer = socket.remote_endpoint(error);
   if (error)
-    return; // closed already
+    return; // the listener is closed already
   auto ready = [self = shared_from_this()](result<std::shared_ptr<link>> x) {
     if (x && self->on_accepted_)
       self->on_accepted_(*std::move(x));

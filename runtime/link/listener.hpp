@@ -13,11 +13,11 @@ namespace headrace {
 /// Accepts connections on one address and hands each to one of the loops.
 class listener final : public loop_resident, public std::enable_shared_from_this<listener> {
 public:
-  /// Lives on the first of `loops`.
+  /// The listener runs on the first of `loops`.
   listener(std::shared_ptr<link_core> core, std::vector<std::shared_ptr<io_loop>> loops,
            link_accepted on_accepted);
 
-  /// Binds; returns the port. On any thread, before `start`.
+  /// Binds the socket, and returns the port. To be called on any thread, before `start`.
   result<uint16_t> open(const std::string& host, uint16_t port);
   void start();
   void stop(const status& why) override;
@@ -35,11 +35,11 @@ private:
   asio::ip::tcp protocol_ = asio::ip::tcp::v4();
   asio::steady_timer pause_;
   size_t next_ = 0;
-  bool resting_ = false; // since the last connection that was accepted
+  bool resting_ = false; // the listener has paused since the last connection that it accepted
   bool stopped_ = false;
 };
 
-/// `host:port`, with IPv6 in brackets.
+/// The address as `host:port`, with IPv6 in brackets.
 std::string to_address(const asio::ip::tcp::endpoint& x);
 std::string to_address(const std::string& host, uint16_t port);
 

@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace {
 
-/// One end of a link inside the process. Received messages wait in its inbox until the hub's thread
+/// One end of a link inside the process. Received messages are in its inbox until the hub's thread
 /// passes them on.
 class local_link final : public link, public std::enable_shared_from_this<local_link> {
 public:
@@ -123,7 +123,7 @@ private:
     if (!handlers_) {
       std::lock_guard hold{mutex_};
       scheduled_ = false;
-      return; // set_handlers schedules it again
+      return; // `set_handlers` schedules it again
     }
     for (;;) {
       std::vector<link_message> arrived;
@@ -156,7 +156,7 @@ private:
     }
   }
 
-  // Runs on the hub's thread: the peer has taken this many of our bytes.
+  // Runs on the hub's thread: the peer has taken this number of bytes that this end sent.
   void delivered(size_t bytes) {
     if (told_ || bytes == 0)
       return;
@@ -170,13 +170,13 @@ private:
   std::atomic<size_t> queued_{0};
 
   std::mutex mutex_;
-  std::shared_ptr<local_link> peer_; // null when closed
+  std::shared_ptr<local_link> peer_; // null when the link is closed
   std::vector<link_message> inbox_;
   bool scheduled_ = false;
   bool closed_ = false;
   status why_;
 
-  // Used by the hub's thread only.
+  // The member is used by the hub's thread only.
   std::optional<link_handlers> handlers_;
   bool told_ = false;
 };
@@ -206,8 +206,8 @@ public:
 
 namespace {
 
-/// The hub that servers of this process hold, and the process that made it, as threads do not exist
-/// in a forked child.
+/// The hub that the servers of this process share, and the process that made it: its thread does
+/// not exist in a forked child.
 struct hub_of_process {
   std::mutex mutex;
   std::weak_ptr<local_hub> hub;

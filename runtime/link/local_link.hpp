@@ -9,25 +9,25 @@
 
 namespace headrace {
 
-/// Links between nodes of one process: messages move by pointer, nothing is copied. The hub owns
-/// the thread on which the handlers of its links run.
+/// Links between nodes of one process: messages are passed by pointer, and nothing is copied. The
+/// hub owns the thread on which the handlers of its links run.
 class local_hub {
 public:
   /// The hub of this process: made by the first call, and destroyed with its last owner. A forked
-  /// child has a hub of its own. Nodes listen at it under the addresses that other processes reach
-  /// by a socket.
+  /// child has a hub of its own. Nodes listen on the hub under the addresses that other processes
+  /// reach by a socket.
   static std::shared_ptr<local_hub> of_process();
-  /// The hub of this process, if there is one; else null: nobody listens.
+  /// The hub of this process; null if there is none, so that no node listens.
   static std::shared_ptr<local_hub> present();
 
   local_hub();
-  /// Closes all links and listeners, and joins. Not to be called from a handler.
+  /// Closes all links and listeners, and joins the thread. Not to be called from a handler.
   ~local_hub();
 
   /// Two ends of a new link; each end's peer is the other.
   std::pair<std::shared_ptr<link>, std::shared_ptr<link>> link_pair(uint64_t first_node = 1,
                                                                     uint64_t second_node = 2);
-  /// Accepts links under a name, until `stop_listening`. Fails if the name is taken.
+  /// Accepts links under a name, until `stop_listening`. Fails if another listener has the name.
   status listen(const std::string& name, uint64_t node, link_accepted on_accepted);
   void stop_listening(const std::string& name);
   /// Connects to a name; `done` is called once on the hub's thread.

@@ -16,10 +16,11 @@ namespace headrace {
 
 namespace {
 
-// The sockets that a forked child must close. There it may call almost no function (other threads
-// may have held any lock), so this is a table by descriptor, of the socket's inode number, which is
-// unique in the system. An entry stays when its socket is closed; a different number shows that it
-// is stale. Descriptors beyond the table are closed on exec, but not in forked children.
+// The sockets that a forked child must close. A child may call almost no function (other threads
+// may have held any lock), so this is a table, with the socket's inode number for each descriptor;
+// inode numbers are unique in the system. An entry stays when its socket is closed; a different
+// inode number shows that it is stale. Descriptors beyond the table are closed on exec, but not in
+// forked children.
 constexpr size_t table_size = size_t{1} << 16;
 std::array<std::atomic<uint64_t>, table_size> sockets{};
 std::atomic<size_t> in_use{0}; // all later entries are empty

@@ -10,7 +10,7 @@ namespace headrace {
 
 namespace {
 
-// The most bytes that a sending thread moves itself.
+// The most bytes that a sending thread writes itself.
 constexpr size_t direct_bytes = size_t{1} << 20;
 
 } // namespace
@@ -90,7 +90,7 @@ void socket_link::meet(const link_message& message) {
     return refuse(refusal::bad_frame, hello.status());
   peer_ = *std::move(hello);
   if (side_ == side::accepting) {
-    // The hello is sent even if the peer will be refused, so that the peer can report why.
+    // The hello is sent even if the peer will be refused, so that the peer can report the reason.
     writer_.push_hello(core_->hello);
     pump();
     if (phase_ == phase::closed)
@@ -119,7 +119,7 @@ void socket_link::set_handlers(link_handlers handlers) {
 
 void socket_link::begin(link_handlers handlers) {
   if (phase_ == phase::closed) {
-    // If there were handlers, they were called already.
+    // If there were handlers before, `on_closed` was called already.
     if (!std::exchange(handlers_, link_handlers{}) && handlers.on_closed)
       handlers.on_closed(closed_why_);
     return;
@@ -162,7 +162,7 @@ void socket_link::receive() {
   }
 }
 
-// Passes on what has arrived. False if nothing more should be read now.
+// Passes on the messages that have arrived. False if nothing more is to be read now.
 bool socket_link::deliver() {
   std::optional<link_message> message;
   try {
@@ -203,7 +203,7 @@ bool socket_link::send(link_message message) {
   if (!limits().check(message))
     return false;
   if (message.content)
-    return false; // the message has a meaning only inside a process
+    return false; // the message is valid only inside a process
   auto size = message.byte_size();
   {
     std::lock_guard hold{mutex_};
@@ -214,7 +214,7 @@ bool socket_link::send(link_message message) {
     if (std::exchange(scheduled_, true))
       return true;
   }
-  // Writing from this thread what the socket takes at once saves two thread switches.
+  // This thread writes what the socket takes at once, which saves two thread switches.
   if (direct_.load(std::memory_order_acquire)) {
     auto left = write_some(direct_bytes);
     if (left.state != progress::idle)
@@ -224,7 +224,7 @@ bool socket_link::send(link_message message) {
   return loop_->post([self = shared_from_this()] { self->pump(); });
 }
 
-// Only the thread that set `scheduled_` writes, until nothing is left; then it is reset.
+// Only the thread that set `scheduled_` writes, until nothing is left; then the flag is reset.
 socket_link::write_outcome socket_link::write_some(size_t budget) {
   std::lock_guard writing{write_mutex_};
   size_t moved = 0;
@@ -236,7 +236,7 @@ socket_link::write_outcome socket_link::write_some(size_t budget) {
       {
         std::lock_guard hold{mutex_};
         if (closed_)
-          return {}; // `finish` follows, or was called
+          return {}; // `finish` will be called, or was called
         arrived.swap(inbox_);
         scheduled_ = !arrived.empty();
       }

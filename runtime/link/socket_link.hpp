@@ -15,12 +15,12 @@
 
 namespace headrace {
 
-/// A link over a connected socket: the handshake, then messages both ways.
+/// A link over a connected socket: the handshake, and then messages in both directions.
 class socket_link final : public link,
                           public loop_resident,
                           public std::enable_shared_from_this<socket_link> {
 public:
-  /// Which end opened the connection.
+  /// The end of the link that opened the connection, and the other end.
   enum class side { connecting, accepting };
 
   /// `ready` is called with the outcome of the handshake.
@@ -32,8 +32,8 @@ public:
 
   /// Begins the handshake.
   void start();
-  /// For an accepted connection, before `start`, on any thread: adds it to the connections without
-  /// a hello so far, from which it may be dropped.
+  /// For an accepted connection, before `start`, on any thread: adds it to the connections that
+  /// have not sent a hello, from which it may be dropped.
   void enter_crowd();
   void stop(const status& why) override { finish(why); }
 
@@ -51,7 +51,7 @@ public:
 
 private:
   enum class phase { handshake, greeting, open, closed };
-  // After this many bytes in one direction, other links get their turn.
+  // After this number of bytes in one direction, other links are served.
   static constexpr size_t turn_bytes = size_t{4} << 20;
 
   void handshake();
@@ -84,7 +84,7 @@ private:
   const side side_;
   const std::string peer_address_;
 
-  greeting_crowd::ticket ticket_ = 0; // 0: not in the crowd
+  greeting_crowd::ticket ticket_ = 0; // 0: the connection is not in the crowd
 
   // The following members are used by the loop's thread only.
   asio::ip::tcp::socket socket_;
@@ -93,15 +93,15 @@ private:
   phase phase_ = phase::handshake;
   link_connected ready_;
   link_hello peer_;                    // written before other threads use the link
-  std::optional<silence_watch> watch_; // set on an open link whose peer knows pings
+  std::optional<silence_watch> watch_; // set on an open link whose peer accepts pings
   std::optional<link_handlers> handlers_;
   status closed_why_;
-  bool linger_ = false; // let the peer read what was sent last
+  bool linger_ = false; // the socket stays open until the peer has read the last bytes
 
-  // Used by the loop's thread, except for writing (see `write_some`). A plain wire can read and
-  // write at the same time.
+  // Used by the loop's thread, except for writing (see `write_some`). A plain wire can be read and
+  // written at the same time.
   std::unique_ptr<wire> wire_;
-  // Held while writing. Taken before `mutex_`.
+  // Locked while writing. To be locked before `mutex_`.
   std::mutex write_mutex_;
   frame_writer writer_;
 

@@ -6,7 +6,8 @@
 
 namespace headrace {
 
-// The end of a link over a socket: closed by us, lost, refused, or dropped to make room for others.
+// The end of a link over a socket: it is closed by this node, lost, refused, or dropped because
+// there are too many connections.
 
 void socket_link::close(status why) {
   {
@@ -19,7 +20,7 @@ void socket_link::close(status why) {
 
 void socket_link::lost(const wire_result& how) {
   if (phase_ == phase::open) {
-    // A peer that ends inside a message counts as lost, too.
+    // A link whose peer ends inside a message counts as lost, too.
     if (how.state == wire_state::ended && reader_.mid_message()) {
       core_->refused(refusal::truncated);
       return finish(
@@ -82,12 +83,13 @@ void socket_link::finish(const status& why) {
   }
   timer_.cancel();
   {
-    // No thread may write to the descriptor after this, as another socket may have it then.
+    // No thread may write to the descriptor after this, because another socket may have the same
+    // descriptor then.
     std::lock_guard writing{write_mutex_};
     writer_ = {};
     queued_.store(0, std::memory_order_relaxed);
     if (linger_) {
-      // It still has a descriptor, so it stays in the crowd.
+      // The connection still has a descriptor, so it stays in the crowd.
       std::make_shared<lingering>(core_, loop_, std::move(socket_), ticket_)->start();
     } else {
       core_->greeting.leave(ticket_);

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-// How an open link sends pings and detects that its peer does not. All of it runs on the loop's
-// thread, with one timer for each link; sending and receiving cost nothing more.
+// Here an open link sends pings, and detects that its peer sends none. All functions run on the
+// loop's thread, with one timer for each link; sending and receiving cost nothing more.
 
 namespace {
 
@@ -22,10 +22,10 @@ bool readable(int socket) {
   return ::poll(&fd, 1, 0) > 0;
 }
 
-// A second bound, for links whose own timer cannot run or that nobody reads yet: the kernel gives
-// up a connection if the peer has acknowledged nothing of what we sent for this long. Linux also
-// counts the time in which a peer's window is closed, so the limit must be longer than any pause
-// that a peer may make.
+// A second limit, for links whose own timer cannot run or from which nothing is read yet: the
+// kernel closes a connection if the peer has acknowledged nothing of what it was sent for this
+// time. Linux also counts the time in which a peer's window is closed, so the limit must be longer
+// than any pause that a peer may make.
 void bound_unacknowledged(int socket, duration limit) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
   const auto most = static_cast<unsigned>(
@@ -37,7 +37,7 @@ void bound_unacknowledged(int socket, duration limit) {
 
 void socket_link::keep_watch() {
   if (!watch_) {
-    // An older peer refuses pings, and promises none: it may be silent for any time.
+    // An older peer refuses pings, and promises none: its silence is not limited.
     if (!peer_.knows_pings())
       return;
     watch_.emplace(core_->options.liveness, peer_.ping_every, clock::system().now());
@@ -54,8 +54,8 @@ void socket_link::keep_watch() {
 void socket_link::look() {
   const auto now = clock::system().now();
   auto found = watch_->look(now);
-  // After a pause of our own (a stopped process, a suspended machine) the time has passed, but
-  // bytes that arrived meanwhile have not been read yet. They are read first.
+  // After a pause of this process (it was stopped, or the machine was suspended) the time has
+  // passed, but bytes that arrived during the pause have not been read yet. They are read first.
   if (found == silence_watch::verdict::silent && readable(socket_.native_handle())) {
     watch_->heard();
     found = watch_->look(now);
@@ -74,7 +74,8 @@ void socket_link::look() {
 void socket_link::ping() {
   {
     std::lock_guard hold{mutex_};
-    // If something is being written, no ping is needed; if that is blocked, a ping would be, too.
+    // If something is being written, no ping is needed; if that write is blocked, a ping would be
+    // blocked, too.
     if (closed_ || std::exchange(scheduled_, true))
       return;
   }
@@ -82,7 +83,7 @@ void socket_link::ping() {
     std::lock_guard writing{write_mutex_};
     writer_.push_ping();
   }
-  // A ping was not queued by the user, so `on_drained` is not called.
+  // A ping was not queued by the user of the link, so `on_drained` is not called.
   if (auto left = write_some(turn_bytes); left.state != progress::idle || left.messages)
     go_on(left);
 }

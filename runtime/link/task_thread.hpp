@@ -8,16 +8,15 @@
 
 namespace headrace {
 
-/// A thread that runs functions in order. It is ended by its owner, or by itself if the owner does
-/// not.
+/// A thread that runs functions in order. It is ended by its owner, or by the destructor.
 class task_thread {
 public:
   task_thread();
   ~task_thread();
 
-  /// False if it has ended; then nothing happens.
+  /// Queues a function. False if the thread has ended; then nothing happens.
   bool post(std::function<void()> task);
-  /// Runs the queued functions, then joins. To be called from another thread.
+  /// Runs the queued functions, and then joins. To be called from another thread.
   void end();
 
 private:

@@ -6,8 +6,8 @@
 namespace headrace {
 
 /// Ok if a process can serve with these files: all three are named, can be read and parsed, the key
-/// belongs to the certificate, and the authority has signed it. An error names the file at fault
-/// and what would be right. Options that are not enabled are ok.
+/// belongs to the certificate, and the authority has signed the certificate. An error names the
+/// file at fault and what would be valid. Options that are not enabled are ok.
 status check_tls(const tls_options& options);
 
 } // namespace headrace

@@ -43,7 +43,7 @@ status unusable(const char* what, const std::string& path, const char* right) {
                           + "; " + right);
 }
 
-// A service has no user to ask: an encrypted key is an error.
+// A service cannot prompt for a password, so an encrypted key is an error.
 int no_password(char*, int, int, void*) { return 0; }
 
 status verify_own(SSL_CTX* context, const tls_options& options) {
@@ -147,7 +147,7 @@ public:
   }
 
 private:
-  // Moves one record at a time, until one side has no more.
+  // Moves one record at a time, until one side has no more bytes or no room.
   template <class Move>
   wire_result each(std::span<const iovec> what, Move move) {
     size_t sum = 0;
@@ -158,7 +158,7 @@ private:
         auto ok = move(x, n);
         if (ok != 1) {
           auto r = outcome(ok, "TLS connection failed");
-          // The moved bytes are reported first; the error comes again with the next call.
+          // The moved bytes are reported first; the next call reports the error again.
           if (sum == 0)
             return r;
           return {.bytes = sum};

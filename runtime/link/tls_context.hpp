@@ -17,8 +17,8 @@ public:
   tls_context(const tls_context&) = delete;
   tls_context& operator=(const tls_context&) = delete;
 
-  /// TLS over a socket; `server` is the side that accepted the connection. The peer must present a
-  /// certificate of our authority.
+  /// TLS over a socket; `server`: this node has accepted the connection. The peer must present a
+  /// certificate of the trusted authority.
   std::unique_ptr<wire> make_wire(int socket, bool server) const;
 
 private:

@@ -11,13 +11,13 @@
 
 namespace headrace {
 
-/// A way to make links to other nodes, with a name. Streams choose one by its name and then treat
-/// all alike.
+/// A kind of link to other nodes, with a name. Streams choose a transport by its name; after that
+/// all links are used in the same way.
 class transport {
 public:
   virtual ~transport() = default;
-  /// Accepts links at an address of this transport's kind. Returns the address to which others (on
-  /// this host) connect.
+  /// Accepts links at an address of this kind of transport. Returns the address to which other
+  /// nodes (on this host) connect.
   virtual result<std::string> listen(const std::string& address, link_accepted on_accepted) = 0;
   /// `done` is called once, on a thread of the transport; or at once with an error if the address
   /// is invalid.
@@ -32,9 +32,9 @@ std::shared_ptr<transport> make_local_transport(std::shared_ptr<local_hub> hub, 
 /// The transports of one node. Thread-safe only for reading.
 class transport_registry {
 public:
-  /// Fails if the name is taken.
+  /// Fails if another transport has the name.
   status add(std::string name, std::shared_ptr<transport> what);
-  /// The transport of that name, or an error that lists the names there are.
+  /// The transport of that name, or an error that lists the names of all.
   result<std::shared_ptr<transport>> find(const std::string& name) const;
   std::vector<std::string> names() const;
 

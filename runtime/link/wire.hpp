@@ -10,9 +10,9 @@ namespace headrace {
 
 /// The outcome of an attempt to move bytes without blocking.
 enum class wire_state : uint8_t {
-  moved,      ///< some bytes
-  want_read,  ///< try again when the socket has something to read
-  want_write, ///< try again when it takes something
+  moved,      ///< some bytes were moved
+  want_read,  ///< call again when the socket has bytes to read
+  want_write, ///< call again when the socket has room for bytes
   ended,      ///< the peer closed the connection
   failed,     ///< see `why`
 };
@@ -21,11 +21,11 @@ struct wire_result {
   wire_state state = wire_state::moved;
   size_t bytes = 0;
   status why = {};
-  /// With `moved`: probably nothing is left to read, or there is no room to write.
+  /// With `moved`: probably there is nothing left to read, or no room to write.
   bool drained = false;
 };
 
-/// Bytes to and from a connected, non-blocking socket, plain or through TLS. Does not own the
+/// Moves bytes to and from a connected, non-blocking socket, plain or with TLS. Does not own the
 /// socket.
 class wire {
 public:

@@ -22,7 +22,7 @@ size_t sequence_length(std::string_view x, size_t i) {
   for (size_t k = 1; k < n; ++k)
     if ((byte(i + k) & 0xC0) != 0x80)
       return 0;
-  // Overlong forms, surrogates, and what lies past U+10FFFF.
+  // These are overlong forms, surrogates, and values beyond U+10FFFF.
   if ((first == 0xE0 && byte(i + 1) < 0xA0) || (first == 0xED && byte(i + 1) > 0x9F)
       || (first == 0xF0 && byte(i + 1) < 0x90) || (first == 0xF4 && byte(i + 1) > 0x8F))
     return 0;
@@ -60,7 +60,7 @@ void append_value(std::string& out, log_format format, std::string_view x) {
 void append_value(std::string& out, log_format, bool x) { out += x ? "true" : "false"; }
 void append_value(std::string& out, log_format format, double x) {
   if (format == log_format::json && !std::isfinite(x))
-    return append_json_string(out, fmt::format("{}", x)); // JSON has no such numbers
+    return append_json_string(out, fmt::format("{}", x)); // JSON cannot represent such numbers
   fmt::format_to(std::back_inserter(out), "{}", x);
 }
 template <class Integer>

@@ -31,7 +31,7 @@ void line_output::write(std::string_view line) {
   ++left_out_;
 }
 
-/// Writes text. False: not all of it was written.
+/// Writes text. False: a part of it was not written.
 bool line_output::put(std::string_view text, duration limit) {
   const auto until = clock::system().now() + limit;
   for (bool begun = false; !text.empty(); begun = true) {
@@ -42,10 +42,10 @@ bool line_output::put(std::string_view text, duration limit) {
       broken_off_ |= begun;
       return false;
     }
-    // A pipe that is ready takes this many bytes without blocking.
+    // A pipe that is ready takes this number of bytes without blocking.
     const auto n = ::write(fd_, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
     if (n < 0 && errno != EINTR && errno != EAGAIN)
-      return true; // there is no reader any more
+      return true; // there is no longer a reader
     text.remove_prefix(n < 0 ? 0 : static_cast<size_t>(n));
   }
   return true;

@@ -9,12 +9,12 @@
 namespace headrace {
 
 /// Writes complete lines to a descriptor whose reader may have stopped: a pipe to a log collector
-/// that hangs, a stopped terminal. A server must not wait for those. A line that cannot be written
-/// within `patience` is dropped, and so are the following ones until there is room again; then a
-/// line reports how many were dropped. May be called from any thread.
+/// that hangs, a stopped terminal. A server must not wait for such a reader. A line that cannot be
+/// written within `patience` is dropped, and so are the following ones until there is room again;
+/// then a line with the number of dropped lines is written. May be called from any thread.
 class line_output {
 public:
-  /// The caller keeps `fd`.
+  /// `fd` is owned by the caller.
   explicit line_output(int fd, duration patience = std::chrono::milliseconds{100})
     : fd_(fd), patience_(patience) {}
 
@@ -29,7 +29,7 @@ private:
   const duration patience_;
   std::mutex mutex_;
   uint64_t left_out_ = 0;
-  bool broken_off_ = false; ///< in the middle of a line
+  bool broken_off_ = false; ///< the last line was written only in part
 };
 
 } // namespace headrace

@@ -54,7 +54,7 @@ private:
   std::function<void(std::string_view)> f_;
 };
 
-/// There is one for the process, which all loggers use.
+/// The output of the process, which all loggers share.
 line_output& standard_error() {
   static line_output the{STDERR_FILENO};
   return the;
@@ -90,13 +90,13 @@ struct logger::impl {
   std::shared_ptr<spdlog::logger> out;
   log_format format;
   log_level level;
-  /// The rendered fields of `with`.
+  /// The formatted fields of `with`.
   std::string context;
 };
 
 result<logger> logger::open(log_options options) {
   try {
-    // Not registered with spdlog, so that there are no process-wide loggers.
+    // The logger is not registered with spdlog, so that there are no process-wide loggers.
     auto out = std::make_shared<spdlog::logger>("headrace", make_sink(options));
     out->set_level(to_spdlog(options.level));
     out->flush_on(spdlog::level::trace);
@@ -123,7 +123,7 @@ void logger::write(log_level level, std::string_view text, fields xs) const {
     ((line += R"("level":")") += to_string(level)) += R"(","message":)";
     append_json_string(line, text);
   } else {
-    // Padded, so that the texts are aligned.
+    // The name is padded, so that the texts are aligned.
     auto name = to_string(level);
     ((line += name) += std::string_view{"      "}.substr(name.size()));
     append_text(line, text);

@@ -14,26 +14,26 @@
 namespace headrace {
 
 enum class log_level : uint8_t { trace, debug, info, warn, error, off };
-/// `text` is for eyes, `json` writes one object a line.
+/// `text`: one readable line for each event; `json`: one object for each event, on one line.
 enum class log_format : uint8_t { text, json };
 
 std::string_view to_string(log_level x) noexcept;
 std::string_view to_string(log_format x) noexcept;
-/// Names as `to_string` writes them; the error lists them.
+/// Reads the names that `to_string` returns; an error lists them.
 result<log_level> parse_log_level(std::string_view name);
 result<log_format> parse_log_format(std::string_view name);
 
 struct log_options {
   log_level level = log_level::info;
   log_format format = log_format::text;
-  /// Appended to; empty is standard error.
+  /// The file to which lines are appended; empty: standard error.
   std::string file;
-  /// If set, gets every line (without its end) in place of file and standard error. Called by one
-  /// thread at a time.
+  /// If set, it gets every line (without its line break) in place of file and standard error.
+  /// Called by one thread at a time.
   std::function<void(std::string_view line)> sink;
 };
 
-/// The value of a field: text, number or bool. It refers to the text, so it lives no longer than
+/// The value of a field: text, number or bool. It refers to the text, so it must not be kept after
 /// the call.
 class log_value {
 public:
@@ -68,7 +68,7 @@ struct log_field {
 /// handle: copies share the destination. Thread-safe.
 class logger {
 public:
-  /// Writes nothing.
+  /// A logger that writes nothing.
   logger() noexcept = default;
   /// An error names the file that cannot be opened.
   static result<logger> open(log_options options);

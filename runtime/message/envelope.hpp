@@ -21,7 +21,7 @@ struct protocol_version {
 /// The protocol version of this build, which is written into every envelope.
 inline constexpr protocol_version our_protocol{2, 0};
 
-/// An envelope of our version: `fill(builder)` sets the arm.
+/// An envelope of this version: `fill(builder)` sets the member of the union.
 template <class Fill>
 envelope make_envelope(uint64_t request_id, Fill&& fill) {
   return envelope::make([&](schema::Envelope::Builder b) {
@@ -32,7 +32,7 @@ envelope make_envelope(uint64_t request_id, Fill&& fill) {
   });
 }
 
-/// How a node introduces itself.
+/// The data that a node sends about itself in a handshake.
 struct hello {
   protocol_version version = our_protocol;
   uint64_t node_id = 0;
@@ -40,26 +40,26 @@ struct hello {
   std::string boot_id;
   std::string name;
 };
-/// The greeting, or with `answer` the answer to one.
+/// A hello, or with `answer` the answer to one.
 envelope make_hello(const hello& who, uint64_t request_id, bool answer = false);
 /// @pre `in` is a hello or a helloAck.
 hello hello_of(const envelope& in);
-/// Failed precondition, naming both versions, if the peer cannot be understood.
+/// Failed precondition, with both versions, if the peer's version is not compatible.
 status check_version(const hello& peer);
 
 envelope make_ok(uint64_t request_id = 0);
 /// @pre `!why.ok()`
 envelope make_failure(const status& why, uint64_t request_id = 0);
-/// The answer to an arm that this build does not know. `role`: the role whose union has it; empty
-/// for the envelope itself.
+/// The answer to a union member that this build does not define. `role`: the role whose union has
+/// the member; empty for the envelope itself.
 envelope make_unsupported(uint16_t arm, std::string_view role = {}, uint64_t request_id = 0);
-/// The answer to bytes that are not a message; `count`: how many such messages the receiver has
-/// had.
+/// The answer to bytes that are not a message. `count`: the number of such messages that the
+/// receiver has had.
 envelope make_bad_message(uint64_t count, std::string_view reason);
 
-/// The status in an answer: ok for `ok` and for any role arm, else the failure. `badMessage` is
-/// data loss, `unsupported` is unimplemented with both versions; for an invalid envelope it is the
-/// reason.
+/// The status in an answer: ok for `ok` and for any member of a role, otherwise the failure.
+/// `badMessage` results in data loss, `unsupported` in unimplemented with both versions, an invalid
+/// envelope in the reason.
 status status_of(const envelope& answer);
 
 } // namespace headrace

@@ -9,11 +9,11 @@
 namespace headrace {
 
 /// A C++ value that is sent between actors of one process: a shared pointer to an immutable `T`,
-/// never serialised. Sending it to another process is a defect, and fails at once.
+/// which is never serialised. Sending it to another process is a defect, and fails at once.
 ///
-/// Every `local<T>` is a message type of its own, so that interfaces may be typed by it:
-/// `port::handle<caf::result<void>(local<block_ready>)>`. The layer that declares `T` lists it in
-/// its type-id block (see types.hpp), which release 1.1 needs.
+/// Every `local<T>` is a message type of its own, so that it can be used in the signatures of
+/// interfaces: `port::handle<caf::result<void>(local<block_ready>)>`. The layer that declares `T`
+/// lists it in its type-id block (see types.hpp), as release 1.1 requires.
 template <class T>
 class local {
 public:
@@ -34,7 +34,7 @@ private:
   std::shared_ptr<const T> value_;
 };
 
-/// `make_local<event>(args...)`: a new value built in place.
+/// `make_local<event>(args...)` makes a new value.
 template <class T, class... Args>
 local<T> make_local(Args&&... args) {
   return local<T>{std::make_shared<const T>(T{std::forward<Args>(args)...})};

@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Follows every pointer that the schema knows of; throws kj::Exception on a bad one.
+/// Follows every pointer of the schema; throws kj::Exception if one is invalid.
 void walk(const capnp::DynamicValue::Reader& value) {
   switch (value.getType()) {
   case capnp::DynamicValue::LIST: {
@@ -23,7 +23,7 @@ void walk(const capnp::DynamicValue::Reader& value) {
   case capnp::DynamicValue::STRUCT: {
     auto s = value.as<capnp::DynamicStruct>();
     for (auto field : s.getSchema().getNonUnionFields()) walk(s.get(field));
-    // An arm that a newer peer has added has no field here, and is not read.
+    // A union member that a newer peer has added has no field here, and is not read.
     KJ_IF_MAYBE (field, s.which())
       walk(s.get(*field));
     break;
@@ -48,7 +48,8 @@ std::shared_ptr<const message_block> message_block::freeze(capnp::MessageBuilder
   capnp::writeMessage(out, from);
   auto block = std::make_shared<message_block>();
   block->words_ = std::move(bytes).freeze();
-  // These words are our own, so there is no limit on how much readers may traverse.
+  // These words were made by this process, so the number of words that readers may traverse is not
+  // limited.
   block->reader_ = std::make_unique<capnp::FlatArrayMessageReader>(
     as_words(block->words_), capnp::ReaderOptions{UINT64_MAX, max_message_depth});
   return block;

@@ -15,17 +15,18 @@ namespace headrace {
 
 /// The largest message that is accepted from a peer, or sent to one.
 inline constexpr size_t max_message_bytes = size_t{64} << 20;
-/// How deep pointers of a message may nest.
+/// The most nested levels of pointers in a message.
 inline constexpr int max_message_depth = 64;
 
 namespace detail {
 
-/// The shared part of a message: its words and a reader for them, or the reason why there is none.
+/// The shared part of a message: its words and a reader for them, or the reason why they cannot be
+/// read.
 class message_block {
 public:
-  /// Copies the builder's content. Trusted.
+  /// Copies the builder's content, which is trusted.
   static std::shared_ptr<const message_block> freeze(capnp::MessageBuilder& from);
-  /// Checks every pointer of `words` against `schema`. If they are damaged, `problem()` is the
+  /// Checks every pointer of `words` against `schema`. If the words are damaged, `problem()` is the
   /// reason.
   static std::shared_ptr<const message_block> check(buffer words, capnp::StructSchema schema,
                                                     size_t max_bytes);
@@ -46,15 +47,15 @@ private:
   std::string problem_;
 };
 
-/// A text for people: a message of this size, or why it is none.
+/// A text for users: a message of this size, or the reason why it is not valid.
 std::string described(size_t bytes, const status& how);
 
 } // namespace detail
 
-/// An immutable, reference-counted Cap'n Proto message. Copying a handle bumps a counter; any
-/// number of threads may read it. Bytes from outside are checked once, when they enter: a handle is
-/// either *valid*, and then nothing that is read from it fails, or it is not, says why, and reads
-/// as if every field had its default.
+/// An immutable, reference-counted Cap'n Proto message. Copying a handle increments a counter; any
+/// number of threads may read the message. Bytes from other processes are checked once, when they
+/// are received. A handle is either *valid*, and then all reads succeed, or not: then it has the
+/// reason, and all its fields read as their defaults.
 template <class Schema>
 class message {
 public:
@@ -62,7 +63,7 @@ public:
   using reader = typename Schema::Reader;
   using builder = typename Schema::Builder;
 
-  /// Not valid: it has no content.
+  /// A message that is not valid: it has no content.
   message() noexcept = default;
 
   /// A new message, filled by `fill(builder)`.
@@ -72,14 +73,14 @@ public:
     std::forward<Fill>(fill)(content.initRoot<Schema>());
     return message{detail::message_block::freeze(content)};
   }
-  /// A copy of what `from` reads.
+  /// A copy of the content of `from`.
   static message copy_of(reader from) {
     capnp::MallocMessageBuilder content;
     content.setRoot(from);
     return message{detail::message_block::freeze(content)};
   }
   /// Checks untrusted words, which are shared and not copied if they are aligned to 8 bytes. Never
-  /// throws: damaged words give a handle that is not valid.
+  /// throws: damaged words result in a handle that is not valid.
   static message parse(buffer words, size_t max_bytes = max_message_bytes) {
     return message{
       detail::message_block::check(std::move(words), capnp::Schema::from<Schema>(), max_bytes)};
@@ -92,7 +93,7 @@ public:
   /// True if there is a complete message of this schema.
   bool valid() const noexcept { return block_ != nullptr && block_->problem().empty(); }
   explicit operator bool() const noexcept { return valid(); }
-  /// Why it is not valid; ok if it is.
+  /// The reason why the message is not valid; ok if it is valid.
   headrace::status status() const {
     if (valid())
       return {};

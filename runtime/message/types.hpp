@@ -46,7 +46,8 @@ CAF_ADD_TYPE_ID(headrace_runtime, (headrace::envelope))
 #if !HEADRACE_CAF_LEGACY
 CAF_ADD_TYPE_ID(headrace_runtime, (headrace::status_code))
 #endif
-// A supervisor's own timer. The message has the number of the supervisor's part, and an epoch.
+// A supervisor's own timer. The message contains the number of the supervisor in its owner, and an
+// epoch.
 CAF_ADD_ATOM(headrace_runtime, headrace::atom, supervise, "supervise")
 CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 
@@ -55,7 +56,7 @@ namespace headrace {
 bool announce_runtime_types();
 inline const bool runtime_types_known = announce_runtime_types();
 
-/// The one signature of every published actor.
+/// The only signature of a published actor.
 using published_actor = port::handle<caf::result<envelope>(envelope)>;
 
 } // namespace headrace

@@ -17,14 +17,16 @@ struct metric_info {
   std::string_view help; ///< one sentence
 };
 
-/// Definitions are constants beside the code that counts; each names the kind of its metric.
+/// Definitions are constants beside the code that counts. The type of a definition is the kind of
+/// its metric.
 struct counter_info : metric_info {};
 struct gauge_info : metric_info {};
 struct histogram_info : metric_info {
-  std::span<const double> bounds; ///< upper bounds of the buckets, ascending, without infinity
+  /// The upper bounds of the buckets, in ascending order, without infinity.
+  std::span<const double> bounds;
 };
 
-/// A number that only grows. Thread-safe.
+/// A number that only increases. Thread-safe.
 class counter {
 public:
   /// Returns the new value.
@@ -37,7 +39,7 @@ private:
   std::atomic<uint64_t> value_{0};
 };
 
-/// A number that grows and shrinks. Thread-safe.
+/// A number that increases and decreases. Thread-safe.
 class gauge {
 public:
   void set(double x) noexcept { value_.store(x, std::memory_order_relaxed); }

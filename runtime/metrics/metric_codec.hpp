@@ -7,7 +7,7 @@ namespace headrace {
 
 void write_metrics(capnp::List<schema::Metric>::Builder out, const std::vector<metric_sample>& in);
 
-/// Metrics that contradict themselves, or that this build does not know, are left out.
+/// Metrics that contradict themselves, or whose kind this build does not define, are left out.
 std::vector<metric_sample> read_metrics(capnp::List<schema::Metric>::Reader in);
 
 } // namespace headrace

@@ -13,9 +13,10 @@ using metric_labels = std::map<std::string, std::string>;
 
 /// The value of a metric when it was read.
 struct metric_sample {
-  std::string name; ///< of the family
+  std::string name; ///< the name of the family
   metric_labels labels;
-  std::variant<uint64_t, double, histogram_counts> value; ///< of a counter, a gauge, a histogram
+  /// The value of a counter, a gauge or a histogram.
+  std::variant<uint64_t, double, histogram_counts> value;
   friend bool operator==(const metric_sample&, const metric_sample&) = default;
 };
 

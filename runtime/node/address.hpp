@@ -8,26 +8,27 @@
 
 namespace headrace {
 
-/// The address of a node. The scheme is for people and for transports; connecting ignores it.
+/// The address of a node. The scheme is for users and for transports; it is ignored when a
+/// connection is made.
 struct address {
   std::string scheme; ///< before `://`; may be empty
-  std::string host;   ///< a name or a number, IPv6 without its brackets
+  std::string host;   ///< a name or a numeric address, IPv6 without its brackets
   uint16_t port = 0;
 
   friend bool operator==(const address&, const address&) = default;
 };
 
-/// Reads `host:port` or `scheme://host:port`, IPv6 in brackets: `[::1]:4000`. An error names what
-/// is wrong and shows what would be right.
+/// Reads `host:port` or `scheme://host:port`, IPv6 in brackets: `[::1]:4000`. An error contains the
+/// problem and a valid example.
 result<address> parse_address(std::string_view text);
 /// `host:port`, with brackets round IPv6 and the scheme in front if there is one.
 std::string to_string(const address& x);
 /// `host:port`, with brackets round IPv6.
 std::string host_and_port(std::string_view host, uint16_t port);
 
-/// True if only this host reaches it: 127.x.y.z, ::1 or localhost.
+/// True if the address can be reached only from this host: 127.x.y.z, ::1 or localhost.
 bool is_loopback(std::string_view host);
-/// True if it stands for every address of this host: empty, 0.0.0.0, ::.
+/// True if the address stands for every address of this host: empty, 0.0.0.0, ::.
 bool is_wildcard(std::string_view host);
 
 } // namespace headrace

@@ -6,7 +6,8 @@
 
 namespace headrace {
 
-/// The actor system of a node. Threads that do not belong to it use it inside a `system_visit`.
+/// The actor system of a node. Threads that do not belong to the system use it inside a
+/// `system_visit`.
 caf::actor_system& system_of(node& x);
 
 /// A node inside a program that has an actor system already, set up with `configure`
@@ -15,12 +16,13 @@ caf::actor_system& system_of(node& x);
 std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options options);
 
 /// Publishes `root` on the node's actor port, so that peers can connect to it. A door actor answers
-/// hellos, counts and answers damaged messages, and delegates all else to `root`. It ends with the
-/// node, and its peers notice when it ends; then another actor may be published on the same port.
-/// Returns the port. Errors: the port is in use, or the address is not one of this host.
+/// hellos, counts and answers damaged messages, and delegates all other messages to `root`. It ends
+/// with the node. When it ends its peers detect that; then another actor may be published on the
+/// same port. Returns the port. Errors: the port is in use, or the address does not belong to this
+/// host.
 result<uint16_t> listen(node& x, published_actor root);
 
-/// Ends `whom` when the node ends, before the system ends, which waits for all actors.
+/// Ends `whom` when the node ends, before the actor system ends, which waits for all actors.
 void adopt(node& x, caf::actor whom);
 
 } // namespace headrace

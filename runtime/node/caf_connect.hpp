@@ -5,20 +5,21 @@
 
 namespace headrace {
 
-/// The published actor of another node, and the node's hello.
+/// The published actor of another node, and that node's hello.
 struct connection {
   published_actor actor;
   hello peer;
 };
 
-/// Whether connecting includes a hello. `once`: not to a node that this one has greeted, and whose
-/// connection is not known to be lost. `anew`: always; for callers that were cut off, or that do
-/// not watch the connection.
+/// Whether connecting includes a hello. `once`: not if this node has sent that node a hello before
+/// and the connection was not reported as lost. `anew`: always; for callers that were cut off, or
+/// that do not watch the connection.
 enum class greeting : uint8_t { once, anew };
 
 /// Connects and exchanges hellos. Blocks for at most `limit`, so it is not for actors (see
-/// peer.hpp). Errors name the address: nobody listens, another program listens, no answer in time,
-/// no trusted certificate, or another major version (both are named).
+/// peer.hpp). Errors name the address and the reason: no program listens there, another program
+/// listens there, no answer in time, no trusted certificate, or another major version (with both
+/// versions).
 result<connection> connect(node& from, const address& to, duration limit = std::chrono::seconds{5},
                            greeting how = greeting::anew);
 

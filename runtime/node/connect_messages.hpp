@@ -1,6 +1,6 @@
 #pragma once
 
-/// The messages of a node's connector, inside a process only.
+/// The messages of a node's connector, which are sent only inside a process.
 
 #include "headrace/runtime/message/local.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
@@ -14,7 +14,8 @@ struct connect_request {
   duration limit = std::chrono::seconds{5};
   greeting how = greeting::once;
 };
-/// The connector observes the limit itself; this bound on its answer is only for defects.
+/// The time limit for the answer of the connector. The connector itself observes the limit of the
+/// request; this larger one is for defects.
 inline caf::timespan patience(const connect_request& x) {
   return caf::timespan{x.delay + x.limit + std::chrono::seconds{10}};
 }
@@ -33,7 +34,8 @@ namespace headrace {
 bool announce_node_types();
 inline const bool node_types_known = announce_node_types();
 
-/// Connects on behalf of actors, so that none of them blocks. Each node has one; tests replace it.
+/// Connects on behalf of actors, so that no actor blocks. Each node has one connector; tests
+/// replace it.
 using connector_actor = port::handle<caf::result<local<connection>>(local<connect_request>)>;
 connector_actor connector_of(node& x);
 

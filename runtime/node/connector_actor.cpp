@@ -11,7 +11,7 @@ struct connector_state::attempt {
   greeting how;
   caf::actor_clock::time_point deadline;
   caf::typed_response_promise<local<connection>> answer;
-  uint64_t round = 0; ///< answers to earlier greetings do not count
+  uint64_t round = 0; ///< the number of the hello; answers to earlier ones are ignored
   port::watcher::token watched = 0;
   status probed;
 };
@@ -25,7 +25,8 @@ namespace {
 /// Explains the framework's error codes.
 status explain(const address& to, const caf::error& why, bool tls) {
   auto where = to_string(to);
-  // The probe has found the address open, so a connect that fails now failed in TLS.
+  // The probe has found that the address accepts connections, so a connect that fails now failed in
+  // TLS.
   if (why == caf::sec::disconnect_during_handshake
       || (tls && why == caf::sec::cannot_connect_to_node))
     return {tls ? status_code::unauthenticated : status_code::unavailable,
@@ -119,7 +120,7 @@ void connector_state::join(const attempt_ptr& x) {
           greet(x, caf::actor_cast<published_actor>(whom));
       },
       [this, x, tls](const caf::error& why) {
-        // Release 0.17 takes a connection for silent if its heartbeat is due during the handshake.
+        // Release 0.17 reports a connection as silent if its heartbeat is due during the handshake.
         if (why == caf::sec::connection_timeout && self_->clock().now() < x->deadline) {
           ++x->round;
           return probe(x);
@@ -130,13 +131,14 @@ void connector_state::join(const attempt_ptr& x) {
 
 void connector_state::greet(const attempt_ptr& x, published_actor whom) {
   auto round = ++x->round;
-  // Without the watch, a request to a lost node would only time out.
+  // Without the watch, a request to a lost node would end only by its time-out.
   x->watched = watcher_.watch(whom, [this, x, round](const caf::error& why) {
     if (x->round != round || !under_way_.contains(x))
       return;
     x->watched = 0;
     ++x->round;
-    // A known node may have been restarted, and the framework sometimes loses a new connection.
+    // A node that was connected before may have been restarted, and the framework sometimes loses a
+    // new connection.
     if (self_->clock().now() < x->deadline)
       probe(x);
     else

@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Connects on behalf of others: waits for the delay, probes the address, lets the framework
-/// connect, and exchanges hellos. Any number of requests at a time; nothing in it blocks.
+/// Connects on behalf of actors: it waits for the delay, probes the address, lets the framework
+/// connect, and exchanges hellos. It handles any number of requests at a time, and never blocks.
 class connector_state {
 public:
   using handle_type = port::handle<caf::result<local<connection>>(local<connect_request>),
@@ -39,7 +39,7 @@ private:
   port::self_pointer<handle_type> self_;
   node::impl& owner_;
   port::watcher watcher_;
-  /// Connections that stand and were greeted, by address: these need no probe.
+  /// Open connections with completed hellos, by address: these need no probe.
   std::map<std::string, connection> reached_;
   std::set<attempt_ptr> under_way_;
 };

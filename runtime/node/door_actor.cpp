@@ -25,7 +25,8 @@ caf::result<envelope> door_state::on(const envelope& in) {
 
 envelope door_state::on_hello(const envelope& in) {
   auto peer = hello_of(in);
-  // The answer contains our version, so that a refused peer can report the reason, too.
+  // The answer contains the version of this node, so that a refused peer can report the reason,
+  // too.
   if (auto fine = check_version(peer); !fine) {
     owner_.count.refused_hellos.add();
     owner_.options.log.warn("peer refused", {{"peer", peer.name}, {"why", fine.message()}});

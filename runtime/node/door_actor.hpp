@@ -5,9 +5,9 @@
 
 namespace headrace {
 
-/// The actor that peers reach on a node's actor port: answers hellos, counts and answers damaged
-/// messages, refuses other major versions, and delegates all else to the root. Ends when the root
-/// ends.
+/// The actor that peers reach on a node's actor port. It answers hellos, counts and answers damaged
+/// messages, refuses other major versions, and delegates all other messages to the root. It ends
+/// when the root ends.
 class door_state {
 public:
   using handle_type = published_actor;

@@ -9,28 +9,29 @@
 
 namespace headrace {
 
-/// Decides which failures of a first connection may pass, and for how long they are waited out:
-/// servers and trainers start in any order, and a restarted dispatcher is away for a moment.
+/// Decides which failures of a first connection may be temporary, and for how long attempts are
+/// repeated: servers and trainers may be started in any order, and a dispatcher that is being
+/// restarted cannot be reached for a short time.
 ///
 /// A failure is final if waiting cannot help: another version, or another program at the address. A
-/// TLS connection that ends early may be a process that ends; if that happens several times in a
-/// row, one side does not accept the other's certificate.
+/// TLS connection that ends early may belong to a process that ends; if that happens several times
+/// in a row, one side does not accept the other's certificate.
 class first_contact {
 public:
-  /// `dispatcher`: its address; `option`: the user's name for the limit. Both are for messages.
+  /// `dispatcher`: its address; `option`: the name of the limit for users. Both are for messages.
   first_contact(std::string dispatcher, std::string option, duration limit, time_point now);
 
-  /// An attempt failed. Returns the error if it is final; nullopt: try again.
+  /// An attempt failed. Returns the error if it is final; nullopt: the attempt is to be repeated.
   std::optional<status> failed(const status& why);
   /// The dispatcher was reached, and has not answered yet.
   void reached() noexcept;
-  /// When the limit has passed.
+  /// The time at which the limit has passed.
   time_point until() const noexcept { return until_; }
-  /// The error for that case: the address, the time, and the last reason.
+  /// The error for that case, with the address, the time, and the last reason.
   status late() const;
-  /// True once, when it is time to inform the user what is waited for.
+  /// True once, when it is time to show the user a message about the wait.
   bool is_worth_a_word(time_point now);
-  /// The text for the user.
+  /// The text of that message.
   std::string word() const;
 
 private:
@@ -39,7 +40,7 @@ private:
   time_point until_;
   time_point silent_until_;
   status last_;
-  uint32_t refusals_ = 0; ///< in a row
+  uint32_t refusals_ = 0; ///< the number of refusals in a row
 };
 
 } // namespace headrace

@@ -30,7 +30,7 @@ void nearest_transport::connect(const std::string& address, link_connected done)
                  if (outcome || outcome.status().code() != status_code::unavailable)
                    done(std::move(outcome));
                  else
-                   connect_by(way, address, done); // nobody listens in this process
+                   connect_by(way, address, done); // no node of this process listens there
                });
 }
 

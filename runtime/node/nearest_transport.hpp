@@ -7,19 +7,19 @@
 
 namespace headrace {
 
-/// Connects inside the process if somebody listens under the same address at its hub
+/// Connects inside the process if a node listens under the same address on its hub
 /// (`local_hub::of_process`), so that nothing is copied; otherwise through another transport.
 class nearest_transport final : public transport {
 public:
   nearest_transport(const std::shared_ptr<transport>& otherwise, uint64_t node_id)
     : otherwise_(otherwise), node_id_(node_id) {}
 
-  /// Listens by the other transport.
+  /// Listens through the other transport.
   result<std::string> listen(const std::string& address, link_accepted on_accepted) override;
   void connect(const std::string& address, link_connected done) override;
 
 private:
-  /// Not owned: it must not end on the hub's thread.
+  /// Not owned, because it must not be destroyed on the hub's thread.
   std::weak_ptr<transport> otherwise_;
   const uint64_t node_id_;
 };

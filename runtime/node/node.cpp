@@ -37,7 +37,7 @@ node::~node() {
   auto log = impl_->options.log;
   impl_->begin_stop();
   system_visit::leave();
-  // The framework waits for every actor without a limit. This is done by another thread, so that an
+  // The framework waits for every actor without a limit. Another thread waits instead, so that an
   // actor that does not end (a defect) cannot keep the process alive.
   struct shared {
     std::mutex mutex;

@@ -12,8 +12,8 @@
 namespace headrace {
 
 /// A process's part in a service: its actor system, data links and log. It has no global state;
-/// tests make several. Functions that need the actor framework's types (publishing an actor,
-/// connecting to one) are in caf_access.hpp and caf_connect.hpp.
+/// tests make several nodes in one process. Functions that need the actor framework's types
+/// (publishing an actor, connecting to one) are in caf_access.hpp and caf_connect.hpp.
 class node {
 public:
   /// Throws `error` if the options contradict each other or the TLS files are unusable.
@@ -21,7 +21,7 @@ public:
   /// As the constructor.
   static result<std::unique_ptr<node>> make(node_options options);
   /// Ends the actors that were published or adopted, closes the links, and waits for at most the
-  /// stop budget; what hangs then is logged and abandoned.
+  /// stop budget; what has not ended then is logged and abandoned.
   ~node();
   node(const node&) = delete;
   node& operator=(const node&) = delete;
@@ -32,22 +32,23 @@ public:
   static result<std::shared_ptr<node>> process(node_options options = {});
 
   const node_options& options() const noexcept;
-  /// Random, not zero, new with every node.
+  /// Random, not zero, and new with every node.
   uint64_t id() const noexcept;
   const logger& log() const noexcept;
 
-  /// `host:port` that others connect to for the published actor; empty before one is published.
+  /// The `host:port` to which other nodes connect for the published actor; empty before one is
+  /// published.
   std::string actor_address() const;
   uint16_t actor_port() const noexcept;
 
-  /// Starts to accept links on the data port. The error names the port that is in use.
+  /// Starts to accept links on the data port. If the port is in use, the error names it.
   status listen_data(link_accepted on_accepted);
-  /// `host:port` of the data port for others; empty before `listen_data`.
+  /// The `host:port` of the data port for other nodes; empty before `listen_data`.
   std::string data_address() const;
   uint16_t data_port() const noexcept;
   link_service& links() noexcept;
-  /// The ways to reach other nodes' data, by name: `link`, `nearest` (see nearest_transport), and
-  /// what was added.
+  /// The transports to other nodes' data, by name: `link`, `nearest` (see nearest_transport), and
+  /// those that were added.
   transport_registry& transports() noexcept;
 
   /// The metrics of the node (`node_metric`), its links (`link_metric`), its actor port

@@ -32,7 +32,8 @@ void configure_network(caf::actor_system_config& config, const node_options& opt
     config.set(option("openssl.key"), options.tls.key);
     config.set(option("openssl.cafile"), options.tls.ca_file);
   }
-  // Heartbeats are off by default, and without them a stopped or cut-off peer is never noticed.
+  // Heartbeats are off by default; without them a peer that is stopped or cut off is never
+  // detected.
   auto heartbeat = options.heartbeat > duration::zero() ? options.heartbeat : options.lease / 4;
   config.set(option("middleman.heartbeat-interval"), caf::timespan{heartbeat});
   config.set(option("middleman.connection-timeout"), caf::timespan{options.lease});

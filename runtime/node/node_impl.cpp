@@ -34,7 +34,7 @@ node_options checked(node_options options) {
     if (!fine)
       throw error{fine};
   };
-  // To be done before the system starts: the framework would end the process.
+  // The check comes before the system starts, because the framework would end the process.
   check(check_tls(options.tls));
   if (options.lease <= duration::zero())
     check(invalid_argument("lease must be longer than zero, e.g. 5 s"));
@@ -105,7 +105,7 @@ node::impl::~impl() {
   probes.drain(); // their threads send messages to actors
   if (ending.empty())
     return;
-  // A system of our own waits for its actors in its destructor; a lent one continues.
+  // A node's own system waits for its actors in its destructor; a lent one continues.
   system_visit inside;
   caf::scoped_actor self{*system};
   for (auto& whom : ending) self->monitor(whom);
@@ -141,7 +141,7 @@ void node::impl::begin_stop() {
     std::lock_guard guard{mutex};
     all = std::exchange(adopted, {});
   }
-  // The latest first: an actor may use those that were adopted before it.
+  // Actors are ended in reverse order, because an actor may use those that were adopted before it.
   std::vector<caf::actor> asked;
   for (auto i = all.rbegin(); i != all.rend(); ++i)
     if (auto whom = caf::actor_cast<caf::actor>(*i))

@@ -53,10 +53,12 @@ struct node::impl {
   connector_actor connector;
 };
 
-/// Refuses to bind `host` if anybody could reach it, unless that is intended.
+/// An error if binding `host` would make the port reachable from other hosts, unless the options
+/// allow that.
 status check_exposure(const node_options& options, const std::string& what);
 
-/// Why this node cannot listen at `host:port`: in use, not an address of this host, not allowed.
+/// The reason why this node cannot listen at `host:port`: the port is in use, the address does not
+/// belong to this host, or it is not allowed.
 status why_not_listening(const std::string& host, uint16_t port);
 
 } // namespace headrace

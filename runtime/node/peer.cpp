@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// Callbacks hold it weakly, so that answers may arrive after the peer is destroyed.
+/// Callbacks have weak pointers to this, so that answers may arrive after the peer is destroyed.
 struct peer::impl : std::enable_shared_from_this<peer::impl> {
   host owner;
   address to;
@@ -18,7 +18,7 @@ struct peer::impl : std::enable_shared_from_this<peer::impl> {
   std::optional<connection> present;
   time_point since;
   port::watcher::token watched = 0;
-  /// A node that was lost, or did not answer, is greeted anew.
+  /// A node that was lost, or did not answer, is sent a hello again.
   greeting how = greeting::once;
 
   impl(host owner, address to, peer_events events, peer_options options)

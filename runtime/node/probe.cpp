@@ -19,9 +19,9 @@
 namespace headrace {
 namespace {
 
-/// All programs of the framework begin an accepted connection with: a header (an operation, its
-/// payload's size, the protocol's version: 3 in release 0.17, 8 in 1.1), then a payload with their
-/// names.
+/// The first bytes of every program of the framework on an accepted connection: a header (an
+/// operation, the size of the payload, the version of the protocol: 3 in release 0.17, 8 in 1.1),
+/// and a payload with the program's names.
 constexpr size_t greeting_header = 32;
 constexpr unsigned char greeting_operation = 0;
 constexpr uint32_t highest_version = 255;
@@ -172,10 +172,10 @@ struct attempt {
     return out + "\"";
   }
 
-  /// Makes the other side close the connection, and waits for that: sends invalid bytes, with TLS
-  /// or without. Release 0.17 forgets a connection that breaks the protocol at once. It forgets one
-  /// that just ends a moment later, by a number that the next connection, which will follow this
-  /// one, may have by then.
+  /// Sends invalid bytes, with TLS or without, so that the other side closes the connection, and
+  /// waits for that. Release 0.17 removes a connection that violates the protocol at once. One that
+  /// only ends is removed later, by a number that the next connection, which follows this one, may
+  /// have by then.
   void dismiss(int fd) const {
     const std::string nonsense(greeting_header, '\0');
     if (::send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) < 0)
@@ -202,7 +202,7 @@ struct prober::impl {
   std::mutex mutex;
   std::condition_variable changed;
   size_t running = 0;
-  bool over = false; ///< no more threads may be started
+  bool over = false; ///< no further threads may be started
 };
 
 prober::prober() : impl_(std::make_unique<impl>()) {}
@@ -220,7 +220,7 @@ void prober::cancel() noexcept {
     std::lock_guard guard{impl_->mutex};
     impl_->over = true;
   }
-  uint64_t one = 1; // it is never read, so it stays set
+  uint64_t one = 1; // the value is never read, so the event stays set
   [[maybe_unused]] auto n = ::write(impl_->cancelled.get(), &one, sizeof(one));
 }
 

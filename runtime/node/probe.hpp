@@ -9,23 +9,23 @@
 namespace headrace {
 
 struct probe_options {
-  /// The limit for name look-up, connecting and the first bytes together.
+  /// The limit for the resolution of the name, the connection and the first bytes together.
   duration limit = std::chrono::seconds{5};
-  /// Expect the first bytes of an actor port of ours. Must be false if they come only after a TLS
-  /// handshake.
+  /// Wait for the first bytes of a headrace actor port. Must be false if they arrive only after a
+  /// TLS handshake.
   bool expect_greeting = true;
 };
 
-/// Tests, before the framework connects, whether somebody listens at an address, and whether it
-/// sends the greeting of headrace's actor port. The framework's own connect blocks all others for
-/// as long as the system waits for a connection, and reports neither.
+/// Tests, before the framework connects, whether a program listens at an address, and whether it
+/// sends the first bytes of a headrace actor port. The framework's own connect blocks all others
+/// for as long as the system waits for a connection, and reports neither.
 ///
 /// If another program listens there, which waiting cannot change, the error is `invalid_argument`.
-/// All other failures may pass.
+/// All other failures may be temporary.
 class prober {
 public:
   prober();
-  /// Cancels all probes and waits for them (a name look-up cannot be cancelled).
+  /// Cancels all probes and waits for their ends (the resolution of a name cannot be cancelled).
   ~prober();
 
   /// Probes on a thread of its own, and calls `done` once from there. `done` is called at once with
@@ -33,7 +33,7 @@ public:
   void probe(address to, probe_options options, std::function<void(status)> done);
   /// Cancels all probes, also later ones; `done` is called with `cancelled`.
   void cancel() noexcept;
-  /// Cancels all probes, and waits until none of their threads is left.
+  /// Cancels all probes, and waits until all of their threads have ended.
   void drain();
 
 private:

@@ -20,8 +20,8 @@ caf::node_id random_node_id() {
 }
 
 /// Modules are initialised in the order of their numbers, before any actor is spawned: this one
-/// after the middleman, which has set the name by then. Its number is that of a module that the
-/// release does not have yet.
+/// after the middleman, which sets the name. Its number belongs to a module that this release does
+/// not have yet.
 class naming : public caf::actor_system::module {
 public:
   explicit naming(caf::actor_system& system) : system_(system) {}

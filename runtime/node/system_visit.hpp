@@ -5,8 +5,9 @@
 namespace headrace {
 
 /// Must exist while a thread that does not belong to the actor system spawns, publishes or uses a
-/// `scoped_actor`. The framework leaves a reference to the system in such a thread, and a system
-/// cannot end before it is gone; this object removes it. Harmless on the system's own threads.
+/// `scoped_actor`. The framework leaves a reference to the system in such a thread, and the system
+/// cannot end before the reference is removed; this object removes it. Harmless on the system's own
+/// threads.
 class system_visit {
 public:
   system_visit() = default;

@@ -7,14 +7,14 @@ namespace headrace {
 
 namespace {
 
-/// Called for all that OpenSSL reads from or writes to the socket.
+/// Called for all bytes that OpenSSL reads from or writes to the socket.
 long before_transfer(BIO*, int what, const char*, size_t, int, long, int result, size_t*) {
   if (what == BIO_CB_READ || what == BIO_CB_WRITE)
     ERR_clear_error();
   return result;
 }
 
-/// The socket is known when the handshake begins.
+/// The socket is set before the handshake begins.
 void at_handshake(const SSL* session, int where, int result) {
   if ((where & SSL_CB_HANDSHAKE_START) != 0) {
     BIO_set_callback_ex(SSL_get_rbio(session), before_transfer);

@@ -2,11 +2,11 @@
 
 namespace headrace {
 
-/// Keeps the errors of one TLS session apart from those of others. The framework's sessions share a
+/// Separates the errors of one TLS session from those of others. The framework's sessions share a
 /// thread, and so OpenSSL's queue of errors, which they do not clear: after a failed handshake, the
-/// next session with nothing to read would seem broken. After this call the queue is cleared before
-/// any session of this process reads or writes. To be called before sessions are made; further
-/// calls do nothing.
+/// next session that has nothing to read would be treated as failed. After this call the queue is
+/// cleared before any session of this process reads or writes. To be called before sessions are
+/// made; further calls do nothing.
 void keep_tls_errors_apart();
 
 } // namespace headrace

@@ -29,8 +29,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& xs) {
   return out;
 }
 
-/// All that a child needs between fork and exec, prepared before: only async-signal-safe calls
-/// follow.
+/// All data that a child needs between fork and exec. It is prepared before the fork: after it,
+/// only async-signal-safe functions are called.
 struct launch {
   char** argv;
   char** environment;
@@ -49,7 +49,8 @@ struct launch {
     }
     if (own_group)
       ::setpgid(0, 0);
-    // Mask and ignored signals are inherited; the program must start with the usual ones.
+    // The signal mask and ignored signals are inherited; the program must start with the usual
+    // ones.
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -87,7 +88,8 @@ result<child_process> child_process::start(child_options options) {
   if (options.argv.empty())
     return invalid_argument("no program to start: argv is empty");
   for (char** e = environ; *e != nullptr; ++e)
-    options.environment.emplace_back(*e); // the first entry of a name counts, so ours comes before
+    // The first entry of a name is used, so those of the options come before.
+    options.environment.emplace_back(*e);
   auto argv = pointers_to(options.argv);
   auto environment = pointers_to(options.environment);
   int out[2] = {-1, -1};
@@ -113,7 +115,7 @@ result<child_process> child_process::start(child_options options) {
   ::close(out[1]);
   ::close(report[1]);
   if (pid > 0) {
-    // The pipe is closed by a successful exec; else it contains the error number.
+    // A successful exec closes the pipe; otherwise the pipe contains the error number.
     while (::read(report[0], &code, sizeof(code)) < 0 && errno == EINTR) {
     }
     if (code != 0)

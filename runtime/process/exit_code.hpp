@@ -6,23 +6,25 @@
 
 namespace headrace {
 
-/// The exit codes of headrace's processes. A process that is killed by a signal shows that signal
-/// as usual (a shell and `run_under_parent` report 128 + its number).
+/// The exit codes of headrace's processes. If a process is killed by a signal, its status contains
+/// the signal, as usual (a shell and `run_under_parent` report 128 + its number).
 enum class exit_code : int {
-  ok = 0,               ///< it did its task, or stopped when it was asked to
-  failure = 1,          ///< it could not do its task; standard error says why
+  ok = 0,               ///< the process did its task, or stopped when it was requested to
+  failure = 1,          ///< the process could not do its task; the reason is on standard error
   usage = 2,            ///< the command line is wrong
-  cannot_listen = 3,    ///< a port is in use, or the address is not one of this host
-  cannot_connect = 4,   ///< no dispatcher answers at the address given
-  version_mismatch = 5, ///< the peer is of another major version
+  cannot_listen = 3,    ///< a port is in use, or the address does not belong to this host
+  cannot_connect = 4,   ///< no dispatcher answers at the given address
+  version_mismatch = 5, ///< the peer has another major version
   internal = 70,        ///< a defect of headrace
-  memory_limit = 75,    ///< it would have exceeded `--memory-limit`; its parent restarts it
-  stuck_thread = 76,    ///< too many threads hang in foreign code; its parent restarts it
-  stop_overrun = 77,    ///< it was asked to stop, exceeded its budget for that, and ended at once
-  exec_failed = 127,    ///< the program to run cannot be started
+  /// The process would have exceeded `--memory-limit`; its parent restarts it.
+  memory_limit = 75,
+  stuck_thread = 76, ///< too many threads hang in foreign code; the parent restarts the process
+  /// The process was requested to stop, exceeded its time limit for that, and ended at once.
+  stop_overrun = 77,
+  exec_failed = 127, ///< the program to run cannot be started
 };
 
-/// What `code` means, for `--help` and logs. Empty for a number that is none of them.
+/// The meaning of `code`, for `--help` and logs. Empty for a number that is none of these codes.
 std::string_view describe(exit_code code) noexcept;
 
 /// The code for a program that ends because of `why`.

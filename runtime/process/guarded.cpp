@@ -30,11 +30,11 @@ sigset_t forwarded_signals() {
   return out;
 }
 
-/// The parent of a process; 0: it has ended.
+/// The parent of a process; 0: the process has ended.
 pid_t parent_of(pid_t pid) {
   std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  // The name, in parentheses, may hold anything.
+  // The name, in parentheses, may contain any characters.
   const auto at = text.rfind(')');
   int parent = 0;
   char state = 0;
@@ -62,7 +62,7 @@ std::vector<pid_t> descendants() {
   return out;
 }
 
-/// Ends all, if the process that a descriptor stands for ends.
+/// Kills all descendants when the process ends to which a descriptor refers.
 void watch(int process, const std::function<void()>& on_killed) {
   pollfd event{process, POLLIN, 0};
   while (::poll(&event, 1, -1) < 0 && errno == EINTR) {
@@ -88,7 +88,7 @@ void watch(int process, const std::function<void()>& on_killed) {
   }
   kill_descendants();
   std::fflush(nullptr);
-  // Static destructors are not needed, and could hang.
+  // Static destructors are not needed, and could block.
   ::_exit(code);
 }
 
@@ -116,7 +116,7 @@ int run_guarded(const std::function<int()>& body, const std::function<void()>& o
   const auto set = forwarded_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Made before the fork, so that the child cannot miss the end.
+  // The descriptor is made before the fork, so that the child cannot miss the end of its parent.
   const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
   const auto child = ::fork();
   if (child < 0) {

@@ -4,18 +4,18 @@
 
 namespace headrace {
 
-/// Runs `body` in a child process and returns its exit code (128 + signal for a signal). What
-/// `body` starts, and what that starts, ends with it: whatever still runs when it returns, or when
-/// this process or the child is killed, is killed, too. Only if both are killed at once do
+/// Runs `body` in a child process and returns its exit code (128 + signal for a signal). Processes
+/// that `body` starts, and their descendants, end with it: those that still run when it returns, or
+/// when this process or the child is killed, are killed, too. Only if both are killed at once do
 /// grandchildren remain.
 ///
-/// SIGTERM, SIGINT and SIGHUP are forwarded to the child, which has them blocked. `on_killed` is
-/// called in the process that remains when the other one was killed; may be empty.
-/// @pre this process has one thread.
+/// SIGTERM, SIGINT and SIGHUP are forwarded to the child, in which they are blocked. `on_killed` is
+/// called in the process that remains when the other one was killed; may be empty. @pre this
+/// process has one thread.
 int run_guarded(const std::function<int()>& body, const std::function<void()>& on_killed = {});
 
-/// Kills all descendants of this process and reaps them. It must be the one to which they fall
-/// (PR_SET_CHILD_SUBREAPER), as `run_guarded` makes it.
+/// Kills all descendants of this process and reaps them. This process must be the one that adopts
+/// orphans (PR_SET_CHILD_SUBREAPER), as `run_guarded` makes it.
 void kill_descendants();
 
 } // namespace headrace

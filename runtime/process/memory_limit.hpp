@@ -13,7 +13,7 @@ namespace headrace {
 /// if `bytes` is less than what is in use already.
 status set_memory_limit(uint64_t bytes);
 
-/// The private memory in use, as the limit counts it.
+/// The private memory in use, by the same count as the limit.
 uint64_t private_memory_bytes();
 
 } // namespace headrace

@@ -19,7 +19,7 @@ std::string content_of(const std::string& file) {
   return out.str();
 }
 
-/// The limit in such a file; `max`, or no such file: no limit.
+/// The limit in such a file; the text `max`, or a missing file, means no limit.
 uint64_t limit_in(const std::string& file) {
   const auto text = content_of(file);
   char* end = nullptr;
@@ -47,7 +47,7 @@ uint64_t control_group_limit(const std::string& membership, const std::string& r
   auto out = UINT64_MAX;
   std::istringstream lines{membership};
   for (std::string line; std::getline(lines, line);) {
-    // The format is hierarchy:controllers:path; version 2 has no controllers there.
+    // The format is hierarchy:controllers:path; in version 2 the controllers are empty.
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos)
@@ -59,7 +59,7 @@ uint64_t control_group_limit(const std::string& membership, const std::string& r
     if (controllers == ",,")
       out = std::min(out, least_upward(root, group, "memory.max"));
     else if (controllers.find(",memory,") != std::string::npos)
-      // In a container the path is that of the host, so that only the root exists.
+      // In a container the path is that on the host, so that only the root exists.
       out = std::min(out, least_upward(root + "/memory", group, "memory.limit_in_bytes"));
   }
   return out;

@@ -5,14 +5,15 @@
 
 namespace headrace {
 
-/// How much memory this process may use: the least of the machine's memory and the limits of its
+/// The memory that this process may use: the least of the machine's memory and the limits of its
 /// control group and RLIMIT_DATA.
 uint64_t memory_size_bytes();
 
 namespace detail {
 
-/// The least limit of the control groups from the one in `membership` (as in /proc/self/cgroup) up
-/// to the root; version 2 below `root`, version 1 below `root`/memory. UINT64_MAX: there is none.
+/// The least limit of the control groups from the one in `membership` (in the format of
+/// /proc/self/cgroup) up to the root; version 2 below `root`, version 1 below `root`/memory.
+/// UINT64_MAX: there is no limit.
 uint64_t control_group_limit(const std::string& membership, const std::string& root);
 
 } // namespace detail

@@ -22,7 +22,7 @@
 namespace headrace {
 namespace {
 
-/// In memory that parent and children share.
+/// The lives in memory that parent and children share.
 class shared_lives final : public process_lives {
 public:
   process_past past() const override {
@@ -108,7 +108,7 @@ private:
       std::fprintf(stderr, "headrace: %s\n", e.what());
     }
     std::fflush(nullptr);
-    // Static destructors are not needed, and could hang.
+    // Static destructors are not needed, and could block.
     ::_exit(code);
   }
 
@@ -147,7 +147,7 @@ private:
     return ::sigtimedwait(&set_, &info, &left);
   }
 
-  /// Waits for `pause`. True: a signal to stop came meanwhile.
+  /// Waits for `pause`. True: a signal to stop arrived during the pause.
   bool asked_to_stop_within(duration pause) {
     auto end = clock::system().now() + pause;
     for (;;) {

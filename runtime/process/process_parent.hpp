@@ -10,24 +10,25 @@
 
 namespace headrace {
 
-/// What a child process can read and write about its earlier lives, in memory shared with the
-/// parent.
+/// The data about its earlier lives that a child process can read and write, in memory that it
+/// shares with the parent.
 class process_lives {
 public:
   virtual ~process_lives() = default;
-  /// How often the child was restarted, and why it last was.
+  /// The number of restarts of the child, and the reason for the last one.
   virtual process_past past() const = 0;
-  /// The port to listen on: the one that an earlier life kept under `slot`, or `fallback`.
+  /// The port to listen on: the one that an earlier life stored under `slot`, or `fallback`.
   virtual uint16_t port(size_t slot, uint16_t fallback) const noexcept = 0;
-  /// Keeps a port for later lives, so that a restarted server has the same address.
+  /// Stores a port for later lives, so that a restarted server has the same address.
   virtual void keep_port(size_t slot, uint16_t port) noexcept = 0;
 
-  /// The number of slots; ports beyond are not kept.
+  /// The number of slots; ports of higher slots are not stored.
   static constexpr size_t slots = 1025;
 };
 
 struct parent_options {
-  /// The most restarts within `period`; after one more the parent ends as its child did.
+  /// The most restarts within `period`. After one more end of the child, the parent ends with the
+  /// child's exit code.
   uint32_t max_restarts = 5;
   duration period = std::chrono::minutes{1};
   /// The pause before a restart: it doubles, with jitter, while the child lives for less than a
@@ -42,13 +43,15 @@ struct parent_options {
 };
 
 /// True if a child with this end is restarted: it reached its memory limit, has stuck threads, or
-/// was killed by a signal that nobody sends on purpose (crashes, SIGABRT, SIGKILL by the kernel).
+/// was killed by a signal that users do not send on purpose (crashes, SIGABRT, SIGKILL by the
+/// kernel).
 bool is_restarted(const process_end& end) noexcept;
 
 /// Runs `body` in a child process, and again as long as `is_restarted`; returns the exit code of
 /// its last life (128 + signal for a signal). SIGTERM, SIGINT and SIGHUP are forwarded to the
-/// child, SIGKILL follows after the budget; the child dies with its parent. The parent has no other
-/// thread and does nothing else. @pre this process has one thread: call it first in `main`.
+/// child, SIGKILL follows after the stop budget; the child is killed when its parent ends. The
+/// parent has no other thread and does nothing else. @pre this process has one thread: call it
+/// first in `main`.
 int run_under_parent(const parent_options& options, const std::function<int(process_lives&)>& body);
 
 } // namespace headrace

@@ -49,7 +49,7 @@ process_team::process_team(team_options options)
 }
 
 process_team::~process_team() {
-  members_.clear(); // kills members that still run
+  members_.clear(); // destroying the members kills those that still run
   if (signals_ >= 0)
     ::close(signals_);
 }
@@ -160,7 +160,7 @@ void process_team::failed(member& who, const process_end& how, const status& why
   }
   auto todo = core_.exited(who.about.id, who.run, why, now);
   if (!stopped && core_.stopping() && end_.why.ok())
-    // The core has the full reason when all have ended.
+    // The core has the full reason when all members have ended.
     as_cause(why.ok() ? internal_error("it ended") : why);
   carry_out(std::move(todo));
 }

@@ -15,22 +15,22 @@ namespace headrace {
 
 /// A program that a team keeps running.
 struct team_member {
-  std::string id; ///< unique in its team
+  std::string id; ///< unique in the team
   restart_policy restart = restart_policy::transient;
   /// The time from a SIGTERM to a SIGKILL.
   duration shutdown = std::chrono::seconds{2};
-  /// Returns the program to start, given how often it was restarted and why it last was. Its
-  /// standard output and error are passed to `on_line`; it is in a process group of its own, which
-  /// signals of the terminal do not reach.
+  /// Returns the program to start. The arguments are the number of restarts and the reason for the
+  /// last one. The program's standard output and error are passed to `on_line`; it runs in a
+  /// process group of its own, to which signals of the terminal are not sent.
   std::function<child_options(const process_past&)> program;
-  /// Called with each line of its output.
+  /// Called with each line of the program's output.
   std::function<void(const std::string&)> on_line;
   /// True if a restart would not help after this end: the team ends. May be empty.
   std::function<bool(const process_end&)> is_final;
 };
 
 struct team_options {
-  std::string path; ///< of the supervisor, for messages
+  std::string path; ///< the path of the supervisor, for messages
   /// The most restarts of all members within `period`.
   uint32_t max_restarts = 5;
   duration period = std::chrono::minutes{1};
@@ -38,27 +38,29 @@ struct team_options {
   /// period.
   duration first_pause = std::chrono::milliseconds{100};
   duration longest_pause = std::chrono::seconds{10};
-  size_t last_lines = 5; ///< of each member, kept for the message about its end
+  /// The number of last lines of each member that are kept for the message about its end.
+  size_t last_lines = 5;
   /// Called when a member has ended unexpectedly. May be empty.
   std::function<void(const std::string& id, const process_end&)> on_end;
 };
 
 /// How a team ended.
 struct team_end {
-  status why;                     ///< ok: it was asked to stop
-  std::string member;             ///< the one that could not be kept running
+  status why;                     ///< ok: the team was requested to stop
+  std::string member;             ///< the member that could not be kept running
   process_end last;               ///< the last end of that member
   std::vector<std::string> lines; ///< the last lines of its output
 };
 
-/// Child processes under one supervisor. An end of a child is noticed at once, by SIGCHLD, and
-/// handled as a supervision_core decides. The children die with this process, however it ends.
+/// Child processes under one supervisor. The end of a child is detected at once, by SIGCHLD, and
+/// handled as a supervision_core decides. The children are killed when this process ends, even if
+/// it is killed itself.
 ///
-/// SIGTERM, SIGINT and SIGHUP stop the team: all members except the first are asked to end, and
+/// SIGTERM, SIGINT and SIGHUP stop the team: all members except the first are requested to end, and
 /// then the first one. A second signal kills them.
 ///
-/// It must be made in the main thread before there are other threads, and only that thread may use
-/// it. From then on it handles these signals, and SIGCHLD.
+/// The object must be made in the main thread before there are other threads, and only that thread
+/// may use it. From then on it handles these signals, and SIGCHLD.
 class process_team {
 public:
   explicit process_team(team_options options);
@@ -76,11 +78,11 @@ private:
   struct member {
     team_member about;
     std::optional<child_process> child;
-    uint64_t run = 0; ///< the number of its life, in the core's count
+    uint64_t run = 0; ///< the number of its life, as counted by the core
     process_past past;
     std::deque<std::string> lines;
-    bool reads = false;        ///< more lines may come
-    bool asked_to_end = false; ///< in this life
+    bool reads = false;        ///< the output may have more lines
+    bool asked_to_end = false; ///< the member was requested to end in this life
   };
 
   member* find(const std::string& id);
@@ -106,7 +108,7 @@ private:
   std::list<member> members_; ///< in the order in which they were added
   std::deque<supervise::command> pending_;
   bool busy_ = false;
-  bool told_ = false; ///< it was asked to stop
+  bool told_ = false; ///< the team was requested to stop
   bool over_ = false;
   team_end end_;
   std::optional<supervise::schedule> alarm_;

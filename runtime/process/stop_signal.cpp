@@ -65,7 +65,7 @@ struct stop_signal::impl {
     changed.notify_all();
   }
 
-  /// Waits for signals; after the first one it is the watchdog, so it calls no callbacks.
+  /// Waits for signals. After the first one this thread is the watchdog, so it calls no callbacks.
   void run() {
     for (;;) {
       int timeout = -1;

@@ -9,15 +9,16 @@
 namespace headrace {
 
 struct stop_options {
-  /// The time from the signal to the end of the process, even if something has not stopped by then.
+  /// The time from the signal to the end of the process, even if a part of the process has not
+  /// stopped by then.
   duration budget = std::chrono::milliseconds{900};
 };
 
-/// Turns SIGTERM and SIGINT (and SIGHUP) into an event of this process. After the first one, if the
-/// process still lives when the budget is over, it ends by `_exit` with `exit_code::stop_overrun`,
-/// whatever hangs. The destructor cancels that. So it should be the first local of `main`, made
-/// before there are other threads (they inherit the blocked signals), and outlive all that may
-/// hang.
+/// Turns SIGTERM and SIGINT (and SIGHUP) into an event of this process. If the process has not
+/// ended when the budget has passed after the first signal, it ends by `_exit` with
+/// `exit_code::stop_overrun`, whatever blocks. The destructor cancels that. So the object should be
+/// the first local variable of `main`, made before there are other threads (they inherit the
+/// blocked signals), and outlive everything that may block.
 class stop_signal {
 public:
   explicit stop_signal(stop_options options = {});
@@ -30,9 +31,9 @@ public:
   /// As `wait()`, for at most `limit`.
   std::optional<int> wait(duration limit);
   bool stopped() const;
-  /// Calls `f(signal)` once, from a thread of its own; at once if a signal has come already.
+  /// Calls `f(signal)` once, from a thread of its own; at once if a signal has arrived already.
   void on_stop(std::function<void(int)> f);
-  /// Acts as a signal would; the budget runs then, too.
+  /// Has the effect of a signal; the budget applies, too.
   void request();
 
 private:

@@ -10,7 +10,8 @@ duration backoff::failed(duration lived) {
     failures_ = 0;
   ++failures_;
   auto longest = static_cast<double>(options_.longest.count());
-  // In floating point, so that many failures in a row give infinity instead of an overflow.
+  // The product is computed in floating point, so that many failures in a row result in infinity
+  // instead of an overflow.
   auto wait =
     static_cast<double>(options_.first.count()) * std::pow(options_.factor, failures_ - 1);
   std::uniform_real_distribution<double> spread{1 - options_.jitter, 1 + options_.jitter};

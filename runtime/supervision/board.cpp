@@ -6,7 +6,7 @@ namespace headrace {
 
 namespace {
 
-/// Moves the snapshots below `into` out of `rest`, which has those that were not placed yet.
+/// Moves the snapshots below `into` out of `rest`, which contains those that were not placed yet.
 void gather(supervisor_snapshot& into, std::map<std::string, supervisor_snapshot>& rest) {
   for (auto& child : into.children)
     if (auto at = rest.extract(into.path + "/" + child.id); !at.empty()) {
@@ -34,7 +34,7 @@ std::vector<supervisor_snapshot> supervision_board::roots() const {
     std::lock_guard lock{mutex_};
     rest = at_;
   }
-  // A path sorts before those below it, so the first one that is left is always a root.
+  // A path sorts before the paths below it, so the first remaining one is always a root.
   std::vector<supervisor_snapshot> result;
   while (!rest.empty()) {
     result.push_back(std::move(rest.extract(rest.begin()).mapped()));

@@ -16,8 +16,8 @@ public:
   void put(supervisor_snapshot now);
   /// The supervisor has ended.
   void erase(const std::string& path);
-  /// The supervisors that are no other supervisor's child, each with all below it. A supervisor at
-  /// path `p/id` is below the child `id` of the one at `p`.
+  /// The supervisors that are not children of another supervisor, each with all supervisors below
+  /// it. A supervisor at path `p/id` is below the child `id` of the one at `p`.
   std::vector<supervisor_snapshot> roots() const;
 
 private:

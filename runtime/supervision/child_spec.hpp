@@ -11,9 +11,9 @@ namespace headrace {
 
 /// Which of a supervisor's children are restarted together with one that is restarted.
 enum class supervision_strategy : uint8_t {
-  one_for_one,  ///< no others
-  one_for_all,  ///< all others: they are stopped first, in reverse order
-  rest_for_one, ///< those that were added after it
+  one_for_one,  ///< no other child
+  one_for_all,  ///< all other children: they are stopped first, in reverse order
+  rest_for_one, ///< the children that were added after it
 };
 
 /// Whether a child that ended is restarted.
@@ -26,7 +26,7 @@ enum class restart_policy : uint8_t {
 std::string_view to_string(supervision_strategy x) noexcept;
 std::string_view to_string(restart_policy x) noexcept;
 
-/// The bound on restarts: at most so many within this time.
+/// A bound on restarts: at most this number within this time.
 struct restart_budget {
   uint32_t max_restarts = 5;
   duration within = std::chrono::seconds{30};
@@ -37,11 +37,11 @@ struct child_spec {
   /// Unique among the supervisor's children; a part of the path in messages.
   std::string id;
   restart_policy restart = restart_policy::permanent;
-  /// How long it may take to stop when it is asked to; then it is killed.
+  /// How long the child may take to stop when it is requested to; then it is killed.
   duration shutdown = std::chrono::seconds{5};
-  /// If set, its restarts count against this budget and not against its supervisor's. If it exceeds
-  /// the budget, only this child is given up. For children whose failures are caused by what users
-  /// gave them.
+  /// If set, the child's restarts count against this budget and not against that of its supervisor.
+  /// If the child exceeds the budget, only this child is removed. For children whose failures are
+  /// caused by the users' code or data.
   std::optional<restart_budget> own_budget = {};
 };
 
@@ -55,8 +55,8 @@ struct supervision_options {
   backoff_options backoff = {};
   /// The seed of the jitter.
   uint64_t seed = 0;
-  /// How long a killed child may take to end. After that it is stuck in foreign code: it is
-  /// abandoned, counted, and not waited for.
+  /// How long a killed child may take to end. After that it counts as stuck in foreign code: it is
+  /// abandoned and counted, and the supervisor does not wait for it.
   duration kill_budget = std::chrono::seconds{1};
 };
 

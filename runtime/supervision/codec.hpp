@@ -12,7 +12,7 @@ namespace headrace {
 
 /// The supervision tree of one process.
 struct supervision_tree {
-  /// For people: what it is and its process id.
+  /// For users: the kind of process and its process id.
   std::string process;
   process_past past;
   std::vector<supervisor_snapshot> roots;
@@ -21,11 +21,11 @@ struct supervision_tree {
 };
 
 message<schema::SupervisionTree> encode(const supervision_tree& tree);
-/// Data loss if the message is not valid. A strategy, policy or state that this build does not know
-/// is read as the last known one.
+/// Data loss if the message is not valid. A strategy, policy or state that this build does not
+/// define is read as the last one that it does.
 result<supervision_tree> decode(const message<schema::SupervisionTree>& in);
 
-/// Lines for people, one for each supervisor or child, indented by depth, with restarts and last
+/// Lines for users, one for each supervisor or child, indented by depth, with restarts and last
 /// reason.
 std::string render(const supervision_tree& tree);
 

@@ -112,7 +112,7 @@ void supervision_core::ended(size_t index, const status& why, time_point now) {
   if (stopping())
     return;
   if (x.recycle) {
-    // The restart of the group decides when it starts again.
+    // The child starts again with its group.
     x.recycle = false;
     if (x.spec.restart == restart_policy::temporary)
       children_.erase(at);
@@ -204,8 +204,8 @@ supervise::commands supervision_core::advance(time_point now) {
 }
 
 void supervision_core::advance_stops(time_point now, commands& out) {
-  // Backwards, so that the child that was added last stops first, one at a time; a removed child
-  // waits for no other.
+  // The loop runs backwards, so that the child that was added last stops first, one at a time; a
+  // removed child does not wait for others.
   auto busy = false;
   for (auto i = children_.size(); i-- > 0;) {
     auto& x = children_[i];

@@ -13,7 +13,7 @@ namespace headrace {
 
 namespace supervise {
 
-/// Start a child, for its `run`th life.
+/// Start a child. `run` is the number of its life.
 struct start {
   std::string id;
   uint64_t run = 0;
@@ -28,12 +28,12 @@ struct kill {
   std::string id;
   uint64_t run = 0;
 };
-/// Do not wait for a child any more.
+/// Cease to wait for a child.
 struct abandon {
   std::string id;
   uint64_t run = 0;
 };
-/// Call `timer(epoch)` at this time. Earlier epochs are void.
+/// Call `timer(epoch)` at this time. Calls for earlier epochs are void.
 struct schedule {
   time_point at;
   uint64_t epoch = 0;
@@ -56,8 +56,8 @@ using commands = std::vector<command>;
 
 } // namespace supervise
 
-/// Decides for a supervisor: it is given events with the time, and returns commands. Knows no actor
-/// and no clock.
+/// Decides for a supervisor: it is given events with the time, and returns commands. It uses no
+/// actor and no clock.
 ///
 /// Children start in the order in which they were added and stop one after the other in reverse
 /// order, each within its budget. A commanded start counts as done; a start that fails is reported
@@ -68,15 +68,15 @@ public:
 
   explicit supervision_core(supervision_options options);
 
-  /// Adds a child and starts it. Already exists: the id is in use. Failed precondition: the
+  /// Adds a child and starts it. Already exists: another child has the id. Failed precondition: the
   /// supervisor is stopping.
   result<commands> add(child_spec spec, time_point now);
-  /// Stops a child and removes it. Does nothing if there is none.
+  /// Stops a child and removes it. Does nothing if there is no such child.
   commands remove(const std::string& id, time_point now);
   /// Life `run` of a child has ended; `why` is ok for a normal end. Ends of earlier lives are
   /// ignored.
   commands exited(const std::string& id, uint64_t run, const status& why, time_point now);
-  /// The last scheduled time has come. Earlier epochs are ignored.
+  /// The time of the last `schedule` has come. Earlier epochs are ignored.
   commands timer(uint64_t epoch, time_point now);
   /// Stops all children in reverse order; ends with `stopped`.
   commands stop(time_point now);
@@ -99,12 +99,12 @@ private:
     uint64_t run = 0;
     uint64_t restarts = 0;
     time_point started{};
-    time_point ready{};    ///< while waiting: when to start
-    time_point deadline{}; ///< while stopping or killed: until when it is waited for
+    time_point ready{};    ///< while the child waits: when to start it
+    time_point deadline{}; ///< while the child stops or was killed: the end of the wait for it
     std::string last_reason{};
-    bool recycle = false; ///< it is stopped in order to be restarted with others
+    bool recycle = false; ///< the child is stopped in order to be restarted with others
     bool remove = false;
-    std::deque<time_point> own_restarts{}; ///< restarts within the time of its own budget
+    std::deque<time_point> own_restarts{}; ///< the restarts within the time of its own budget
 
     bool alive() const noexcept {
       return state == phase::running || state == phase::stopping || state == phase::killed;
@@ -131,7 +131,7 @@ private:
   uint64_t abandoned_ = 0;
   ending ending_ = ending::no;
   status cause_;
-  commands dropped_; ///< returned with the next commands
+  commands dropped_; ///< commands that are returned with the next ones
   std::optional<time_point> scheduled_;
   uint64_t epoch_ = 0;
 };

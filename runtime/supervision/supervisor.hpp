@@ -22,14 +22,14 @@ struct tree_place {
   tree_place below(const std::string& id) const { return {board, path + "/" + id}; }
 };
 
-/// Keeps the children of an actor running, as a member of the actor's state. It carries out what a
-/// supervision_core decides.
+/// Keeps the children of an actor running, as a member of the actor's state. It carries out the
+/// decisions of a supervision_core.
 ///
 /// The owner's interface has `caf::result<void>(atom::supervise, uint64_t)`, whose handler calls
 /// `timer(epoch)`. The owner lends its watcher. When the owner ends, its children end, too.
 class supervisor {
 public:
-  /// Starts the `run`th life of a child, counted over all children of this supervisor.
+  /// Starts a child. `run` is the number of its life, counted over all children of this supervisor.
   using start_child = std::function<result<caf::actor>(uint64_t run)>;
 
   /// Callbacks for the owner; each may be empty. They must not destroy the supervisor.
@@ -38,8 +38,8 @@ public:
     std::function<void(const std::string& id, const caf::actor& child)> started;
     /// A child ended; ok: normally. Called before a restart.
     std::function<void(const std::string& id, const status& why)> ended;
-    /// There were too many restarts: all children have ended. If it is empty, the owner ends with
-    /// this reason, so that its own supervisor gets the chain of causes.
+    /// There were too many restarts: all children have ended. If the callback is empty, the owner
+    /// ends with this reason, so that its own supervisor gets the chain of causes.
     std::function<void(const status& why)> gave_up;
     /// A child exceeded its own budget and is removed. Called after `ended` for its last end.
     std::function<void(const std::string& id, const status& why)> dropped;
@@ -48,27 +48,27 @@ public:
   /// `board` may be null.
   supervisor(caf::scheduled_actor* self, port::watcher& watcher, supervision_options options,
              observer observer = {}, std::shared_ptr<supervision_board> board = {});
-  /// Asks the children to end and waits for none.
+  /// Requests the children to end, and waits for none of them.
   ~supervisor();
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;
 
-  /// Adds a child and starts it at once. If the first start fails, it is restarted like after a
-  /// later failure.
+  /// Adds a child and starts it at once. If the first start fails, the child is restarted as after
+  /// a later failure.
   status add(child_spec spec, start_child start);
-  /// Stops a child and removes it; does nothing if there is none.
+  /// Stops a child and removes it. Does nothing if there is no such child.
   void remove(const std::string& id);
   /// Stops all children in reverse order, each within its budget, then calls `done`.
   void stop(std::function<void()> done);
-  /// From now on an owner that is asked to end first stops its children, in order. Before that it
-  /// calls `first`, if there is one, which must call its argument when it is done. Asked again
-  /// before that, it calls `first` again, with an argument that does the same.
+  /// From now on an owner that is requested to end first stops its children, in order. Before that
+  /// it calls `first`, if that is set; `first` must call its argument when it is done. If the owner
+  /// is requested again before that, it calls `first` again, with an equivalent argument.
   void stop_before_owner(std::function<void(std::function<void()> stop)> first = {});
   /// To be called for the message (atom::supervise, epoch).
   void timer(uint64_t epoch);
 
-  /// The child's present handle; null while it does not run. It changes with each restart: call
-  /// this again, or observe `started`.
+  /// The child's present handle; null while the child does not run. The handle changes with each
+  /// restart: call this again, or observe `started`.
   caf::actor find(const std::string& id) const;
   template <class Handle>
   Handle find(const std::string& id) const {
@@ -107,7 +107,8 @@ private:
   std::deque<supervise::command> pending_;
   bool busy_ = false;
   bool owner_ends_ = false;
-  bool waits_for_first_ = false; ///< the argument of `stop_before_owner` has not called its own
+  /// `first` of `stop_before_owner` was called and has not called its argument.
+  bool waits_for_first_ = false;
   std::function<void()> done_;
 };
 
