@@ -7,19 +7,18 @@
 
 namespace headrace {
 
-/// How the bytes of a block go over a link.
+/// The encoding of a block's bytes on a link.
 enum class block_encoding : uint8_t { plain, snappy };
 
-/// Describes `rows` in `out` and appends the column bytes to `segments`, sharing the block's own
-/// buffers where they are not compressed. Compressed is only what becomes smaller. Few bytes go
-/// into the header.
+/// Writes a description of `rows` into `out` and appends the column bytes to `segments`; buffers of
+/// the block that are not compressed are shared. A part is compressed only if that makes it
+/// smaller. Small parts are put into the header.
 void encode_block(const block& rows, block_encoding encoding, schema::Block::Builder out,
                   std::vector<buffer>& segments);
 
-/// The block that `in` describes, sharing `segments` where they are not compressed. Whatever a
-/// hostile peer sends, a block that is returned is consistent in itself and fits `expected`; else
-/// `data_loss` or `invalid_argument` says what does not fit. `most_bytes` bounds what compressed
-/// parts may become.
+/// The block that `in` describes; `segments` that are not compressed are shared. Whatever bytes a
+/// peer sends, a block that is returned is consistent and matches `expected`; otherwise `data_loss`
+/// or `invalid_argument` names what does not match. `most_bytes` bounds the decompressed size.
 result<block> decode_block(schema::Block::Reader in, std::span<const buffer> segments,
                            const std::vector<tensor_spec>& expected,
                            size_t most_bytes = size_t{8} << 30);

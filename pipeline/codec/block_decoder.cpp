@@ -25,7 +25,8 @@ public:
   decoder(std::span<const buffer> segments, size_t most_bytes)
     : segments_(segments), budget_(most_bytes) {}
 
-  /// The decoded bytes, aligned for any value; `size` of them, if it is not `any_size`.
+  /// The decoded bytes, aligned for any value. There must be `size` of them, unless it is
+  /// `any_size`.
   static constexpr size_t any_size = std::numeric_limits<size_t>::max();
   result<buffer> get(part_reader in, size_t size, std::string_view what) {
     const auto announced = in.getBytes();
@@ -62,7 +63,7 @@ public:
     return raw;
   }
 
-  /// `errors` are the rows whose shape need not fit, as nobody reads them.
+  /// `errors` are the rows whose shapes need not match, because they are never read.
   result<column> get(schema::Column::Reader in, size_t rows, const tensor_spec& expected,
                      const std::vector<row_error>& errors) {
     errors_ = &errors;
@@ -87,7 +88,7 @@ private:
     return std::move(out).freeze();
   }
 
-  // Bytes of `values` values, or more than any buffer has.
+  // The product, or a number larger than any buffer if it overflows.
   static size_t times(size_t a, size_t b) {
     size_t out = 0;
     return __builtin_mul_overflow(a, b, &out) ? any_size - 1 : out;
@@ -114,7 +115,7 @@ private:
   result<buffer> get_numbers(schema::Column::Reader in, size_t values, dtype type) {
     HEADRACE_ASSIGN(auto out, get(in.getValues(), times(values, size_of(type)), "values"));
     if (type == dtype::boolean) {
-      // Other bytes are no bool in C++.
+      // Bytes other than 0 and 1 are not valid bools in C++.
       uint8_t all = 0;
       for (auto x : out.as<uint8_t>()) all |= x;
       if (all > 1)
@@ -128,7 +129,7 @@ private:
     size_t values = rows;
     if (in.getDense().size() > most_dims)
       return data_loss(fmt::format("rank {}", in.getDense().size()));
-    // The extents alone must be countable, also where there are no rows.
+    // The number of values of a row must not overflow, even if there are no rows.
     size_t row_values = 1;
     for (auto dim : in.getDense()) {
       if (dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
@@ -156,7 +157,7 @@ private:
     if (!in.isVariable())
       return data_loss("a column of a kind this build does not know");
     const auto rank = static_cast<size_t>(in.getVariable().getRank());
-    // Rows of rank 0 have no extents that would bound their number.
+    // For rows of rank 0 there are no extents that would limit their number.
     if (rank == 0 || rank > most_dims)
       return data_loss(fmt::format("rows of variable shape and rank {}", rank));
     const bool all_failed = errors_->size() == rows;

@@ -13,8 +13,8 @@ namespace {
 using detail::origin_record;
 using part_builder = schema::Part::Builder;
 
-// A segment costs an allocation and an entry in the frame; fewer bytes than this are cheaper
-// copied.
+// A segment needs an allocation and an entry in the frame; copying fewer bytes than this takes less
+// time.
 constexpr size_t most_inline = 128;
 class encoder {
 public:
@@ -56,7 +56,7 @@ public:
     if (c.is_dense() || c.rank() == 0) {
       auto dims = out.initDense(static_cast<unsigned>(c.rank()));
       for (unsigned i = 0; i < dims.size(); ++i)
-        dims.set(i, static_cast<uint64_t>(c.row_shape()[i])); // none if rank 0
+        dims.set(i, static_cast<uint64_t>(c.row_shape()[i])); // for rank 0 there are none
       return;
     }
     auto variable = out.initVariable();

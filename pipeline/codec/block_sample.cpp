@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t sample_bytes = size_t{64} << 10;
 
-/// The bytes of the values of this column's rows, which may be some of those in its buffer.
+/// The bytes of the values of this column's rows; the column's buffer may contain more.
 buffer value_bytes(const column& c) {
   const auto values = static_cast<size_t>(c.total_values());
   if (!c.is_string())
@@ -28,7 +28,8 @@ double sampled_share(const block& rows) {
   std::string out;
   for (const auto& c : rows.columns) {
     const auto bytes = value_bytes(c);
-    // Each column by its part of the whole, from its middle: the first rows may be special.
+    // Each column contributes in proportion to its size, from its middle, because the first rows
+    // may be unusual.
     const auto wanted =
       total <= sample_bytes
         ? bytes.size()

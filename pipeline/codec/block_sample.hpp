@@ -4,8 +4,9 @@
 
 namespace headrace {
 
-/// The share of its size that a sample of the block's values compresses to with Snappy: about 1, or
-/// more, if it does not. The sample is at most 64 KiB, taken from all columns.
+/// The share of its size to which a sample of the block's values is compressed with Snappy: about
+/// 1, or more, for data that cannot be compressed. The sample is at most 64 KiB, taken from all
+/// columns.
 double sampled_share(const block& rows);
 
 } // namespace headrace

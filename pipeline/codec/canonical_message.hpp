@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <kj/exception.h>
 
-/// Messages of one segment, in canonical form: equal contents are equal bytes.
+/// Messages of one segment, in canonical form: messages with equal content have equal bytes.
 namespace headrace::detail {
 
 template <class Schema>
@@ -30,8 +30,8 @@ auto read_message(const buffer& encoded, Read read) -> decltype(read(typename Sc
   const kj::ArrayPtr<const ::capnp::word> segments[] = {
     {reinterpret_cast<const ::capnp::word*>(bytes.data()), bytes.size() / sizeof(::capnp::word)}};
   ::capnp::ReaderOptions options;
-  // Every pointer is followed a few times at most, but for what is small: a chain of a hundred
-  // nodes follows that of its first ones for each of the later ones.
+  // Every pointer is followed at most a few times, except in small messages: in a chain of a
+  // hundred nodes, the first ones are followed again for each later one.
   options.traversalLimitInWords = segments[0].size() * 8 + (uint64_t{1} << 20);
   options.nestingLimit = 64;
   try {

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <headrace/schemas/dataset.capnp.h>
 
-/// What several arms of a stored graph hold.
+/// The encodings of parts that several operators' messages contain.
 namespace headrace::detail {
 
 inline std::string text_of(::capnp::Text::Reader x) { return {x.begin(), x.size()}; }
 
-/// What was read for `op`: an error names the operator.
+/// Adds the name of the operator to the error of a value that was read for `op`.
 template <class T>
 result<T> in_operator(dataset_op op, result<T> x) {
   return x ? std::move(x) : result<T>{x.status().with_context(to_string(op))};
@@ -29,7 +29,7 @@ inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out
     out.setUnset();
 }
 
-/// Fields that sources read, or components to pad: never datasets.
+/// Fields that sources read, or components that are padded: never datasets.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);
 void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out);
 

@@ -4,7 +4,8 @@
 
 namespace headrace::detail {
 
-/// A run of origins as links carry it: see `Block.origins` in schemas/block.capnp.
+/// A run of origins in the form in which links transfer it: see `Block.origins` in
+/// schemas/block.capnp.
 struct origin_record {
   uint32_t rows, source;
   uint64_t pass, split, step;

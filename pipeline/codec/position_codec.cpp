@@ -13,14 +13,15 @@ namespace headrace {
 namespace {
 
 constexpr uint16_t plain_version = 1, packed_version = 2;
-// Below this packing is not worth its time.
+// Smaller bodies are not compressed.
 constexpr size_t small_body = 4096;
-// What a record may unpack to.
+// The most bytes of a decompressed record.
 constexpr size_t most_body = size_t{64} << 20;
-// Positions are followed recursively.
+// The most nested positions, because positions are read recursively.
 constexpr size_t most_depth = 1024;
 
-/// Lists positions so that parts come before their users; shared ones once.
+/// Lists positions so that parts come before the positions that use them, and a shared position
+/// once.
 class position_writer {
 public:
   status visit(const position& x) {
@@ -146,7 +147,8 @@ size_t bytes_below(const position& x) {
   return bytes_below(x, seen);
 }
 
-/// The operator that has most of it: the last one down the graph below which more than half is.
+/// The operator with the largest part of the bytes: the lowest one in the graph whose positions
+/// have more than half of them.
 const position& largest(const position& whole) {
   const auto half = bytes_below(whole) / 2;
   const auto* at = &whole;

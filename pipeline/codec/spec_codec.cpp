@@ -24,7 +24,7 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
   for (auto child : in.getChildren()) {
     HEADRACE_ASSIGN(auto part, decode_structure(child, depth + 1, leaves));
     children.push_back(std::move(part));
-    // A structure without leaves has a size, too.
+    // A structure without leaves also takes memory, so the number of children is bounded.
     if (children.size() > most_leaves)
       return invalid_argument(fmt::format("a structure of more than {} parts", most_leaves));
   }
@@ -116,7 +116,7 @@ result<shape> decode(schema::Shape::Reader in) {
   std::vector<int64_t> dims;
   int64_t values = 1;
   for (auto extent : in.getDims()) {
-    // The known extents together must be countable.
+    // The product of the known extents must not overflow.
     if (extent < shape::unknown || (extent > 0 && __builtin_mul_overflow(values, extent, &values)))
       return invalid_argument(fmt::format("a shape with an extent of {}", extent));
     dims.push_back(extent);

@@ -5,9 +5,9 @@
 
 #include <headrace/schemas/tensor.capnp.h>
 
-/// Specs and constants as messages. Readers trust nothing: what they return is consistent, else the
-/// status says what is wrong. On malformed pointers Cap'n Proto throws kj::Exception, which the
-/// callers (the block and graph codecs) catch.
+/// Encodes specs and constants as messages. The readers do not trust the bytes: their results are
+/// consistent, or the status names the fault. For malformed pointers Cap'n Proto throws
+/// kj::Exception, which the callers (the block and graph codecs) catch.
 namespace headrace {
 
 void encode(const tensor_spec& x, schema::TensorSpec::Builder out);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Between the words that datasets and the service share and their schemas. A value from a peer
-/// that this build does not know is `unimplemented`, named by its number.
+/// Converts between the enumerations that datasets and the service share and those of the schemas.
+/// A value from a peer that this build does not define results in `unimplemented`, with its number.
 
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
@@ -18,7 +18,7 @@
 
 namespace headrace {
 
-/// What a value from a peer is refused with: `what` names its kind.
+/// The error for such a value; `what` names its kind.
 status unknown_value(std::string_view what, uint16_t number);
 
 schema::ShardingPolicy to_schema(sharding_policy x);

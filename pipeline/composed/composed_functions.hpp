@@ -3,14 +3,14 @@
 #include "headrace/pipeline/functions/expr.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
-/// Functions made of users' functions, for operators that are composed of others.
+/// Makes functions of users' functions, for operators that are composed of others.
 namespace headrace::detail {
 
-/// The only result of the traced function `f`, an integer scalar, as int64. `invalid_argument` for
-/// another result: `op: name gives ...`.
+/// The only result of the traced function `f`, an integer scalar, converted to int64.
+/// `invalid_argument` for another result: `op: name gives ...`.
 result<expr> integer_of(std::string_view op, std::string_view name, const function& f);
-/// A function of the elements that the traced function `f` takes, which gives `first` (made of
-/// `f`'s results) and then the element: a tuple.
+/// A function with the argument of the traced function `f`, which returns `first` (made of `f`'s
+/// results) followed by the element, as a tuple.
 function_ptr with_element(const function& f, const std::vector<expr>& first);
 
 } // namespace headrace::detail

@@ -28,7 +28,7 @@ element_spec nested(element_spec spec) {
   return spec;
 }
 
-/// (key, element).
+/// Makes elements (key, element).
 result<dataset_ptr> keyed(const dataset_ptr& input, const function_ptr& key) {
   HEADRACE_TRY(check_input(by_window, input));
   HEADRACE_TRY(check_traced(by_window, "key_func", key));
@@ -36,12 +36,12 @@ result<dataset_ptr> keyed(const dataset_ptr& input, const function_ptr& key) {
   return make_map(input, with_element(*key, {number}));
 }
 
-/// (key, element) to (key, size of the key's groups, element).
+/// Makes elements (key, size of the key's groups, element) of elements (key, element).
 result<dataset_ptr> sized(const dataset_ptr& keyed, const function& size) {
   HEADRACE_ASSIGN(auto number, integer_of("group_by_window", "window_size_func", size));
   auto f = std::make_shared<function>();
   f->scope = size.scope;
-  f->argument = keyed->spec; // its first component is what `size` takes
+  f->argument = keyed->spec; // its first component is the argument of `size`
   const auto element = keyed->spec.child(1);
   f->layout = structure::tuple({{}, {}, element.layout});
   f->tensors = {make_parameter(f->scope, 0, int64_scalar), number.node()};

@@ -18,7 +18,7 @@ status refuse(const std::string& what) {
   return invalid_argument(fmt::format("{}: {}", name, what));
 }
 
-/// Shares that add up to 1.
+/// The weights, scaled so that their sum is 1.
 result<std::vector<double>> shares(std::string_view argument, std::vector<double> weights) {
   double sum = 0;
   for (auto x : weights) {
@@ -32,7 +32,7 @@ result<std::vector<double>> shares(std::string_view argument, std::vector<double
   return weights;
 }
 
-/// How likely an element of each class is kept.
+/// The probability with which an element of each class is kept.
 result<std::vector<double>> acceptance(const std::vector<double>& target,
                                        const std::vector<double>& initial) {
   if (initial.size() != target.size())
@@ -55,7 +55,7 @@ function_ptr traced(const element_spec& argument, std::function<expr_structure(e
   return std::make_shared<const function>(trace(argument, std::move(f)));
 }
 
-/// (class, element) to (how likely it is kept, (class, element)).
+/// Makes elements (probability, (class, element)) of elements (class, element).
 result<dataset_ptr> with_acceptance(const dataset_ptr& classed, const std::vector<double>& target,
                                     const std::vector<double>& initial) {
   const auto class_of = [](const expr_structure& x) { return cast<int64_t>(x.child(0).single()); };
@@ -65,7 +65,8 @@ result<dataset_ptr> with_acceptance(const dataset_ptr& classed, const std::vecto
                       return expr_structure::tuple({gather(constant(keep), class_of(x)), x});
                     }));
   }
-  // Counts begin alike, so that the first elements do not decide alone.
+  // Each count begins with this number, so that the first elements do not determine the estimate
+  // alone.
   constexpr double before = 10;
   const auto counts = constant(std::vector<double>(target.size(), before));
   auto f = traced(element_spec::tuple({counts.spec(), classed->spec}), [&](expr_structure in) {
@@ -97,7 +98,7 @@ result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr clas
   HEADRACE_ASSIGN(auto rows,
                   make_map(input, detail::with_element(*class_of, {expr{class_of->tensors[0]}})));
   HEADRACE_ASSIGN(rows, with_acceptance(rows, target, initial));
-  // With a seed an element's number decides, else what differs between runs.
+  // With a seed the choice depends on the number of the element, otherwise on a seed of the run.
   HEADRACE_ASSIGN(rows, make_enumerate(rows));
   const auto draw = [&](const expr_structure& x) -> expr_structure {
     const auto key =

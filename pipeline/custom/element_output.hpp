@@ -7,21 +7,23 @@
 
 namespace headrace {
 
-/// The result of a function of single elements, for one element. Every component must be set once.
+/// The result of a function over single elements, for one element. Every component must be set
+/// once.
 class element_output {
 public:
   element_output(const element_spec& spec, detail::row_table& to)
     : spec_(&spec), to_(&to), set_(spec.components.size()) {}
 
   /// Sets a tensor, in row-major order. `invalid_argument`: there is no such component, it has
-  /// another dtype, the shape is not the one that the function declared, or it is set already.
+  /// another dtype, the shape differs from the one that the function declared, or it is set
+  /// already.
   template <plain_value T>
   status set(size_t component, const shape& dims, std::span<const T> values) {
     HEADRACE_TRY(begin(component, dtype_of<T>, dims, values.size()));
     for (auto x : values) (*to_)[component].append(x);
     return {};
   }
-  /// A scalar.
+  /// Sets a scalar.
   template <plain_value T>
   status set(size_t component, T value) {
     return set<T>(component, {}, std::span<const T>{&value, 1});

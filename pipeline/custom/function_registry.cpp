@@ -74,7 +74,7 @@ status function_registry::add(std::string name, element_function f) {
 }
 
 status function_registry::load_plugin(const std::string& file) {
-  // Without a slash the system would look in its own folders.
+  // For a name without a slash the system would search its own folders.
   const auto path = file.find('/') == std::string::npos ? "./" + file : file;
   if (::access(path.c_str(), R_OK) != 0)
     return not_found(fmt::format("plug-in '{}': there is no such file that can be read", file));

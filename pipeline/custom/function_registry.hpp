@@ -13,10 +13,10 @@
 
 namespace headrace {
 
-/// Makes one element of another. A failure is the error of that element alone.
+/// A function that makes one element of another. A failure is the error of that element alone.
 struct element_function {
   element_spec takes;
-  element_spec gives; ///< the spec that a dataset which calls it must declare
+  element_spec gives; ///< the spec that a dataset which calls the function must declare
   std::function<status(const element& in, element_output& out)> call;
 };
 
@@ -41,26 +41,27 @@ auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
   };
 }
 
-/// The C++ functions that graphs may call by name: those of a program, and of plug-ins. It is
-/// thread-safe once all functions are added. Functions may be called by several threads at a time,
-/// and must own what they use; see `named_function`.
+/// The C++ functions that graphs may call by name: those of a program, and those of plug-ins. It is
+/// thread-safe when all functions are added. A function may be called by several threads at a time,
+/// and must own the data that it uses; see `named_function`.
 class function_registry {
 public:
-  /// Adds a function over blocks. It returns as many rows as it is given, row i made of row i;
-  /// failed rows stay failed. `already_exists`: the name is taken.
+  /// Adds a function over blocks. It returns as many rows as its argument has, row i made of row i;
+  /// failed rows stay failed. `already_exists`: another function has the name.
   status add(std::string name, named_function f);
   /// Adds a function over single elements.
   status add(std::string name, element_function f);
 
-  /// Adds the functions of a shared library made with `HEADRACE_PLUGIN`, which stays loaded as long
-  /// as the process lives. Errors name the file: `not_found`, `failed_precondition` if it is no
-  /// plug-in or was built for another headrace, `already_exists` if a function's name is taken.
+  /// Adds the functions of a shared library made with `HEADRACE_PLUGIN`, which stays loaded until
+  /// the process ends. Errors name the file: `not_found`, `failed_precondition` if it is not a
+  /// plug-in or was built for another headrace, `already_exists` if another function has the name
+  /// of one of its functions.
   status load_plugin(const std::string& file);
 
-  /// `not_found` lists the known names.
+  /// `not_found` lists the names of all functions.
   result<named_function> find(const function_reference& what) const;
-  /// For the `find_function` of options; keeps `functions` alive. Throws `error` (not_found) for an
-  /// unknown name.
+  /// A function for `find_function` of options; it keeps `functions` alive. Throws `error`
+  /// (not_found) for an unknown name.
   static function_finder finder(std::shared_ptr<const function_registry> functions);
 
 private:

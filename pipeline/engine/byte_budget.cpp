@@ -4,7 +4,7 @@ namespace headrace::detail {
 
 namespace {
 
-// The assumed size of an operator's first row, at most.
+// The largest size that is assumed for an operator's first row.
 constexpr size_t unknown_row = 4096;
 
 } // namespace
@@ -28,7 +28,7 @@ bool byte_budget::try_take(size_t bytes) noexcept {
 bool byte_budget::take(size_t bytes) noexcept {
   if (try_take(bytes))
     return true;
-  // Room that appears between the first try and this line is found by the second try.
+  // If room appears between the first try and this line, the second try finds it.
   refused_ = true;
   return try_take(bytes);
 }

@@ -10,8 +10,8 @@
 
 namespace headrace::detail {
 
-/// How many bytes the operators of one graph may hold ahead of their readers, all together. Rows
-/// that a reader waits for are always admitted, so that nothing stalls if the budget is small.
+/// Bounds the bytes that all operators of one graph together hold ahead of their readers. Rows for
+/// which a reader waits are always admitted, so that a small budget cannot block the graph.
 /// Thread-safe.
 class byte_budget {
 public:
@@ -19,10 +19,10 @@ public:
 
   size_t most() const noexcept { return most_; }
   size_t held() const noexcept { return held_; }
-  /// The most bytes that were held at any time.
+  /// The most bytes that were held at the same time.
   size_t peak() const noexcept { return peak_; }
 
-  /// Counts `bytes` more, if there is room for them. After a refusal, listeners are called when
+  /// Counts `bytes` more, if there is room for them. After a refusal, the listeners are called when
   /// there is room again.
   bool take(size_t bytes) noexcept;
   /// Counts bytes that are held already.
@@ -44,14 +44,14 @@ private:
   listeners listeners_;
 };
 
-/// The size of an operator's rows, as estimated from those seen so far.
+/// The estimated size of an operator's rows, based on the rows so far.
 using row_size = std::atomic<size_t>;
 
-/// The bytes that one operator, or one place of it, holds of a budget, which may be null. They are
-/// given back by the destructor.
+/// The bytes of a budget (which may be null) that one operator, or one place of it, holds. The
+/// destructor gives them back.
 class budget_share {
 public:
-  /// `more_room` is called by other threads.
+  /// `more_room` is called on other threads.
   budget_share(std::shared_ptr<byte_budget> of, std::shared_ptr<row_size> rows,
                std::function<void()> more_room);
   ~budget_share();
@@ -60,12 +60,12 @@ public:
 
   /// Counts the bytes of about `rows` rows, or of fewer if there is no room for all.
   struct taken {
-    size_t rows = 0; ///< 0: no room for any
+    size_t rows = 0; ///< 0: there is no room for any row
     size_t bytes = 0;
   };
   taken take(size_t rows) noexcept;
-  /// The `rows` rows are here: they have `bytes` bytes, where `before` were counted. Returns how
-  /// many bytes are to be given back, when no lock is held.
+  /// The `rows` rows have arrived: they have `bytes` bytes, where `before` were counted. Returns
+  /// the number of bytes that are to be given back while no lock is held.
   size_t settle(size_t before, size_t rows, size_t bytes) noexcept;
   /// Updates the estimated size of rows.
   void saw(size_t rows, size_t bytes) noexcept;

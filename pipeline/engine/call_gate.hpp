@@ -8,7 +8,8 @@
 
 namespace headrace::detail {
 
-/// How many calls of an operator might run at a time, sampled whenever rows were given.
+/// The number of calls of an operator that could run at a time, sampled each time rows were
+/// returned.
 struct call_log {
   std::atomic<uint64_t> looks{0}, sum{0};
   std::atomic<uint64_t>* now = nullptr; ///< set to the last sample; may be null
@@ -18,12 +19,13 @@ struct call_log {
   }
 };
 
-/// Bounds how many calls of one operator run at a time: by a fixed number, or by a tuner's.
+/// Limits the number of calls of one operator that run at a time: to a fixed number, or to that of
+/// a tuner.
 class call_gate {
 public:
   explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
     : calls_(calls), log_(std::move(log)) {}
-  /// Begins with `calls`, or with as many of them as the tuner admits.
+  /// Begins with `calls` calls, or with as many as the tuner admits.
   explicit call_gate(std::shared_ptr<call_tuner> tuner, std::shared_ptr<call_log> log = nullptr,
                      size_t calls = 1)
     : tuner_(std::move(tuner)), id_(tuner_->add(calls)), log_(std::move(log)) {}
@@ -34,10 +36,10 @@ public:
   call_gate(const call_gate&) = delete;
   call_gate& operator=(const call_gate&) = delete;
 
-  /// How many calls may run at the moment.
+  /// The number of calls that may run at the moment.
   size_t calls() const { return tuner_ ? tuner_->calls(id_) : calls_; }
 
-  /// Waits for a turn, and gives it back.
+  /// Waits until a call may run.
   void acquire() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [this] { return running_ < calls(); });
@@ -49,8 +51,8 @@ public:
     changed_.notify_one();
   }
 
-  /// The reader was given `rows` rows of `bytes` bytes, and has waited for them since `began`. To
-  /// be called by one thread.
+  /// The reader was given `rows` rows of `bytes` bytes, and has waited for them from `began` to
+  /// `ended`. To be called by one thread.
   void record(time_point began, time_point ended, size_t rows, size_t bytes) {
     if (log_) {
       const auto now = calls();
@@ -87,7 +89,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t running_ = 0;
-  // Used by the reader only.
+  // The following members are used by the reader only.
   call_tuner::window seen_;
   time_point first_;
   size_t bytes_ = 0, blocks_ = 0;

@@ -15,20 +15,20 @@ struct call_threads::shared {
   size_t idle = 0;
   bool over = false;
 
-  // A new thread begins as an idle one.
+  // The function of a thread. A new thread begins as an idle one.
   void work() {
     std::unique_lock lock{mutex};
     for (;;) {
       changed.wait(lock, [this] { return over || !waiting.empty(); });
       --idle;
-      // Calls that were not begun are dropped.
+      // Calls that have not begun are dropped.
       if (over)
         return;
       auto call = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
       call();
-      call = nullptr; // it may hold the last reference to an operator's rows
+      call = nullptr; // the call may hold the last reference to an operator's rows
       lock.lock();
       ++idle;
     }

@@ -5,9 +5,9 @@
 
 namespace headrace::detail {
 
-/// Threads for calls that may block, or never return. Each operator has its own, so that it delays
-/// no other one. There are as many threads as there were calls at the same time. Calls are not
-/// waited for: they continue, each on its thread, after this object is destroyed.
+/// Threads for calls that may block, or never return. Each operator has threads of its own, so that
+/// it delays no other operator. There are as many threads as there were calls at the same time. The
+/// destructor does not wait for calls: they continue, each on its thread.
 class call_threads {
 public:
   call_threads();

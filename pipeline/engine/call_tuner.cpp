@@ -7,11 +7,12 @@ namespace headrace::detail {
 
 namespace {
 
-// If the reader waits for this share of the time, more calls may help.
+// If the reader waits for this share of the time, more calls may raise the rate.
 constexpr double waits = 0.05;
 constexpr double hardly_waits = 0.01;
-constexpr double faster = 1.03;         // a further call must raise the rate by this factor
-constexpr unsigned windows_to_show = 3; // in so many windows, as other load may disturb one
+constexpr double faster = 1.03; // a further call must raise the rate by this factor
+// In one of this number of windows, because other load may disturb a measurement.
+constexpr unsigned windows_to_show = 3;
 constexpr unsigned rest = 16;
 constexpr unsigned idles_to_give = 8;
 
@@ -76,7 +77,7 @@ void call_tuner::observe(operator_id which, const window& seen) {
     x.calls = std::max<size_t>(1, x.calls - 1);
     return;
   }
-  // Calls that were within the budget may hold more now.
+  // Calls that were within the budget may hold more bytes now.
   size_t held = 0;
   for (const auto& other : all_) held += other.calls * other.bytes_a_call;
   if (held > budget_.bytes && x.calls > 1) {

@@ -7,36 +7,38 @@
 
 namespace headrace::detail {
 
-/// Chooses the number of parallel calls, for operators where the graph leaves it open, while they
-/// run. An operator whose reader waits gets one call more; if that does not make it faster, the
-/// call is taken away, and none is added for a while. An operator whose reader never waits gives up
-/// a call for others. All operators together stay within a budget of calls and of bytes.
+/// Chooses the number of parallel calls while a graph runs, for operators whose number is not set
+/// in the graph. An operator whose reader waits gets one more call; if that does not raise its
+/// rate, the call is removed, and none is added for a while. An operator whose reader never waits
+/// loses a call, which others may get. All operators together stay within a budget of calls and of
+/// bytes.
 ///
-/// Times are given by the callers. Thread-safe.
+/// Times are passed by the callers. Thread-safe.
 class call_tuner {
 public:
   struct budget {
-    size_t calls = 1;         ///< in all operators
-    size_t bytes = 256 << 20; ///< held by all calls
-    bool adapts = true;       ///< false: every operator always has `calls`
+    size_t calls = 1;         ///< the calls of all operators together
+    size_t bytes = 256 << 20; ///< the bytes that all calls hold
+    bool adapts = true;       ///< false: every operator always has `calls` calls
   };
   /// Measurements made while some blocks were read from an operator.
   struct window {
     std::chrono::nanoseconds passed{};
-    std::chrono::nanoseconds waited{}; ///< the part of that in which the reader waited for rows
+    /// The part of the elapsed time in which the reader waited for rows.
+    std::chrono::nanoseconds waited{};
     uint64_t rows = 0;
-    size_t bytes_a_call = 0; ///< about the bytes that a call holds
+    size_t bytes_a_call = 0; ///< the approximate number of bytes that a call holds
   };
   using operator_id = size_t;
 
   explicit call_tuner(budget most) : budget_(most) {}
 
-  /// Adds an operator, which begins with this many calls, or with fewer if the budget has not so
-  /// many.
+  /// Adds an operator, which begins with this number of calls, or with fewer if the budget has no
+  /// more.
   operator_id add(size_t calls = 1);
   /// Removes an operator.
   void remove(operator_id which);
-  /// How many calls it may run at a time: at least one.
+  /// The number of calls of the operator that may run at a time: at least one.
   size_t calls(operator_id which) const;
   void observe(operator_id which, const window& seen);
 
@@ -45,10 +47,11 @@ private:
     bool there = true;
     size_t calls = 1;
     size_t bytes_a_call = 0;
-    double rate = 0;    ///< rows a second before the last call was added
-    unsigned tries = 0; ///< windows in which the last call can still show that it helps
-    unsigned rests = 0; ///< windows until another call may be added
-    unsigned idles = 0; ///< windows in a row in which the reader did not wait
+    double rate = 0; ///< rows per second before the last call was added
+    /// The number of windows in which the last call can still show that it raises the rate.
+    unsigned tries = 0;
+    unsigned rests = 0; ///< the number of windows until another call may be added
+    unsigned idles = 0; ///< the number of windows in a row in which the reader did not wait
   };
   bool room_for(const entry& one) const;
 
@@ -57,7 +60,7 @@ private:
   std::vector<entry> all_;
 };
 
-/// The bytes that a graph's options let its operators hold.
+/// The bytes that the operators of a graph may hold according to its options.
 size_t bytes_of(const graph_options& options);
 
 /// The tuner for a graph's options.

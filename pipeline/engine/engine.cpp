@@ -16,7 +16,7 @@ namespace detail {
 
 namespace {
 
-// Sums of rows stay far from overflow.
+// Larger blocks are not requested, so that sums of rows cannot overflow.
 constexpr size_t most_rows = size_t{1} << 30;
 
 status from_exception(const std::exception& e) {
@@ -39,7 +39,7 @@ block all_failed(const std::vector<tensor_spec>& specs, const block& in, const s
         column::nested(c.type(), std::vector<column>(in.rows, c.nested_row(0))));
       continue;
     }
-    // The value of a failed row is not read: all rows may have no values at all.
+    // The value of a failed row is not read: it may be that no row has values.
     const auto dims = shape{0};
     out.columns.push_back(c.is_string() ? column::strings(dims, in.rows, c.border_buffer(), {})
                                         : column::dense(c.type(), dims, in.rows, {}));
@@ -56,7 +56,7 @@ block all_failed(const std::vector<tensor_spec>& specs, const block& in, const s
 block compiled_function::run(const block& in, const environment* outer,
                              uint64_t& kernel_calls) const {
   auto out = run_unnamed(in, outer, kernel_calls);
-  // Those of the input say where they are from.
+  // The errors of the input already name their operator.
   for (auto& e : out.errors)
     if (in.errors.empty() || !in.error_at(e.row))
       e.why = e.why.with_context(to_string(of_));
@@ -87,7 +87,7 @@ block compiled_function::run_named(const block& in) const {
                                  out->rows, out->columns.size(), in.rows, in.rows, specs_.size())));
   for (size_t i = 0; i < specs_.size(); ++i) {
     const auto& c = out->columns[i];
-    // Rows that failed need not fit.
+    // The shapes of failed rows need not match.
     const bool fits =
       c.type() == specs_[i].type && c.rows() == in.rows
       && (out->rows == out->errors.size()
@@ -286,7 +286,7 @@ block operator_iterator::failure(const status& why) const {
 
 namespace {
 
-/// Keeps alive what the iterators share.
+/// Keeps the engine alive, which the iterators share.
 class root_iterator final : public iterator {
 public:
   root_iterator(dataset_ptr graph, std::shared_ptr<detail::engine> shared,
@@ -319,8 +319,8 @@ result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
 void block_ramp::record(size_t rows, size_t bytes, std::chrono::nanoseconds took) noexcept {
   if (rows == 0)
     return;
-  // What a block of as many rows as were asked for costs, by the rows that came: a source may have
-  // given few because it had no more at hand.
+  // The estimated cost of a block of as many rows as were requested, based on the rows that were
+  // returned: a source may have returned few rows because no more were ready.
   const auto share = static_cast<double>(rows_) / static_cast<double>(rows);
   const auto time = static_cast<double>(took.count()) * share;
   const auto size = static_cast<double>(bytes) * share;

@@ -6,8 +6,9 @@
 
 namespace headrace::detail {
 
-/// The input of an operator that holds rows of it for a while: records from where to read again to
-/// get the held rows back. Rows are numbered from 0, and anew after `restore`.
+/// The input of an operator that holds rows of it for some time. It records the positions from
+/// which the held rows can be read again. Rows are numbered from 0, and again from 0 after
+/// `restore`.
 class held_input {
 public:
   explicit held_input(std::unique_ptr<iterator> input) : input_(std::move(input)) {}
@@ -15,7 +16,7 @@ public:
   std::optional<block> next(const limits& wanted);
   /// The number of rows that were read.
   uint64_t rows() const noexcept { return rows_; }
-  /// Rows before `row` are not held any more.
+  /// Rows before `row` are no longer held.
   void release_before(uint64_t row) noexcept;
   /// The point from which to continue with `row`. @pre `row` was not released, `row <= rows()`
   resume_point point(uint64_t row) const;
@@ -27,7 +28,8 @@ private:
     uint64_t row;
     position_ptr at; ///< the position before that row
   };
-  // Bounds the number of marks if a row is held for ever. More marks would help little.
+  // The bound on the number of marks, for a row that is held without end. More marks would save
+  // little.
   static constexpr size_t most_marks = 256;
 
   std::unique_ptr<iterator> input_;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-// Which passes the caches in memory of one run give. A process that restores a run has nothing in
-// memory, but its caches must give the same passes.
+// The passes that the caches in memory of one run return. A process that restores a run has nothing
+// in memory, but its caches must return the same passes.
 
 namespace headrace::detail {
 
@@ -15,7 +15,7 @@ const std::vector<std::shared_ptr<memory_cache>>& engine::caches_from(const data
   std::vector<std::shared_ptr<memory_cache>> out;
   if (auto memory = memory_of(node, {.whole = whole}))
     out.push_back(std::move(memory));
-  // What is below a `distribute` runs elsewhere.
+  // Operators below a `distribute` run in other processes.
   for (size_t i = 0; i < node.inputs.size() && node.op != dataset_op::distribute; ++i)
     for (const auto& cache : caches_from(*node.inputs[i], whole || is_whole(node, i)))
       if (std::ranges::find(out, cache) == out.end())

@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-/// What an operator's opener gives (`operator_record::open`).
+/// The result of an operator's function `open` (`operator_record::open`).
 using opened = result<std::unique_ptr<iterator>>;
 
 } // namespace headrace::detail

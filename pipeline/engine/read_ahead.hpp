@@ -26,7 +26,7 @@ public:
     ++count_;
     changed_.notify_all();
   }
-  /// Blocks until there are more than `count`, or `stop` is requested.
+  /// Blocks until there are more than `count` arrivals, or `stop` is requested.
   void wait(uint64_t count, const std::stop_token& stop) {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, stop, [&] { return count_ != count; });
@@ -43,20 +43,22 @@ private:
 class read_ahead {
 public:
   struct options {
-    size_t rows = 1 << 16;           ///< the most rows held
-    size_t bytes = size_t{16} << 20; ///< the most bytes held, unless a single row is larger
-    /// The most bytes held at first; it grows to `bytes` if that may help.
+    size_t rows = 1 << 16; ///< the most rows that are held
+    /// The most bytes that are held, unless a single row is larger.
+    size_t bytes = size_t{16} << 20;
+    /// The most bytes that are held at first; the number grows to `bytes` if that may raise the
+    /// rate.
     size_t first_bytes = SIZE_MAX;
-    /// Bounds how many of those that share it run at a time; may be null.
+    /// Limits how many of the objects that share it run at a time; may be null.
     std::shared_ptr<call_gate> turns;
-    /// Is informed of rows and of the end; may be null.
+    /// Counts the arrivals of rows and of the end; may be null.
     std::shared_ptr<arrivals> tells = nullptr;
-    /// The budget of all that share it; may be null.
+    /// The budget of all objects that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
-    /// Shared by objects whose rows are alike; may be null.
+    /// The estimated row size, which objects with similar rows share; may be null.
     std::shared_ptr<row_size> rows_are = nullptr;
-    /// Those of its operator, to which the time is added in which the budget allowed no rows; may
-    /// be null.
+    /// The counters of the operator; the time in which the budget allowed no rows is added to them;
+    /// may be null.
     op_counters* counters = nullptr;
   };
 
@@ -70,11 +72,11 @@ public:
         changed_.notify_all();
       }) {}
 
-  /// Starts the thread now.
+  /// Starts the thread before the first `next`.
   void start();
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted);
-  /// The reader will wait: `rows` rows may be read, even if the budget has no room.
+  /// The reader is about to wait: `rows` rows may be read, even if the budget has no room.
   void ask(size_t rows);
   /// True if `next` would not block.
   bool ready() const {
@@ -86,7 +88,8 @@ public:
     std::lock_guard lock{mutex_};
     return pieces_.size();
   }
-  /// Where to continue after the rows that `next` returned. Never waits for the thread.
+  /// The point at which to continue after the rows that `next` returned. Never waits for the
+  /// thread.
   resume_point point() const;
   /// Continues at a point. @pre neither `start` nor `next` was called
   status restore(position_reader& from) { return from.resume(*input_); }
@@ -94,17 +97,17 @@ public:
 private:
   struct piece {
     block rows;
-    resume_point at; ///< of the first row
-    size_t counted;  ///< bytes counted in the budget
+    resume_point at; ///< the point before the first row
+    size_t counted;  ///< the bytes that are counted in the budget
   };
-  /// How much may be read now.
+  /// The amount that may be read now.
   struct allowance {
-    size_t rows = 0;  ///< 0: nothing
-    size_t bytes = 0; ///< bytes counted for the rows
+    size_t rows = 0;  ///< 0: no rows
+    size_t bytes = 0; ///< the bytes that are counted for the rows
   };
   void run(const std::stop_token& done);
   allowance allowed(size_t rows);
-  /// Counts the time in which the budget allows nothing.
+  /// Counts the time in which the budget allows no rows.
   void note_memory(bool held_back);
   bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < bound_.now()); }
 
@@ -115,14 +118,17 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<piece> pieces_;
-  position_ptr after_; ///< after the rows in `pieces_`; null before the thread started
+  /// The position after the rows in `pieces_`; null before the thread was started.
+  position_ptr after_;
   size_t rows_ = 0;
   size_t bytes_ = 0;
-  size_t asked_ = 0; ///< rows that the reader waits for
+  size_t asked_ = 0; ///< the number of rows for which the reader waits
   bool ended_ = false;
-  std::optional<time_point> held_back_since_; ///< by the budget; used by the thread only
+  /// Since when the budget allows no rows; used by the thread only.
+  std::optional<time_point> held_back_since_;
   budget_share share_;
-  std::jthread thread_; ///< last: it ends before what it uses
+  /// The last member: the thread ends before the other members, which it uses.
+  std::jthread thread_;
 };
 
 } // namespace headrace::detail

@@ -35,7 +35,7 @@ std::vector<operator_report> report(const operator_table& table, detail::engine&
       to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
     to.ignored = c.ignored;
     to.calls = ran.calls_of(*one.node)->mean();
-    // As many of a function's datasets run at a time as the function has calls.
+    // As many datasets of a function run at a time as the function has concurrent calls.
     if (to.in_function)
       to.calls *= out[one.caller].calls;
   }
@@ -60,7 +60,7 @@ result<explanation> explain(const dataset_ptr& graph, iterator_context context,
     return invalid_argument("explain: there is no graph");
   operator_table nodes{graph};
   context.counters = [&](const dataset_node& node) { return nodes.counters(node); };
-  // Ends what still runs ahead before its counters go.
+  // Threads that run ahead are ended before their counters are destroyed.
   std::stop_source stop;
   std::stop_callback outer{context.stop, [&] { stop.request_stop(); }};
   context.stop = stop.get_token();

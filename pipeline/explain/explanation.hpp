@@ -8,46 +8,49 @@
 
 namespace headrace {
 
-/// How long a pipeline is run to look at it: until one of these, or its end.
+/// The bounds for a run of a pipeline that is measured: it ends at one of these, or at the end of
+/// the dataset.
 struct explain_options {
   std::chrono::nanoseconds most_time = std::chrono::seconds{2};
   uint64_t most_rows = UINT64_MAX;
 };
 
-/// What one operator did.
+/// The activity of one operator.
 struct operator_report {
-  std::string name; ///< operator and what tells it apart: `batch(64)`
-  size_t depth = 0; ///< 0: gives the dataset's elements; inputs are one deeper than their users
+  std::string name; ///< the operator and the parameters that distinguish it: `batch(64)`
+  /// 0: its rows are the dataset's elements; an input is one deeper than the operator that reads
+  /// it.
+  size_t depth = 0;
   bool in_function = false;
   uint64_t rows = 0, blocks = 0, bytes = 0, kernel_calls = 0;
-  /// Its own work, without its inputs' and without waiting for other threads.
+  /// The time for its own work, without that of its inputs and without waits for other threads.
   std::chrono::nanoseconds busy{0};
-  /// At a time, of its function, on average: those that were chosen, not those that might have
-  /// been. Times those of the function that it is in.
+  /// The average number of concurrent calls of its function that were allowed. It is multiplied by
+  /// that of the function to which the operator belongs.
   double calls = 1;
-  /// Blocks that were ready or in work when it was asked for rows, on average; of operators with
-  /// threads of their own, else negative.
+  /// For operators with threads of their own: the average number of blocks that were ready or being
+  /// made when rows were requested; otherwise negative.
   double queue = -1;
-  /// Of `ignore_errors`: elements that failed and were left out.
+  /// For `ignore_errors`: the number of elements that failed and were left out.
   uint64_t ignored = 0;
 };
 
-/// How a pipeline ran.
+/// The result of a measured run of a pipeline.
 struct explanation {
-  std::vector<operator_report> operators; ///< depth first, users before their inputs
+  std::vector<operator_report> operators; ///< depth first, each operator before its inputs
   uint64_t rows = 0, failed_rows = 0;
   std::chrono::nanoseconds took{0};
-  bool ended = false; ///< at the end of the dataset, not at a bound
-  status failure;     ///< of the first row that failed
-  /// The operator that bounds the rate; `operators.size()` if none did anything.
+  bool ended = false; ///< the run ended at the end of the dataset, not at a bound
+  status failure;     ///< the error of the first row that failed
+  /// The operator that bounds the rate; `operators.size()` if no operator was active.
   size_t bottleneck = 0;
 };
 
-/// Runs a graph for a while, with counters, and throws its rows away.
+/// Runs a graph with counters until a bound, and drops its rows.
 result<explanation> explain(const dataset_ptr& graph, iterator_context context,
                             const explain_options& options = {});
 
-/// For people: a table and a sentence that names the bottleneck.
+/// A text for users: a table, and a sentence that names the bottleneck.
 std::string to_text(const explanation& x);
 
 } // namespace headrace

@@ -10,7 +10,7 @@ double part(uint64_t before, uint64_t after, double whole) {
   return after <= before ? 0 : static_cast<double>(after - before) / whole;
 }
 
-/// Gives each kind what is left of 1, in this order.
+/// Distributes the time: each kind gets at most what is left of 1, in the order of the calls.
 class rest {
 public:
   double take(double wanted) {
@@ -34,7 +34,8 @@ time_shares shares_of(const operator_totals& a, const operator_totals& b, double
   if (threads) {
     out.busy = left.take(part(a.work_ns, b.work_ns, whole * calls));
     out.memory = left.take(part(a.memory_ns, b.memory_ns, whole));
-    // While its reader does not wait in `next`, it holds all that it may.
+    // While the reader of a prefetch does not wait in `next`, the prefetch holds as many rows as it
+    // may.
     out.output = left.take(1 - in_next);
     // One that only reads ahead has no calls. Where no call has returned, those that run are long.
     if (b.work_ns == a.work_ns)
@@ -67,7 +68,7 @@ std::vector<operator_activity> activity_between(const operator_table& table,
     to.depth = static_cast<uint32_t>(is.depth);
     to.in_function = is.caller != SIZE_MAX;
     to.calls = static_cast<double>(std::max<uint64_t>(b.calls, 1));
-    // As many of a function's datasets run at a time as the function has calls.
+    // As many datasets of a function run at a time as the function has concurrent calls.
     const auto runs = to.in_function ? out[is.caller].calls : 1;
     if (to.in_function)
       to.calls *= runs;
@@ -81,7 +82,7 @@ std::vector<operator_activity> activity_between(const operator_table& table,
 
 std::vector<operator_activity> operator_window::look(time_point now) {
   readings_.push_back({now, table_.read()});
-  // The remaining readings span `length`, or all there is.
+  // The remaining readings span `length`, or all readings span less.
   while (readings_.size() > 2 && now - readings_[1].when >= length) readings_.pop_front();
   const auto& first = readings_.front();
   return activity_between(table_, first.totals, readings_.back().totals, now - first.when);

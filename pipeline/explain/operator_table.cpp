@@ -25,7 +25,8 @@ op_counters* operator_table::counters(const dataset_node& node) {
 
 void operator_table::add(const dataset_node& node, op_counters* user, size_t depth, size_t caller) {
   if (node.op == dataset_op::options)
-    return add(*node.inputs[0], user, depth, caller); // runs as its input
+    // The node has no iterator of its own: its input runs in its place.
+    return add(*node.inputs[0], user, depth, caller);
   if (numbers_.contains(&node))
     return;
   const auto number = entries_.size();
@@ -40,12 +41,12 @@ void operator_table::add(const dataset_node& node, op_counters* user, size_t dep
   if (node.body && node.body->dataset)
     add(*node.body->dataset, counted, depth + 1, number);
   if (node.op == dataset_op::distribute)
-    return; // that runs elsewhere
+    return; // the inputs run in other processes
   for (const auto& input : node.inputs) add(*input, counted, depth + 1, caller);
 }
 
 uint64_t operator_table::ignored(const entry& of) const {
-  // Each row that it reads and does not give.
+  // The operator leaves out each row that it reads and does not return.
   const auto* in = of.node->inputs[0].get();
   while (in->op == dataset_op::options) in = in->inputs[0].get();
   const auto read = entries_[numbers_.at(in)]->counted.rows.load();

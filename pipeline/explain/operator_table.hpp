@@ -10,19 +10,21 @@
 
 namespace headrace {
 
-/// What one operator has done since the counters began. Times are in nanoseconds, as in
+/// The totals of one operator since the counters began. Times are in nanoseconds, as in
 /// `op_counters`.
 struct operator_totals {
   uint64_t rows = 0, blocks = 0, bytes = 0, kernel_calls = 0;
   uint64_t time_ns = 0, below_ns = 0, work_ns = 0;
   uint64_t lease_ns = 0, storage_ns = 0, memory_ns = 0;
   uint64_t samples = 0, queued = 0;
-  uint64_t calls = 0;   ///< at present; 0: it has no such number
-  uint64_t ignored = 0; ///< of `ignore_errors`: elements that failed and were left out
+  /// The present number of concurrent calls; 0: the operator has no such number.
+  uint64_t calls = 0;
+  /// For `ignore_errors`: the number of elements that failed and were left out.
+  uint64_t ignored = 0;
 };
 
-/// The counters of all operators of a graph, the datasets in functions among them. Must outlive the
-/// iterators that count.
+/// The counters of all operators of a graph, including those of datasets in functions. Must outlive
+/// the iterators that count.
 class operator_table {
 public:
   explicit operator_table(dataset_ptr graph);
@@ -31,20 +33,22 @@ public:
   struct entry {
     const dataset_node* node = nullptr;
     std::string name; ///< operator and what distinguishes it: `batch(64)`
-    size_t depth = 0; ///< 0: gives the dataset's elements; inputs are one deeper than their users
-    /// The entry in whose function it is; SIZE_MAX: it is in none.
+    /// 0: its rows are the dataset's elements; an input is one deeper than the operator that reads
+    /// it.
+    size_t depth = 0;
+    /// The entry to whose function the operator belongs; SIZE_MAX: it belongs to no function.
     size_t caller = SIZE_MAX;
     op_counters counted{};
   };
-  /// Depth first, users before their inputs.
+  /// The number of entries. They are in depth-first order, each operator before its inputs.
   size_t size() const noexcept { return entries_.size(); }
   const entry& at(size_t i) const { return *entries_[i]; }
-  /// Of each entry. May be called from any thread while iterators count.
+  /// The totals of each entry. May be called from any thread while iterators count.
   std::vector<operator_totals> read() const;
 
-  /// For `iterator_context::counters`; null: the graph has no such node.
+  /// A function for `iterator_context::counters`; null: the graph has no such node.
   op_counters* counters(const dataset_node& node);
-  /// The name of an operator that elements run through.
+  /// The name of an operator through which elements pass.
   static std::string name_of(const dataset_node& node);
 
 private:
@@ -56,7 +60,7 @@ private:
   std::unordered_map<const dataset_node*, size_t> numbers_;
 };
 
-/// Does an operator work on threads of its own, so that its caller's time in `next` is a wait?
+/// True if an operator works on threads of its own, so that its reader's time in `next` is a wait.
 bool works_on_threads(const dataset_node& node, uint64_t samples) noexcept;
 
 } // namespace headrace

@@ -12,7 +12,7 @@ namespace headrace {
 
 namespace {
 
-/// The values of a row in one column, without the column's own lists of borders and shapes.
+/// The bytes of a row's values in one column, without the column's lists of borders and shapes.
 size_t bytes_of(const column& x, size_t row) {
   if (x.is_nested()) {
     const auto& rows = x.nested_row(row);
@@ -70,7 +70,7 @@ private:
           const block& rows, uint64_t ns) { add_latency(tag, rows, ns); };
     }
     if (node.op == dataset_op::distribute)
-      return; // that runs elsewhere
+      return; // the inputs run in other processes
     for (const auto& input : node.inputs) visit(*input);
     if (node.body && node.body->dataset)
       visit(*node.body->dataset);
@@ -95,7 +95,7 @@ private:
 
   std::shared_ptr<statistics> to_;
   statistics_options options_;
-  dataset_ptr graph_; ///< whose nodes are the keys
+  dataset_ptr graph_; ///< the graph whose nodes are the keys
   std::unordered_map<const dataset_node*, std::unique_ptr<op_counters>> counted_;
 };
 

@@ -49,7 +49,7 @@ private:
   int fd_;
 };
 
-/// GZIP (of one member or several) or ZLIB; check sums are verified.
+/// Decompresses GZIP (one member or several) or ZLIB; checksums are verified.
 class inflated final : public byte_stream {
 public:
   inflated(std::string path, std::unique_ptr<byte_stream> from, uint32_t format)
@@ -71,7 +71,7 @@ public:
         read_ += n;
         if (n == 0 && between_)
           return size_t{0};
-        over = n == 0; // the library may hold bytes that did not fit before
+        over = n == 0; // the library may have bytes for which there was no room before
       }
       if (state_.block_state == ISAL_BLOCK_FINISH)
         restart();
@@ -110,7 +110,7 @@ private:
   uint32_t format_;
   std::vector<std::byte> packed_;
   inflate_state state_{};
-  uint64_t read_ = 0;   ///< packed bytes
+  uint64_t read_ = 0;   ///< the number of compressed bytes that were read
   bool between_ = true; ///< the file may end here: an empty file is an empty stream
 };
 
@@ -151,7 +151,7 @@ result<bool> byte_window::more() {
     std::memmove(storage_.data(), storage_.data() + begin_, left);
   begin_ = 0;
   end_ = left;
-  // Small files take small windows.
+  // For small files small parts are read.
   const auto size = storage_.empty() ? first_step : step;
   if (storage_.size() - left < size / 2)
     storage_.resize(std::max(left + size, left * 2));

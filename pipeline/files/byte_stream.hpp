@@ -14,23 +14,24 @@
 
 namespace headrace::detail {
 
-/// Bytes that are read one after the other. Reading may block.
+/// A stream of bytes that are read one after the other. Reading may block.
 class byte_stream {
 public:
   virtual ~byte_stream() = default;
-  /// Fills at least one byte of `to`; 0 is the end. Errors name the file.
+  /// Fills at least one byte of `to`, and returns the number of bytes; 0: the end. Errors name the
+  /// file.
   virtual result<size_t> read(std::span<std::byte> to) = 0;
-  /// Skips `size` bytes; false if the stream ends before. By default it reads them.
+  /// Skips `size` bytes; false if the stream ends before that. By default the bytes are read and
+  /// dropped.
   virtual result<bool> skip(uint64_t size);
 };
 
-/// Opens a file. It is unpacked on the way. `not_found` names the
-/// file. Where the process is out of descriptors it waits for one, for a bounded time or until
-/// `stop`.
+/// Opens a file, and decompresses it while it is read. `not_found` names the file. If the process
+/// has no free file descriptor, the function waits for one, for a bounded time or until `stop`.
 result<std::unique_ptr<byte_stream>>
 open_bytes(const std::string& path, file_compression compression, const std::stop_token& stop = {});
 
-/// A part of a stream in memory, which moves forward as it is used.
+/// A part of a stream in memory, which advances as its bytes are used.
 class byte_window {
 public:
   /// `offset`: the offset of `from` in the stream.

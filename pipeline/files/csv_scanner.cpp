@@ -46,7 +46,7 @@ csv_scanner::ending csv_scanner::next() {
   return finish(p);
 }
 
-// `end`: the place of a delimiter, a line's end, or the text's end.
+// `end`: the position of a delimiter, of a line's end, or of the end of the text.
 csv_scanner::ending csv_scanner::finish(const char* end) {
   at_ = end;
   if (at_ == end_)

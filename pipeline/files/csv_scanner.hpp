@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// Cuts text into the fields of one row.
+/// Splits text into the fields of one row.
 class csv_scanner {
 public:
   csv_scanner(char delimiter, bool quotes);
@@ -16,22 +16,23 @@ public:
   enum class ending : uint8_t {
     field, ///< another field follows in the row
     row,
-    cut,         ///< the text ended, and is not known to be the last
+    cut,         ///< the text ended, and more text may follow
     open_quote,  ///< the text ended inside quotes
     stray_quote, ///< a quote inside a field that does not begin with one
     after_quote, ///< text after the closing quote
   };
 
-  /// Begins a row. `last`: no text follows `text`.
+  /// Begins a row. `last`: no more text follows `text`.
   void start(std::string_view text, bool last) noexcept;
   /// Reads the next field of the row.
   ending next();
   /// The content of that field. Valid until the next call.
   std::string_view value() const noexcept { return value_; }
-  /// Skips the rest of the line. False: the text ended before, and is not the last.
+  /// Skips the rest of the line. False: the text ended before the line did, and more text may
+  /// follow.
   bool skip_line() noexcept;
 
-  /// The number of characters read since `start`, and of line ends among them.
+  /// The number of characters read since `start`.
   size_t used() const noexcept { return static_cast<size_t>(at_ - begin_); }
   uint64_t lines() const noexcept { return lines_; }
 

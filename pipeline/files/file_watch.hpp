@@ -13,14 +13,14 @@
 namespace headrace::detail {
 
 /// Waits for files that processes on other hosts write. Shared file systems do not report new
-/// files, so they are looked for repeatedly, with growing pauses.
+/// files, so the caller checks for them repeatedly, with growing pauses.
 class file_watch {
 public:
   file_watch(duration limit, std::stop_token stop)
     : end_(clock::system().now() + limit), stop_(std::move(stop)) {}
 
   bool over() const { return clock::system().now() >= end_; }
-  /// To be called after each unsuccessful look. `cancelled`: a stop was requested.
+  /// To be called after each check that did not find the files. `cancelled`: a stop was requested.
   status pause() {
     std::mutex mutex;
     std::condition_variable_any never;

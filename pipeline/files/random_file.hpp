@@ -14,8 +14,8 @@ namespace headrace::detail {
 /// A file that is read at any offset. Thread-safe.
 class random_file {
 public:
-  /// If the process has no free file descriptor, it waits for one, for a bounded time or until
-  /// `stop`.
+  /// If the process has no free file descriptor, the function waits for one, for a bounded time or
+  /// until `stop`.
   static result<std::unique_ptr<const random_file>> open(const std::string& path,
                                                          const std::stop_token& stop = {});
   ~random_file();
@@ -26,7 +26,7 @@ public:
   /// The size and the time of the last change, when the file was opened.
   uint64_t bytes() const noexcept { return bytes_; }
   int64_t modified_ns() const noexcept { return modified_ns_; }
-  /// Fills all of `to`. Errors name the file.
+  /// Fills `to` completely. Errors name the file.
   status read(uint64_t offset, std::span<std::byte> to) const;
 
 private:

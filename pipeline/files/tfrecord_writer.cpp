@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t packed_bytes = size_t{64} << 10;
 
-/// zlib's compression, on the way into a file.
+/// Compresses bytes with zlib before they are written to a file.
 class packer {
 public:
   packer(detail::whole_file& to, const tfrecord_writer_options& how) : to_(to), out_(packed_bytes) {
@@ -32,7 +32,7 @@ public:
 
   status write(std::span<const std::byte> bytes, bool last) {
     while (true) {
-      constexpr size_t most = size_t{1} << 30; // the library counts in unsigned
+      constexpr size_t most = size_t{1} << 30; // the library takes sizes as an unsigned int
       const auto part = std::min(bytes.size(), most);
       state_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(bytes.data()));
       state_.avail_in = static_cast<uInt>(part);
@@ -127,7 +127,7 @@ private:
   detail::whole_file file_;
   tfrecord_writer_options options_;
   std::unique_ptr<packer> packer_;
-  status state_; ///< not ok: nothing can be written any more
+  status state_; ///< not ok: nothing more can be written
   uint64_t records_ = 0, bytes_ = 0;
 };
 

@@ -12,18 +12,20 @@ namespace headrace {
 
 struct tfrecord_writer_options {
   file_compression compression = file_compression::none;
-  int compression_level = -1; ///< 0 (fastest) to 9 (smallest); -1: a compromise
+  /// True: an existing file is replaced. False: `finish` keeps it and returns `already_exists`.
+  int compression_level = -1;
   /// Replace an existing file; else `finish` keeps it and returns `already_exists`.
   bool replace = true;
 };
 
 /// Writes a TFRecord file. The file has another name (`PATH.partial-...`, in the same folder) until
-/// `finish` has flushed all of it to the disk. So a file at `path` is complete, and an earlier one
-/// stays until then. If it is destroyed without `finish`, it leaves nothing behind. Not
+/// `finish` has flushed all of it to the disk. So a file at `path` is complete, and an earlier file
+/// stays until then. If the writer is destroyed without `finish`, it removes its file. Not
 /// thread-safe.
 class tfrecord_writer {
 public:
-  /// Errors name the file: `not_found` if there is no such folder, `invalid_argument` for options.
+  /// Errors name the file: `not_found` if the folder does not exist, `invalid_argument` for invalid
+  /// options.
   static result<tfrecord_writer> open(std::string path, tfrecord_writer_options options = {});
   tfrecord_writer(tfrecord_writer&&) noexcept;
   tfrecord_writer& operator=(tfrecord_writer&&) noexcept;
@@ -37,7 +39,8 @@ public:
   status finish();
 
   uint64_t records() const noexcept; ///< records written
-  uint64_t bytes() const noexcept;   ///< bytes of the records and their frames, before compression
+  /// The bytes of the records with their lengths and checksums, before compression.
+  uint64_t bytes() const noexcept;
 
 private:
   class impl;

@@ -67,11 +67,11 @@ status whole_file::finish() {
   HEADRACE_TRY(flush());
   if (::fsync(fd_) != 0)
     return failed("write", errno);
-  // Some file systems report only here that there was no room.
+  // Some file systems report only here that there was no space.
   if (::close(std::exchange(fd_, -1)) != 0)
     return failed("write", errno);
   HEADRACE_TRY(give_name());
-  // The name is durable when the folder is synced.
+  // The name is durable after the folder is synced.
   const auto folder = std::filesystem::path{path_}.parent_path();
   const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
@@ -97,9 +97,9 @@ status whole_file::give_name() {
     partial_.clear();
     return {};
   }
-  // A second name never replaces a file. On a file system without second names, renaming without
-  // replacement is tried. If the answer of a file server was lost, its client repeats the request,
-  // and reports that the name exists.
+  // `link` never replaces a file. On a file system without hard links, renaming without replacement
+  // is tried. If the answer of a file server was lost, its client repeats the request, and reports
+  // that the name exists.
   if (::link(partial_.c_str(), path_.c_str()) == 0 || (errno == EEXIST && has_name())) {
     ::unlink(std::exchange(partial_, {}).c_str());
     return {};

@@ -9,10 +9,10 @@
 
 namespace headrace::detail {
 
-/// A file that gets its name when it is complete and on the disk. Errors name it.
+/// A file that gets its name when it is complete and on the disk. Errors name the file.
 class whole_file {
 public:
-  /// `replaces`: an existing file is replaced; else `finish` returns `already_exists`, even if
+  /// `replaces`: an existing file is replaced. Otherwise `finish` returns `already_exists`, even if
   /// another process made the file a moment before.
   explicit whole_file(std::string path, bool replaces = true)
     : path_(std::move(path)), replaces_(replaces) {}
@@ -36,7 +36,7 @@ private:
   std::string path_, partial_;
   bool replaces_;
   int fd_ = -1;
-  std::vector<std::byte> held_; ///< not written to the file yet
+  std::vector<std::byte> held_; ///< bytes that are not written to the file yet
   uint64_t written_ = 0;
 };
 
