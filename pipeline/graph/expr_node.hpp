@@ -14,8 +14,8 @@ struct expr_node;
 struct function_scope;
 using expr_ptr = std::shared_ptr<const expr_node>;
 
-/// One application of a column function. The number of each is what is stored in graphs: append
-/// only.
+/// One application of a column function. The numbers are stored in graphs: new ones are only
+/// appended.
 enum class expr_op : uint16_t {
   parameter = 0, ///< component `attrs.index` of the function `scope`
   constant = 1,  ///< `attrs.value`: a column of one row
@@ -162,19 +162,23 @@ enum class expr_op : uint16_t {
   read_file = 380, ///< the bytes of the file that each string names, where the function runs
   // tensors as messages
   serialize_tensor = 400, ///< of any dtype and shape: the bytes of a TensorProto
-  parse_tensor,           ///< the inverse; of `spec.type`
+  parse_tensor,           ///< the inverse of `serialize_tensor`; the result has `spec.type`
   // loops
   while_loop = 420, ///< result `attrs.index` of a loop; see functions/representation/loop.hpp
-  loop_variable,    ///< place `attrs.index` in a loop's condition and body; of `attrs.dims`
+  /// The variable with index `attrs.index` in a loop's condition and body; its shape is
+  /// `attrs.dims`.
+  loop_variable,
   // extents that depend on the element: -2 in `attrs.dims` is one of the scalars that follow the
   // inputs named here, in their order
   number_range = 440, ///< inputs start, limit, delta: a vector
   fill_computed,      ///< as `fill`
   tile_computed,      ///< as `tile`
   reshape_computed,   ///< as `reshape`
-  repeat_parts,       ///< input 0's parts along `attrs.index`, each as often as input 1 says
+  /// The parts of input 0 along `attrs.index`, each repeated as often as the value of input 1 for
+  /// it.
+  repeat_parts,
   slice_along, ///< input 0 along `attrs.index`, as `attrs.slices[0]` with bounds in later inputs
-  true_places, ///< of each true value of input 0 its place: int64 [values, axes]
+  true_places, ///< the indices of the true values of input 0: int64 [values, axes]
   // complex numbers
   complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: how large
 };
@@ -191,25 +195,27 @@ struct slice_spec {
 };
 
 /// A feature that `parse_example` reads: a tensor of fixed shape, with a default if it may be
-/// missing; or (`variable`) a vector of any number of values.
+/// missing; or (`variable`) a vector of any length.
 struct feature_spec {
   std::string name;
   dtype type = dtype::float32; ///< int64, float32 or string
   shape dims;
   bool variable = false;
-  /// The values are steps of shape `dims`, any number of them: there is a new first axis.
+  /// The feature has any number of steps of shape `dims`, along a new first axis.
   bool sequence = false;
-  /// In a sequence example: it is one of the lists.
+  /// In a sequence example: the feature is one of the feature lists.
   bool in_lists = false;
-  /// The feature that holds the places (`size` of them) or row lengths of the values; or empty.
+  /// The name of the feature with the indices (`size` of them) or the row lengths of the values; or
+  /// empty.
   std::string index_name;
-  /// The number of places of a sparse vector; 0: `index_name` (if any) has row lengths.
+  /// The length of a sparse vector; 0: the values have row lengths if `index_name` is set.
   int64_t size = 0;
   bool has_default = false;
   column default_value; ///< one row of the feature's spec, if `has_default`
 };
 
-/// The parameters of an op in addition to its inputs; the ops above say which ones they use.
+/// The parameters of an op in addition to its inputs; the ops above document which of them they
+/// use.
 struct expr_attrs {
   int64_t index = 0;
   bool flag = false;
@@ -223,27 +229,29 @@ struct expr_attrs {
   std::vector<std::string> texts; ///< patterns, names
 };
 
-/// A node of a traced function: immutable, shared by all that use its result. Result `spec` is
-/// inferred when it is made (see functions/build.hpp), so a node that exists is well typed.
+/// A node of a traced function: immutable, and shared by all expressions that use its result. The
+/// spec of the result is inferred when the node is made (see functions/build.hpp), so a node is
+/// always well typed.
 struct expr_node {
   expr_op op = expr_op::constant;
   std::vector<expr_ptr> inputs;
   expr_attrs attrs;
   tensor_spec spec;
-  /// For parameters: the function whose argument this is. Compared by identity only.
+  /// For parameters: the function to whose argument the parameter belongs. Compared by identity
+  /// only.
   std::shared_ptr<const function_scope> scope;
-  /// What the function has prepared from its attributes and constant inputs (a compiled pattern, a
-  /// table).
+  /// Data that the function has prepared from its attributes and constant inputs (a compiled
+  /// pattern, a table).
   std::shared_ptr<const void> prepared;
 };
 
-/// The value of a constant expression, or null.
+/// The value of a constant expression; else null.
 inline const column* constant_of(const expr_ptr& x) noexcept {
   return x && x->op == expr_op::constant ? &x->attrs.value : nullptr;
 }
 
-/// Identity of one traced function; parameters of an outer function that appear in an inner one are
-/// its captures.
+/// The identity of a traced function. Parameters of an outer function that appear in an inner one
+/// are captures of the inner one.
 struct function_scope {};
 
 } // namespace headrace

@@ -44,7 +44,7 @@ private:
   std::vector<expr_ptr> parameters_;
 };
 
-/// Copies what uses a free parameter, and shares the rest.
+/// Copies the nodes that use a free parameter, and shares the others.
 class binder {
 public:
   binder(const std::vector<expr_ptr>& free, const std::function<expr_ptr(const expr_ptr&)>& value) {

@@ -12,7 +12,7 @@ namespace headrace {
 std::vector<expr_ptr> free_parameters(const dataset_ptr& graph);
 
 /// Returns the graph with each parameter replaced by `value(parameter)`, which must be a constant.
-/// The changed nodes are only for encoding: their specs are those of the parameters.
+/// The changed nodes can only be encoded: their specs are those of the parameters.
 dataset_ptr bind_parameters(const dataset_ptr& graph,
                             const std::function<expr_ptr(const expr_ptr&)>& value);
 

@@ -20,7 +20,7 @@ void merge(graph_options& out, const dataset_node& node) {
     fill(out.seed, own->seed);
   }
   if (node.op == dataset_op::distribute)
-    return; // runs elsewhere, with the options there
+    return; // the inputs run in other processes, with the options there
   for (const auto& input : node.inputs) merge(out, *input);
 }
 

@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// The options that hold for a graph: of each option, the value nearest to the output.
+/// The options of a graph: for each option, the value that is set nearest to the output.
 graph_options options_of(const dataset_node& graph);
 
 } // namespace headrace

@@ -69,7 +69,7 @@ enum class dataset_op : uint16_t {
 #undef HEADRACE_OPERATOR
 };
 
-/// Is this a source (an operator without inputs, `distribute` apart, or a global_shuffle of one)?
+/// True for a source: an operator without inputs (except `distribute`), or a global_shuffle of one.
 constexpr bool is_source(dataset_op op) noexcept { return op < dataset_op::map; }
 
 } // namespace headrace

@@ -23,10 +23,11 @@ namespace headrace {
 class memory_cache;
 struct service_session;
 
-/// A number of an operator. Unset: it depends on the element whose function gives the dataset, and
+/// A number of an operator. Unset: it depends on the element whose function makes the dataset, and
 /// is the last of `dataset_node::tensors`, an int64 scalar (see `engine::number_of`).
 using known_number = std::optional<int64_t>;
-/// A seed as the user gave it; unset stays unset in the graph, and whoever runs the graph draws it.
+/// The seed that a user has set. An unset seed stays unset in the graph, and is drawn by the
+/// process that runs the graph.
 using optional_seed = std::optional<uint64_t>;
 
 // -- sources; what they read besides are the expressions in `dataset_node::tensors` ------------
@@ -64,7 +65,7 @@ struct sql_parameters {
 };
 /// tensors: file names.
 struct tar_samples_parameters {
-  std::vector<field_format> fields; ///< the extensions are their names
+  std::vector<field_format> fields; ///< the names of the fields are the extensions
   bool skip_incomplete = false;
 };
 struct counter_parameters {
@@ -76,23 +77,24 @@ struct random_parameters {
   bool reseed = false; ///< another sequence in each iteration
 };
 struct generator_parameters {
-  function_reference function; ///< of row numbers
-  int64_t count = -1;          ///< rows; -1: the function says when it has no more
+  function_reference function; ///< the function of row numbers
+  /// The number of rows; -1: the rows end when the function returns no more.
+  int64_t count = -1;
   bool deterministic = false;
 };
-/// tensors: the shard (an int64 scalar), or none: all.
+/// tensors: the shard (an int64 scalar); none: all shards.
 struct load_parameters {
   std::string folder;
-  int64_t blocks = 0; ///< -1: of a shard, known where it is read
-  /// Not 0: the shard is the number of a piece, for which it waits so long.
+  int64_t blocks = 0; ///< -1: those of a shard, whose number is determined when it is read
+  /// Not 0: the shard is the number of a piece, and this is how long the source waits for it.
   int64_t piece_wait_ns = 0;
 };
-/// The numbers of the shards of a saved dataset, known where they are read.
+/// The numbers of the shards of a saved dataset, which are determined when it is read.
 struct saved_shards_parameters {
   std::string folder;
 };
-/// The rows of its input, a source whose rows can be read in any order, in a random order of all.
-/// A source itself: its splits are places in that order.
+/// All rows of the input, in a random order. The input is a source whose rows can be read in any
+/// order. The operator is a source itself: its splits are positions in the random order.
 struct global_shuffle_parameters {
   optional_seed seed;
   bool reshuffle = false; ///< another order in each iteration
@@ -101,66 +103,70 @@ struct global_shuffle_parameters {
 // -- operators ----------------------------------------------------------------------------------
 
 struct interleave_parameters {
-  int64_t cycle = 1;  ///< datasets that are read in turn
-  int64_t length = 1; ///< rows of each at a time
+  int64_t cycle = 1;  ///< the number of datasets that are read in turn
+  int64_t length = 1; ///< the number of rows of each dataset in a turn
 };
-/// batch, ragged_batch and, with more, padded_batch.
+/// The parameters of batch, ragged_batch and, with further ones, padded_batch.
 struct batch_parameters {
   known_number rows = 1;
   bool drop_remainder = false;
 };
-/// tensors: the extent of axes whose padded one is unknown, if there is one, then the size, if it
-/// is not known.
+/// tensors: the extent of axes whose padded extent is unknown, if it is set; then the size, if that
+/// is an expression.
 struct padded_batch_parameters {
   batch_parameters batch;
   bool extent_given = false;
   std::vector<field_format> fields; ///< padded shapes and padding values, one a component
 };
 struct shuffle_parameters {
-  known_number buffer = 1; ///< rows
+  known_number buffer = 1; ///< the number of rows in the buffer
   optional_seed seed;
   bool reshuffle = false; ///< another order in each iteration
 };
 struct repeat_parameters {
-  known_number count = -1; ///< -1: for ever
+  known_number count = -1; ///< -1: without end
 };
 struct take_parameters {
-  known_number count = -1; ///< -1: all
+  known_number count = -1; ///< -1: all elements
 };
 struct skip_parameters {
-  known_number count = -1; ///< -1: all
+  known_number count = -1; ///< -1: all elements
 };
 struct prefetch_parameters {
-  int64_t elements = -1; ///< held ready; -1: as many as is chosen when it runs
+  int64_t elements = -1; ///< the number of elements held ready; -1: chosen while the graph runs
 };
 struct enumerate_parameters {
   int64_t start = 0;
 };
-/// What `distribute` needs to know to read from a service.
+/// The parameters with which `distribute` reads from a service.
 struct service_options {
   std::string address; ///< dispatcher as `host:port`
   sharding_policy processing_mode = sharding_policy::off;
-  std::string job_name;                 ///< empty: anonymous
-  std::string dataset_id;               ///< of a registered dataset, instead of an input
-  int64_t max_outstanding_requests = 0; ///< elements over all tasks; 0: by bytes alone
+  std::string job_name;   ///< empty: anonymous
+  std::string dataset_id; ///< the id of a registered dataset, in place of an input
+  /// The bound of outstanding elements of all tasks together; 0: only bytes are bounded.
+  int64_t max_outstanding_requests = 0;
   headrace::compression compression = headrace::compression::automatic;
-  int64_t worker_timeout_ns = 60'000'000'000; ///< how long to wait while there is no worker
-  /// How long to wait for an element while there are workers.
+  /// How long the reader waits while there is no worker.
+  int64_t worker_timeout_ns = 60'000'000'000;
+  /// How long the reader waits for an element while there are workers.
   int64_t stall_timeout_ns = 3'600'000'000'000;
   target_workers targets = target_workers::automatic;
-  delivery_guarantee guarantee = delivery_guarantee::at_most_once; ///< of `dynamic`
-  std::optional<trainer_cache> cache;      ///< unset: elements are not shared with other trainers
-  std::optional<coordinated_reads> rounds; ///< unset: it reads for itself
-  /// Copies of a dataset share it. Not part of the graph.
+  /// The guarantee under `dynamic`.
+  delivery_guarantee guarantee = delivery_guarantee::at_most_once;
+  std::optional<trainer_cache> cache; ///< unset: elements are not shared with other trainers
+  /// Unset: the reader does not take part in coordinated reads.
+  std::optional<coordinated_reads> rounds;
+  /// The numbers of iterations, which copies of the dataset share. Not part of the graph.
   std::shared_ptr<service_iterations> iterations;
-  /// In which it is read; null: that of the process. Not part of the graph.
+  /// The session in which the service is read; null: that of the process. Not part of the graph.
   std::shared_ptr<service_session> session;
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 struct shard_parameters {
   int64_t shards = 1; ///< or `shard_hint`
   int64_t index = 0;
-  int64_t run = 1; ///< consecutive rows that go to one shard
+  int64_t run = 1; ///< the number of consecutive rows that go to one shard
 };
 struct assert_cardinality_parameters {
   int64_t count = 0; ///< -1: infinitely many
@@ -172,61 +178,65 @@ struct window_parameters {
   bool drop_remainder = false;
 };
 struct sample_from_parameters {
-  std::vector<double> weights; ///< one an input
+  std::vector<double> weights; ///< the weights, one for each input
   optional_seed seed;
   bool stop_on_empty = false;
   bool rerandomize = false; ///< another choice in each iteration
 };
-/// The first input is the choices.
+/// The first input contains the choices.
 struct choose_from_parameters {
   bool stop_on_empty = false;
 };
-/// How a graph runs. What is unset is left to options further down, or to the default. Options are
-/// for the whole graph, wherever in it they stand (functions apart); those nearest to the result
-/// win.
+/// The settings for running a graph. Unset options are taken from options nodes nearer to the
+/// sources, or have their defaults. An option applies to the whole graph (functions excepted),
+/// wherever its node is; the value nearest to the output is used.
 struct graph_options {
-  /// False lets parallel operators give rows as they are done. Default: true, in order.
+  /// False: parallel operators return rows in the order in which they are done. Default: true, in
+  /// the order of the input.
   std::optional<bool> deterministic;
-  /// False keeps calls and buffers "to be chosen" as they begin. Default: true, they adapt.
+  /// False: numbers of calls and buffer sizes that are not set keep their first values. Default:
+  /// true, they are adapted.
   std::optional<bool> autotune;
-  /// Calls at a time in all operators whose number is chosen, >= 1. Default: the CPU's threads.
+  /// The number of concurrent calls of all operators whose number is not set, >= 1. Default: the
+  /// number of the CPU's threads.
   std::optional<int64_t> threads;
-  /// Bytes that such operators may hold, >= 1. Default: 256 MiB.
+  /// The bytes that these operators may hold, >= 1. Default: 256 MiB.
   std::optional<int64_t> memory;
-  /// How workers pack what they send to consumers that leave it to them. Default: `automatic`.
+  /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
   std::optional<headrace::compression> compression;
-  /// Of what operators without a seed, and functions, draw: the same in each run, and another one
-  /// in each repetition where they are drawn anew. Default: drawn for each run.
+  /// The seed from which operators without a seed, and functions, derive theirs: the random numbers
+  /// are the same in each run, and different in each repetition if they are drawn anew. Default: a
+  /// seed is drawn for each run.
   optional_seed seed;
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };
 struct sleep_parameters {
   known_number microseconds = 0;
 };
-/// Of (key, element): (key, dataset of elements).
+/// The input is (key, element); the function gets (key, dataset of elements).
 struct group_parameters {
-  int64_t size = 0; ///< elements; 0: the input is (key, size, element)
+  int64_t size = 0; ///< the number of elements of a group; 0: the input is (key, size, element)
   bool drop_remainder = false;
 };
 struct cache_parameters {
   std::string folder;     ///< empty: in memory
-  int64_t most_bytes = 0; ///< in memory; 0: any
-  /// What a cache in memory holds, for all iterations in this process. Not part of the graph.
+  int64_t most_bytes = 0; ///< the most bytes in memory; 0: unlimited
+  /// The elements of a cache in memory, for all iterations in this process. Not part of the graph.
   std::shared_ptr<memory_cache> memory;
 };
-/// The elements of its input, of which it is measured what they took, or their size.
+/// Returns the elements of its input, and measures their size or the time that each took.
 struct stats_parameters {
   std::string tag;    ///< the name of what is measured
-  bool bytes = false; ///< of each element its bytes, else how long it took
+  bool bytes = false; ///< true: the bytes of each element are measured; false: its time
 };
-/// With a function that gives the shard, or without one. The second input, if there is one, is read
-/// once the snapshot is whole.
+/// The parameters of a snapshot, with a function for the shard or without one. The second input, if
+/// there is one, is read when the snapshot is complete.
 struct snapshot_parameters {
   std::string folder;
   saved_compression compression{};
 };
 
-/// What one operator reads of its node. monostate: those that have no parameters.
+/// The parameters of one operator. monostate: the operator has no parameters.
 using operator_parameters =
   std::variant<std::monostate, file_parameters, list_files_parameters, fixed_length_parameters,
                csv_parameters, json_lines_parameters, sql_parameters, tar_samples_parameters,

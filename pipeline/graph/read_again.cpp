@@ -13,7 +13,7 @@ namespace {
 
 class reread_inspection {
 public:
-  /// `repeated`: what the node gives is read more than once, or may be.
+  /// `repeated`: the node's rows are read more than once, or may be.
   status visit(const dataset_node& node, bool in_function, bool repeated) {
     if (!seen_.emplace(&node, in_function, repeated).second)
       return {};

@@ -8,13 +8,14 @@
 namespace headrace {
 
 /// Ok if a job over the graph can keep that guarantee. `at_least_once` requires splits that other
-/// tasks can read again, with all rows that descend from them: DYNAMIC, and a graph without caches,
-/// which keep rows in one run, and without other jobs' elements, which are given only once.
+/// tasks can read again, with all rows that descend from them: the policy DYNAMIC, and a graph
+/// without caches, which keep rows in one run, and without elements of other jobs, which are given
+/// only once.
 ///
-/// `invalid_argument`: another policy; `failed_precondition`: such a graph, naming the operator and
-/// what would be right.
+/// `invalid_argument`: another policy; `failed_precondition`: such a graph; the error names the
+/// operator and a remedy.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy, const dataset_node& graph);
-/// As above, if the graph is not known.
+/// As above, without the graph.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy);
 
 } // namespace headrace

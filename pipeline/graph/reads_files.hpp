@@ -7,8 +7,7 @@ namespace headrace {
 /// True for sources that read the files named by their first tensor.
 bool reads_named_files(dataset_op op) noexcept;
 
-/// True if a node of the graph, or of datasets that its functions give, reads files or looks for
-/// them.
+/// True if a node of the graph, or of datasets that its functions make, reads files or lists them.
 bool reads_files(const dataset_ptr& graph);
 
 } // namespace headrace

@@ -6,16 +6,17 @@
 
 namespace headrace {
 
-/// True if `is` is true for a node of the graph, or of datasets that its functions give.
+/// True if `is` is true for a node of the graph, or of datasets that its functions make.
 bool any_node(const dataset_ptr& graph, const std::function<bool(const dataset_node&)>& is);
 
-/// Completes a changed node. Its inputs may have other elements than before, so that of its
+/// Completes a changed node. Its inputs may have other numbers of elements than before, so of its
 /// cardinality only `infinite` is kept.
 dataset_ptr finish_over(dataset_node changed);
 
-/// Returns the graph with nodes changed by `edit`. It is called with a copy of each node, returns
-/// whether it changed the copy, and must leave spec and cardinality correct. Unchanged nodes are
-/// shared with `graph`. `in_function`: the node is in a dataset that a function gives.
+/// Returns the graph with nodes changed by `edit`, which is called with a copy of each node,
+/// returns whether it changed the copy, and must leave spec and cardinality correct. Unchanged
+/// nodes are shared with `graph`. `in_function`: the node belongs to a dataset that a function
+/// makes.
 dataset_ptr rewrite_nodes(const dataset_ptr& graph,
                           const std::function<bool(dataset_node&, bool in_function)>& edit);
 

@@ -31,7 +31,8 @@ void look(const dataset_node& x, const graph_options& options, bool in_function,
 } // namespace
 
 bool may_spread(const dataset_node& map, const graph_options& options, bool in_function) {
-  // A named function may keep state: who calls it without parallel calls has it called in turn.
+  // A named function may keep state: without parallel calls in the graph its calls must not
+  // overlap.
   return map.op == dataset_op::map && map.calls.count == 0 && map.body && map.body->named.empty()
          && !in_function && options.autotune.value_or(true) && options.threads.value_or(2) > 1;
 }

@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-/// True if `f` uses a seed for each row. Then the blocks that it runs over have one more column
-/// after those of its argument: int64[2], see `random::element_seed`.
+/// True if `f` uses a seed for each row. Then the blocks that are its argument have one more column
+/// after those of the argument: int64[2], see `random::element_seed`.
 bool wants_row_seeds(const function& f);
 
 } // namespace headrace

@@ -8,12 +8,12 @@
 
 namespace headrace {
 
-/// Numbers the iterations over a `distribute` node: the n-th one asks for repetition n of its job.
-/// In a function the node reads as many datasets as the function makes; each has a job of its own,
-/// and is counted by itself. Thread-safe.
+/// Numbers the iterations over a `distribute` node: the n-th one reads repetition n of the node's
+/// job. Inside a function the node reads as many datasets as the function makes; each has a job of
+/// its own, whose iterations are counted separately. Thread-safe.
 class service_iterations {
 public:
-  /// The most datasets that are counted.
+  /// The most datasets whose iterations are counted.
   static constexpr size_t most = size_t{1} << 20;
 
   /// The number of the next iteration, from 0, over the dataset with this fingerprint or id.

@@ -8,12 +8,11 @@
 
 namespace headrace {
 
-/// One component of the rows that a source reads: a column of a table, a key of an object.
+/// One component of the rows that a source reads: a column of a table, or a key of an object.
 struct field_format {
   std::string name; ///< may be empty where columns are identified by their position
   tensor_spec spec;
-  /// The value that takes the place of a missing one: one row of `spec`. Unset: the field is
-  /// required.
+  /// The value that replaces a missing one: one row of `spec`. Unset: the field is required.
   std::optional<column> missing;
 };
 
@@ -28,19 +27,22 @@ field_format field(std::string name, std::string_view missing);
 
 /// The layout of files of fixed-length records, in bytes.
 struct record_layout {
-  int64_t record_bytes = 0; ///< length of each record, >= 1
-  int64_t header_bytes = 0; ///< before the first one
-  int64_t footer_bytes = 0; ///< after the last one
+  int64_t record_bytes = 0; ///< the length of each record, >= 1
+  int64_t header_bytes = 0; ///< the bytes before the first record
+  int64_t footer_bytes = 0; ///< the bytes after the last record
   friend bool operator==(const record_layout&, const record_layout&) = default;
 };
 
-/// The text format of tables.
+/// The format of tables in text files.
 struct csv_format {
-  bool header = false;              ///< the first line of each file holds the columns' names
-  char delimiter = ',';             ///< between fields
-  bool quotes = true;               ///< `"` may enclose a field; `""` within is one `"`
-  std::string na_value;             ///< a field with this text is missing, as an empty one is
-  std::vector<int64_t> select = {}; ///< columns to read, ascending from 0; empty: see `make_csv`
+  /// The first line of each file contains the names of the columns.
+  bool header = false;
+  char delimiter = ','; ///< the character between fields
+  bool quotes = true;   ///< `"` may enclose a field; `""` inside stands for one `"`
+  /// A field with this text counts as missing, as an empty field does.
+  std::string na_value;
+  /// The columns to read, ascending from 0; empty: see `make_csv`.
+  std::vector<int64_t> select = {};
   friend bool operator==(const csv_format&, const csv_format&) = default;
 };
 

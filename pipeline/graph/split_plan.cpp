@@ -28,7 +28,7 @@ private:
   uint32_t new_group() { return next_group_++; }
 
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
-    // A file has any number of rows, so rows of files side by side are not of one index.
+    // Files have any number of rows, so rows of two files side by side have no common index.
     const auto count = record_of(node).source.splits;
     const auto splits = count ? count(node) : std::nullopt;
     const auto group = aligned && splits_are_rows(node) ? current_group_ : new_group();
@@ -39,7 +39,7 @@ private:
     if (is_source(node.op))
       return visit_source(node, passes, aligned);
     if (node.op == dataset_op::distribute)
-      return; // its sources are leased by another job
+      return; // the sources are leased by another job
     if (const auto* repeat = node.find<repeat_parameters>()) {
       const auto& count = repeat->count;
       if ((count && *count < 0) || (passes && *passes < 0))
@@ -50,13 +50,13 @@ private:
     const auto* cache = node.find<cache_parameters>();
     const bool keeps = cache && cache->folder.empty() && passes != 0 && passes != 1;
     if (cache && passes != 0)
-      passes = std::nullopt; // as often as it takes to fill it
+      passes = std::nullopt; // as many passes as are needed for the count
     const auto outer = current_group_;
     if (node.op == dataset_op::zip && !aligned) {
       current_group_ = new_group();
       aligned = true;
     } else if (!record_of(node).rows.one_to_one) {
-      // A map keeps the pairing: an error row stands in the place of a row that failed.
+      // A map keeps the pairing, because a failed row is replaced by an error row.
       aligned = false;
     }
     zips_ += node.op == dataset_op::zip;
@@ -74,8 +74,8 @@ private:
   }
 
   split_plan out_;
-  int zips_ = 0, caches_ = 0; // around the node that is visited
-  uint32_t behind_ = 0;       // as in source_splits
+  int zips_ = 0, caches_ = 0; // the numbers of zips and caches around the visited node
+  uint32_t behind_ = 0;       // see source_splits
   uint32_t next_group_ = 0;
   uint32_t current_group_ = 0;
 };

@@ -8,29 +8,31 @@ namespace headrace {
 /// One source of a graph, for the job that leases its splits.
 struct source_splits {
   dataset_op op = dataset_op::range;
-  /// The number of splits in one pass, if the graph tells it. A split is one index (range, slices,
-  /// from_tensors, counter, random, generator, fixed-length records), one query, one saved block or
-  /// one file (all other sources). For list_files and fixed-length records it is known only where
-  /// they are read.
+  /// The number of splits in one pass, if it follows from the graph. A split is one index (range,
+  /// slices, from_tensors, counter, random, generator, fixed-length records), one query, one saved
+  /// block or one file (all other sources). For list_files and fixed-length records the number is
+  /// determined only when they are read.
   std::optional<uint64_t> splits;
-  /// The most passes over the source: -1 without end, nullopt if that depends on data.
+  /// The most passes over the source: -1: without end; nullopt: it depends on data.
   std::optional<int64_t> passes;
-  /// Sources of one group advance together (a zip with only one-to-one operators between): split i
-  /// of one belongs to split i of the others, so they are leased as aligned ranges.
+  /// Sources of one group advance together (they are inputs of a zip, with only one-to-one
+  /// operators between): split i of one belongs to split i of the others, so they are leased as
+  /// aligned ranges.
   uint32_t group = 0;
-  bool zipped = false; ///< a zip reads it beside others
-  /// How many inputs a zip reads before it: the zip holds rows of these while it reads this source.
+  bool zipped = false; ///< a zip reads the source together with others
+  /// The number of inputs that a zip reads before this source: the zip holds a row of each of them
+  /// while it reads the source.
   uint32_t behind = 0;
   /// The source fills a cache in memory; later passes are read from the cache, and are not leased.
   bool kept = false;
 };
 
-/// The sources of a graph, without those in function bodies and those that are read whole. They are
-/// numbered in depth-first order, as the iterators number them.
+/// The sources of a graph, except those in function bodies and those that each run reads whole.
+/// They are numbered in depth-first order, as the iterators number them.
 struct split_plan {
   std::vector<source_splits> sources;
   uint32_t groups = 0;
-  bool infinite = false; ///< the graph never ends
+  bool infinite = false; ///< the graph has no end
   /// Some rows come from other jobs of services; these have no splits.
   bool other_jobs = false;
   split_rows rows;
@@ -41,20 +43,20 @@ split_plan plan_splits(const dataset_ptr& graph);
 /// True if each split of this source is one row.
 bool splits_are_rows(const dataset_node& source) noexcept;
 
-/// True if input `index` of a node only decides, and gives no elements itself: the choices of
-/// choose_from_datasets; or gives elements that were kept: of a snapshot. Each run of the graph
-/// reads it whole, even if the splits of other sources are shared out.
+/// True if each run of the graph reads input `index` of a node whole, even if the splits of other
+/// sources are shared with other runs: the input only decides and gives no elements (the choices of
+/// choose_from_datasets), or its elements were kept before (those of a snapshot).
 constexpr bool is_whole(const dataset_node& node, size_t index) noexcept {
   return (node.op == dataset_op::choose_from && index == 0)
          || (node.op == dataset_op::snapshot && index == 1);
 }
 
-/// True if the node, or one below it, reads from a service, without those in functions and those
-/// that are read whole. `named`: only jobs with a name count, which others may read, too.
+/// True if the node, or one below it, reads from a service. Nodes in functions, and nodes that each
+/// run reads whole, do not count. `named`: only jobs with a name count, which others may read, too.
 bool reads_service(const dataset_node& node, bool named);
 
-/// The number of sources in the graph, without those in function bodies and those that are read
-/// whole. A source that is used twice counts twice.
+/// The number of sources in the graph, except those in function bodies and those that each run
+/// reads whole. A source that is used twice counts twice.
 size_t count_sources(const dataset_node& graph);
 
 } // namespace headrace

@@ -4,16 +4,15 @@
 
 namespace headrace {
 
-/// What the origins of a graph's rows show about a run that was lost midway.
+/// Properties of a graph's rows from which it follows which splits of an interrupted run can be
+/// read again.
 struct split_rows {
-  /// Each row descends from one split, and a split that is read by another run gives the same rows
-  /// there. So a split of which no row arrived can be read again.
+  /// Each row descends from one split, and another run that reads the split makes the same rows. So
+  /// a split of which no row arrived can be read again.
   bool apart = false;
-  /// A split gives at most one row, so that a split of which a row arrived is complete. Implies
-  /// `apart`.
+  /// A split gives at most one row, so a split of which a row arrived is complete. Implies `apart`.
   bool single = false;
-  /// Rows come in the order of their splits: rows of earlier splits than that of a row have
-  /// arrived.
+  /// Rows come in the order of their splits: before a row, the rows of earlier splits have arrived.
   bool in_order = false;
   friend bool operator==(const split_rows&, const split_rows&) = default;
 };

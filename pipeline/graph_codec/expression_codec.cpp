@@ -93,7 +93,7 @@ void encode(const expr_node& x, const expression_numbers& numbers,
   out.setIndex(x.attrs.index);
   if (x.op == expr_op::parameter) {
     out.setFunction(numbers.function);
-    return; // the function's argument tells the rest
+    return; // the other properties follow from the function's argument
   }
   if (x.op == expr_op::constant) {
     headrace::encode(x.attrs.value, out.initValue());

@@ -8,15 +8,15 @@
 
 namespace headrace {
 
-/// Numbers that stand for the expression's inputs, and for the function whose parameter it is.
+/// The numbers of an expression's inputs, and of the function to which a parameter belongs.
 struct expression_numbers {
   std::vector<uint32_t> inputs;
   uint32_t function = 0;
 };
 void encode(const expr_node& x, const expression_numbers& numbers, schema::Expression::Builder out);
 
-/// The expression, checked as `make_expr` checks. `inputs` are its inputs; parameters are made by
-/// the caller, who knows the functions.
+/// The expression, with the checks of `make_expr`. `inputs` are its inputs; parameters are made by
+/// the caller, which has the functions.
 result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<expr_ptr> inputs);
 
 } // namespace headrace

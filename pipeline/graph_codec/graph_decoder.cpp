@@ -14,7 +14,7 @@ namespace headrace {
 namespace {
 
 constexpr size_t most_nodes = 1 << 16;
-// Nodes are visited and let go of recursively.
+// Nodes are visited and released recursively, so the depth is bounded.
 constexpr size_t most_expression_depth = 1024;
 constexpr size_t most_dataset_depth = 256;
 constexpr size_t most_weight = 1 << 16;
@@ -37,7 +37,7 @@ result<Ptr> graph_decoder::find(const std::vector<decoded<Ptr>>& all, uint32_t n
 result<expr_ptr> graph_decoder::tensor(uint32_t number, decoded<dataset_ptr>& user) const {
   const auto depth = user.depth, weight = user.weight;
   auto out = find(expressions_, number, "expression", user);
-  user.depth = depth; // expressions have a bound of their own
+  user.depth = depth; // the depth of expressions has a bound of its own
   user.weight = weight;
   return out;
 }
@@ -154,7 +154,7 @@ result<std::vector<dataset_ptr>> graph_decoder::inputs(::capnp::List<uint32_t>::
     HEADRACE_ASSIGN(auto rows, input(number, user));
     out.push_back(std::move(rows));
     if (user.weight > most_weight)
-      break; // refused where the dataset is done
+      break; // refused when the dataset is completed
   }
   return out;
 }

@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// Builds a graph from its message through the checked makers. Refuses what is too deep or too
-/// large to run, and parameters outside of their functions.
+/// Builds a graph from its message through the checked makers. Refuses graphs that are too deep or
+/// too large to run, and parameters outside of their functions.
 class graph_decoder {
 public:
   result<dataset_ptr> decode(schema::DatasetGraph::Reader in);
@@ -20,18 +20,19 @@ private:
   template <class Ptr>
   struct decoded {
     Ptr value;
-    numbers free;      ///< functions whose parameters it uses and which are not inside of it
-    size_t depth = 1;  ///< longest chain below
-    size_t weight = 1; ///< operators that run below, those of shared nodes once for each use
+    numbers free;     ///< the functions outside of the node whose parameters it uses
+    size_t depth = 1; ///< the longest chain of nodes below
+    /// The number of operators that run below; those of a shared node count once for each use.
+    size_t weight = 1;
   };
 
   result<decoded<expr_ptr>> decode(schema::Expression::Reader in);
   status start_function(schema::Function::Reader in);
   result<const decoded<function_ptr>*> finish_function(uint32_t number);
-  /// Refuses operators that this build does not know.
+  /// Refuses operators that this build does not define.
   result<dataset_ptr> decode_dataset(schema::Dataset::Reader in, decoded<dataset_ptr>& user);
 
-  /// Looks a node up; its depth, weight and free parameters become part of `user`'s.
+  /// Finds a node, and adds its depth, weight and free parameters to those of `user`.
   template <class Ptr, class User>
   result<Ptr> find(const std::vector<decoded<Ptr>>& all, uint32_t number, const char* kind,
                    decoded<User>& user) const;
@@ -47,7 +48,7 @@ private:
   std::vector<decoded<expr_ptr>> expressions_;
   std::vector<decoded<dataset_ptr>> datasets_;
   std::vector<std::shared_ptr<function>> started_;
-  std::vector<decoded<function_ptr>> functions_; ///< null: not finished
+  std::vector<decoded<function_ptr>> functions_; ///< null: the function is not completed
 };
 
 } // namespace headrace

@@ -8,13 +8,13 @@
 
 namespace headrace {
 
-/// Numbers the nodes of a graph in the order of their first use, depth first, and writes them down.
+/// Numbers the nodes of a graph in the order of their first use, depth first, and writes them.
 class graph_encoder {
 public:
   /// Fails if the constants are too large.
   status encode(const dataset_ptr& graph, schema::DatasetGraph::Builder out);
 
-  /// What stands for a node in the message. @pre it was visited
+  /// The number of a node in the message. @pre the node was visited
   uint32_t number(const dataset_ptr& x) const { return dataset_numbers_.at(x.get()); }
   uint32_t number(const expr_ptr& x) const { return expression_numbers_.at(x.get()); }
   uint32_t number(const function_ptr& x) const { return function_numbers_.at(x.get()); }

@@ -7,13 +7,13 @@
 #include "headrace/pipeline/graph_codec/graph_encoder.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 
-/// What the encode and decode functions of operators are given.
+/// The arguments of the encode and decode functions of operators.
 namespace headrace {
 
 schema::Options::Choice to_schema(const std::optional<bool>& x);
 result<std::optional<bool>> from_schema(schema::Options::Choice x);
 
-/// Writes one node. What it refers to is written down as numbers.
+/// Writes one node. The nodes to which it refers are written as numbers.
 class node_writer {
 public:
   node_writer(const graph_encoder& numbers, const dataset_node& node, schema::Dataset::Builder out)
@@ -32,14 +32,16 @@ public:
     for (unsigned i = 0; i < to.size(); ++i) to.set(i, tensor(i));
   }
   unsigned tensors() const noexcept { return static_cast<unsigned>(node_.tensors.size()); }
-  /// The expression of a number that depends on an element, if `out` has a place for one.
+  /// The number of the expression of a number that depends on an element, if `out` has a field for
+  /// one.
   template <class Out>
   void computed(Out& out) const {
     if (!node_.tensors.empty())
       tensors(out.initComputed(tensors()));
   }
 
-  /// An arm with an input, with a function as well, and with parallel calls as well.
+  /// The members of the union with an input; with a function as well; and with parallel calls as
+  /// well.
   template <class To>
   To over_input(To to) const {
     to.setInput(input());
@@ -56,13 +58,13 @@ public:
     to.setDeterministic(to_schema(node_.calls.deterministic));
     return with_body(to);
   }
-  /// Tensors and how they are arranged.
+  /// Writes tensors and their structure.
   template <class To>
   void arranged_tensors(To to) const {
     tensors(to.initTensors(tensors()));
     encode(node_.spec.layout, to.initLayout());
   }
-  /// The files that a source reads, which its first tensor names.
+  /// Writes the files that a source reads, which its first tensor names.
   void files(schema::Files::Builder to) const {
     to.setNames(tensor(0));
     to.setCompression(headrace::to_schema(compression_of_files(node_)));
@@ -73,7 +75,7 @@ private:
   const dataset_node& node_;
 };
 
-/// Reads one node. What it refers to was read before.
+/// Reads one node. The nodes to which it refers were read before.
 class node_reader {
 public:
   node_reader(graph_decoder& graph, graph_decoder::decoded<dataset_ptr>& node,

@@ -7,12 +7,12 @@ namespace headrace::detail {
 /// Gathers rows of one column from many pieces into one column.
 class column_gather {
 public:
-  /// Column `index` of the `rows` rows in `runs`.
+  /// Gathers column `index` of the `rows` rows in `runs`.
   column_gather(std::span<const block* const> pieces, std::span<const row_run> runs, size_t index,
                 size_t rows)
     : pieces_(pieces), runs_(runs), index_(index), rows_(rows) {}
 
-  /// The rows without a copy, if they are adjacent in memory.
+  /// The rows without a copy; empty if they are not adjacent in memory.
   std::optional<column> in_place() const;
   /// A copy. Empty if rows have shapes of different ranks.
   std::optional<column> copy() const;

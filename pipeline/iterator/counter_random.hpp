@@ -5,7 +5,7 @@
 
 namespace headrace::detail {
 
-/// Mixes two numbers to one whose bits depend on all of both (splitmix64's finisher).
+/// Mixes two numbers into one whose bits depend on all bits of both (splitmix64's finisher).
 constexpr uint64_t mix(uint64_t a, uint64_t b) noexcept {
   uint64_t x = a + 0x9e3779b97f4a7c15u * (b + 1);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -13,7 +13,8 @@ constexpr uint64_t mix(uint64_t a, uint64_t b) noexcept {
   return x ^ (x >> 31);
 }
 
-/// Random numbers by index. For one key they are the same on every machine, in any order of calls.
+/// Random numbers by index. For a given key they are the same on every machine, in any order of
+/// calls.
 class counter_random {
 public:
   counter_random() = default;
@@ -34,7 +35,7 @@ public:
   }
   /// A number in [0, n). @pre `0 < n < 2^32`
   uint64_t below(uint64_t index, uint64_t n) noexcept {
-    // The upper half of a product: even except for one part in 2^32.
+    // The result is the upper half of a product: uniform except for one part in 2^32.
     return ((bits(index) >> 32) * n) >> 32;
   }
 

@@ -26,7 +26,7 @@ void gather_origins(std::span<const block* const> pieces, std::span<const row_ru
                     block& out) {
   for (const auto& run : runs)
     if (pieces[run.piece]->origins.empty())
-      return; // a row without origin: the block has none
+      return; // one row has no origin, so the block has none
   std::vector<std::optional<origin_index>> index(pieces.size());
   for (const auto& run : runs) {
     auto& at = index[run.piece];
@@ -77,7 +77,7 @@ block gather_rows(std::span<const block* const> pieces, std::span<const row_run>
       made = c.copy();
     }
     if (!made) {
-      // A block's column has one rank.
+      // All rows of a column in a block have the same rank.
       std::vector<tensor_spec> specs;
       for (const auto& x : pieces[runs[0].piece]->columns)
         specs.push_back({x.type(), {}, static_cast<uint8_t>(x.is_nested() ? 1 : 0)});

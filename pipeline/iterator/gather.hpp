@@ -24,9 +24,10 @@ inline void append_run(std::vector<row_run>& runs, row_run run) {
     runs.push_back(run);
 }
 
-/// The rows of `runs` in one block, with their errors and origins. One kernel is called for each
-/// column, or none (and nothing is copied) if the rows are adjacent in memory. Failed rows get the
-/// shape of the others. @pre the pieces are of one spec, and there is at least one row
+/// Makes one block of the rows of `runs`, with their errors and origins. One kernel is called for
+/// each column; if the rows are adjacent in memory, none is called and nothing is copied. Failed
+/// rows get the shape of the others. @pre the pieces have the same spec, and there is at least one
+/// row
 block gather_rows(std::span<const block* const> pieces, std::span<const row_run> runs,
                   uint64_t& kernel_calls);
 

@@ -7,25 +7,25 @@
 
 namespace headrace {
 
-/// Runs one operator of a graph. Not thread-safe: one thread at a time may call it, but not always
-/// the same.
+/// Runs one operator of a graph. Not thread-safe: one thread at a time may call it, but different
+/// threads may do so one after the other.
 ///
-/// Order, number and errors of rows are those of an element-by-element evaluation, whatever limits
-/// are given: the borders of blocks mean nothing. An operator reads no more input rows than it
+/// Order, number and errors of rows are those of an evaluation element by element, whatever limits
+/// are passed: the borders of blocks have no meaning. An operator reads no more input rows than it
 /// needs for the requested rows, so that a slow second element never delays the first.
 class iterator {
 public:
   virtual ~iterator() = default;
-  /// Returns 1 to `wanted.rows` rows, or nullopt at the end (and nullopt again afterwards).
-  /// Failures are error rows; a source's failure is its last row.
+  /// Returns 1 to `wanted.rows` rows, or nullopt at the end (and again in later calls). Failures
+  /// are error rows; the failure of a source is its last row.
   virtual std::optional<block> next(const limits& wanted) = 0;
-  /// The position after the rows that were given. It is small, whatever the operator holds, and
-  /// cheap enough to be taken once for each block.
+  /// The position after the rows that were returned. It is small, whatever number of rows the
+  /// operator holds, and cheap enough to be taken once for each block.
   virtual position_ptr save() const = 0;
   /// Continues from a position of an iterator of an equal graph with the same seed, in this or
-  /// another process: gives the rows that the saved iterator had still to give. Rows that it held
-  /// are read again. `data_loss` if the position does not fit, other errors if data is missing; the
-  /// iterator must not be used after an error. @pre `next` was not called
+  /// another process: returns the rows that the saved iterator had not returned yet. Rows that it
+  /// held are read again. `data_loss` if the position does not match, other errors if data is
+  /// missing; the iterator must not be used after an error. @pre `next` was not called
   virtual status restore(const position& from) = 0;
 };
 
@@ -34,8 +34,9 @@ public:
 result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
                                                 const iterator_context& context);
 
-/// Chooses how many rows to ask for: 1, 2, 4 ... while a block costs less than `most_time` and
-/// `most_bytes`. So the first element comes soon, and later ones cost little each.
+/// Chooses the number of rows to request: 1, 2, 4 and so on, as long as a block takes less than
+/// `most_time` and `most_bytes`. So the first element arrives soon, and the cost of later ones is
+/// small.
 class block_ramp {
 public:
   struct options {

@@ -36,12 +36,13 @@ struct split_range {
   friend bool operator==(const split_range&, const split_range&) = default;
 };
 
-/// How a pass over a source ended for a task.
+/// The end of a pass over a source, for a task.
 struct pass_over {
-  /// No other task was given splits of the pass: all that it has was read here.
+  /// No other task was given splits of the pass: all of its splits were read here.
   bool alone = false;
-  /// Not 0: the pass was over and forgotten before this task asked for it. The source continues
-  /// with this later pass, which runs now or has splits that were given back.
+  /// Not 0: the pass was over and forgotten before this task requested splits of it. The source
+  /// continues with the later pass of this number, which runs now or has splits that were given
+  /// back.
   uint64_t running = 0;
   friend bool operator==(const pass_over&, const pass_over&) = default;
 };
@@ -61,38 +62,38 @@ struct split_answer {
   friend bool operator==(const split_answer&, const split_answer&) = default;
 
   std::optional<split_range> splits; ///< nullopt: the pass is over
-  pass_over over;                    ///< meaningful only then
+  pass_over over;                    ///< valid only then
 };
 
-/// What a source's split numbers stand for, if another process, or the same one later, might find
-/// something else: the matching files, and the number of rows in each.
+/// What the split numbers of a source stand for, if they may stand for something else in another
+/// process, or later: the matching files, and the number of rows in each.
 struct split_listing {
-  static constexpr size_t most_bytes = size_t{64} << 10; ///< of kept entries
+  static constexpr size_t most_bytes = size_t{64} << 10; ///< the most bytes of kept entries
 
-  uint64_t digest = 0; ///< of all entries, in their order
-  uint64_t count = 0;  ///< of entries
+  uint64_t digest = 0; ///< the digest of all entries, in their order
+  uint64_t count = 0;  ///< the number of entries
   /// In the order of their numbers, even if they are read in another order. Empty if they take more
   /// than `most_bytes`.
   std::vector<std::string> entries;
   friend bool operator==(const split_listing&, const split_listing&) = default;
 };
 
-/// Decides which splits of the graph's sources an iterator reads. Locally and under OFF there is
-/// none, and every source reads all its splits; under DYNAMIC the runner leases them. Several
-/// threads may call it at once, each for another source.
+/// Decides which splits of the graph's sources an iterator reads. In a local run and under OFF
+/// there is no provider, and every source reads all of its splits; under DYNAMIC the runner leases
+/// the splits. Several threads may call it at once, each for another source.
 class split_provider {
 public:
   virtual ~split_provider() = default;
-  /// Blocks until the next splits of `source` in its pass `pass` are known, or the pass is over.
-  /// `total`: the number of splits in a pass; nullopt if the source does not know it yet (then
-  /// splits past its end may be returned). `listing`: what the split numbers stand for; null if
-  /// that is the same everywhere. All splits that were returned before have been read. An error
-  /// ends the source: cancelled, unavailable, or failed_precondition if other tasks found another
-  /// listing.
+  /// Blocks until the next splits of `source` in its pass `pass` are determined, or the pass is
+  /// over. `total`: the number of splits in a pass; nullopt if the source has not determined it yet
+  /// (then splits beyond its end may be returned). `listing`: what the split numbers stand for;
+  /// null if that is the same everywhere. All splits that were returned before have been read. An
+  /// error ends the source: cancelled, unavailable, or failed_precondition if other tasks found
+  /// another listing.
   virtual result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                                     const std::shared_ptr<const split_listing>& listing) = 0;
-  /// The source reads no more of that pass, although it is not over: of the splits that were
-  /// returned last, `unread` were not begun. Does not block.
+  /// The source reads no more of that pass, which is not over: of the splits that were returned
+  /// last, `unread` were not begun. Does not block.
   virtual void close(uint32_t /*source*/, uint64_t /*pass*/, split_range /*unread*/) {}
 };
 
@@ -115,9 +116,9 @@ struct op_counters;
 /// The counters of an operator; null: it is not counted.
 using counters_of = std::function<op_counters*(const dataset_node&)>;
 
-/// A C++ function that graphs call by name: rows in, rows out. If the graph asks for parallel
-/// calls, several threads call it at a time. Running calls are not waited for when the iterator is
-/// destroyed, so the function must own what it uses.
+/// A C++ function that graphs call by name: from rows to rows. If the graph has parallel calls,
+/// several threads call it at a time. The destructor of an iterator does not wait for running
+/// calls, so the function must own the data that it uses.
 using named_function = std::function<result<block>(const block& rows)>;
 
 /// Finds a function that a graph calls. An empty result, or an exception `error`, means that there
@@ -126,28 +127,28 @@ using function_finder = std::function<named_function(const function_reference&)>
 
 class run_caches;
 
-/// The surroundings of an iterator. Outlives the iterator.
+/// The environment of an iterator. Outlives the iterator.
 struct iterator_context {
-  /// When it is requested, every wait in the graph ends with `cancelled`. An iterator's destructor
-  /// waits for threads that read ahead: request it first if a split provider or a service may block
-  /// them.
+  /// When a stop is requested, every wait in the graph ends with `cancelled`. An iterator's
+  /// destructor waits for threads that read ahead: request the stop first if a split provider or a
+  /// service may block them.
   std::stop_token stop;
   split_provider* splits = nullptr; ///< null: all splits are read
   /// Checks the listing of a source at the beginning of its first pass, if several runs each read a
   /// part of the graph by the numbers of files. Blocks. `failed_precondition`, which ends the
   /// source: other runs found another listing. Empty: there are no other runs.
   std::function<status(uint32_t source, const std::shared_ptr<const split_listing>&)> same_listing;
-  /// The contents of caches in memory, if they belong to this run alone. Null: they belong to the
+  /// The elements of caches in memory, if they belong to this run alone. Null: they belong to the
   /// graph's nodes, and are shared by all iterations in this process.
   run_caches* caches = nullptr;
-  open_distribute distribute;    ///< empty: `distribute` is an error
-  function_finder find_function; ///< empty: there are no functions but those in the graph
+  open_distribute distribute;    ///< empty: `distribute` results in an error
+  function_finder find_function; ///< empty: only functions that are part of the graph are available
   uint64_t seed =
     0; ///< drawn for this run; operators without a seed of their own derive theirs from it
   uint64_t repetition = 0; ///< for shuffles that reshuffle in each iteration
   counters_of counters;    ///< may be empty
-  /// Called from any thread with the number of further elements that an `ignore_errors` left out;
-  /// may be empty.
+  /// Called from any thread with the number of further elements that an `ignore_errors` has left
+  /// out; may be empty.
   std::function<void(uint64_t)> ignored;
 };
 

@@ -14,7 +14,7 @@ void collect(const position& of, std::vector<split_place>& out) {
       collect(*part, out);
 }
 
-/// False: a part of it cannot be saved.
+/// False: a part of the position cannot be saved.
 bool collect(const position& of, std::vector<splits_done>& out) {
   if (!of.refused.ok())
     return false;
@@ -31,7 +31,7 @@ std::optional<std::vector<splits_done>> splits_done_at(const position& at) {
   if (!collect(at, all))
     return {};
   std::ranges::sort(all, {}, &splits_done::source);
-  // The order of two places in one source is known only from the leases.
+  // The order of two places in one source is determined only by the leases.
   std::vector<splits_done> out;
   for (size_t i = 0; i < all.size();) {
     const auto same = [&](const auto& x) { return x.source == all[i].source; };

@@ -17,36 +17,37 @@ struct split_place {
   friend bool operator==(const split_place&, const split_place&) = default;
 };
 
-/// How far an operator and its inputs are, after the rows that it gave. Immutable, so that
+/// The state of an operator and its inputs, after the rows that it returned. Immutable, so that
 /// positions can share parts. See schemas/position.capnp for the stored form.
 struct position {
   dataset_op op = dataset_op::range;
-  /// Of what the operator says below: see `operator_record::position_version`.
+  /// The version of the operator's numbers and parts: see `operator_record::position_version`.
   uint16_t version = 1;
-  bool ended = false; ///< nothing comes any more, and nothing else is said
+  /// The operator has ended: it has no further rows, and the other members are empty.
+  bool ended = false;
   std::vector<uint64_t> numbers;
-  std::vector<position_ptr> parts; ///< of inputs and open datasets; null: not open
-  /// For a source outside of functions: the split that it reads next, or is in the middle of.
+  std::vector<position_ptr> parts; ///< the positions of inputs and open datasets; null: not open
+  /// For a source outside of functions: the split that it reads next, or is reading.
   std::optional<split_place> reads;
-  /// For a source with a split provider: the splits that are done here. Not stored.
+  /// For a source with a split provider: the splits that are done in this run. Not stored.
   std::optional<splits_done> done;
-  status refused; ///< not ok: why the position cannot be saved
+  status refused; ///< not ok: the reason why the position cannot be saved
 };
 
-/// Where to continue: a position, and how many rows after it are done.
+/// Where to continue: a position, and the number of rows after it that are done.
 struct resume_point {
   position_ptr at;
   uint64_t skip = 0;
 };
 
 /// For each source that has begun a split: the first split (in the order of reading) that a
-/// restored iterator would read again, as rows of it or of later splits may be held. It is never
-/// later than the split of the oldest held row, and less than a block earlier.
+/// restored iterator would read again, because rows of it or of later splits may be held. It is
+/// never later than the split of the oldest held row, and less than a block earlier.
 std::vector<split_place> oldest_splits_held(const position& of);
 
-/// The splits of which an iterator that is restored there would read nothing, for each source where
-/// that is known. Sources that have ended before others, or have not begun, are left out. nullopt:
-/// the position cannot be saved.
+/// The splits of which an iterator that is restored there would read nothing, for each source for
+/// which they can be determined. Sources that have ended before others, or have not begun, are left
+/// out. nullopt: the position cannot be saved.
 std::optional<std::vector<splits_done>> splits_done_at(const position& at);
 
 } // namespace headrace

@@ -13,7 +13,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// In bytes.
+/// The most bytes of a text.
 constexpr size_t longest_text = 4096;
 
 } // namespace

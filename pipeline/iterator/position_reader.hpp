@@ -14,7 +14,7 @@ public:
   uint64_t number(uint64_t most = UINT64_MAX) noexcept;
   /// The next failure, or ok.
   status failure();
-  /// There is nothing left.
+  /// True if all numbers and parts were read.
   bool empty() const noexcept {
     return numbers_ == from_.numbers.size() && parts_ == from_.parts.size();
   }
@@ -25,9 +25,9 @@ public:
   status restore(iterator& it);
   /// Restores `it` from a `resume_point`, and drops the rows that are done.
   status resume(iterator& it);
-  /// Ok if all values that were read were present, and none is left.
+  /// Ok if all values that were read were present, and all values were read.
   status finish() const;
-  /// The values read so far are inconsistent.
+  /// Records that the values read so far are inconsistent.
   void refuse() noexcept { fits_ = false; }
   bool fits() const noexcept { return fits_; }
 
@@ -39,8 +39,8 @@ private:
 
 /// Appends `point`, for `position_reader::resume`.
 void put(position& to, resume_point point);
-/// Appends a failure that is still to be given, or ok, for `position_reader::failure`. Of a long
-/// text, the beginning is kept.
+/// Appends a failure that is still to be returned, or ok, for `position_reader::failure`. Long
+/// texts are cut.
 void put(position& to, const status& failure);
 /// Appends the position of an input.
 inline void put(position& to, const iterator& input) { to.parts.push_back(input.save()); }

@@ -21,9 +21,9 @@ public:
   }
   /// Appends all values of a constant of one row.
   void append_row(const column& constant);
-  /// Sets the shape of this row; needed if not all its extents are known beforehand.
+  /// Sets the shape of this row; needed if some of its extents are not determined before.
   void set_shape(shape dims) { dims_ = std::move(dims); }
-  /// The row is complete. @pre there are as many values as its shape holds
+  /// Completes the row. @pre there are as many values as its shape has
   void end_row() {
     row_ends_at_ = count_;
     if (!dense_)
@@ -31,7 +31,7 @@ public:
   }
   /// Removes the values that were appended since the last row.
   void drop_row();
-  /// Appends a row whose values have no meaning. @pre no value was appended since the last row
+  /// Appends a row whose values are never read. @pre no value was appended since the last row
   void append_nothing();
 
   const tensor_spec& spec() const noexcept { return spec_; }
@@ -43,13 +43,13 @@ private:
 
   const tensor_spec& spec_;
   bool dense_;
-  shape dims_;             ///< of this row; unused if dense
-  size_t count_ = 0;       ///< number of values
-  size_t row_ends_at_ = 0; ///< number of values in complete rows
+  shape dims_;             ///< the shape of this row; unused if dense
+  size_t count_ = 0;       ///< the number of values
+  size_t row_ends_at_ = 0; ///< the number of values in complete rows
   buffer_builder values_, borders_, row_starts_, row_dims_;
 };
 
-/// The rows that sources make of text and files, while they are read.
+/// The rows that sources make of text and files, while they are being read.
 class row_table {
 public:
   /// @pre `specs` outlive this object
@@ -59,11 +59,11 @@ public:
   size_t rows() const noexcept { return rows_; }
   bool full() const noexcept { return rows_ >= wanted_.rows || bytes_ >= wanted_.bytes; }
 
-  /// The row is complete.
+  /// Completes the row.
   void end_row();
-  /// The row is completed as an error.
+  /// Completes the row as an error row.
   void fail_row(status why);
-  /// The row is removed.
+  /// Removes the row.
   void drop_row();
   block finish();
 

@@ -9,8 +9,8 @@ namespace headrace {
 /// were read, and no row of them is held.
 struct splits_done {
   uint32_t source = 0; ///< in depth-first order
-  uint64_t pass = 0;   ///< earlier passes are done
-  /// Earlier splits of this pass are done; nullopt: none of this pass is.
+  uint64_t pass = 0;   ///< the splits of earlier passes are done
+  /// Earlier splits of this pass are done; nullopt: no split of this pass is.
   std::optional<uint64_t> split = {};
   bool through = false; ///< this split is done, too
   friend bool operator==(const splits_done&, const splits_done&) = default;
