@@ -38,8 +38,8 @@ struct is_negative {
   }
 };
 
-/// Bounds of an integer type as floats: the lowest value, and one past the highest, both exact. A
-/// float fits if its integer part is inside.
+/// The bounds of an integer type as floats: the lowest value, and one past the highest, both exact.
+/// A float can be converted if its integer part is within the bounds.
 template <class To>
 struct unfit {
   template <class From>
@@ -53,8 +53,8 @@ struct unfit {
       constexpr wide past = static_cast<wide>(half) * wide{2};
       if constexpr (std::is_signed_v<To>) {
         constexpr wide lowest = -past;
-        // A float below the lowest value may still have it as its integer part; such floats exist
-        // only if the type has fraction bits there.
+        // The integer part of a float below the lowest value may be the lowest value; such floats
+        // exist only if the type has fraction bits at that magnitude.
         return !(value > lowest - wide{1} || value >= lowest) || !(value < past);
       } else {
         return !(value > wide{-1}) || !(value < past);

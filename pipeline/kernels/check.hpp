@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-/// Functions that find values which an operation must not be given. They are fast if there are
+/// Functions that find values for which an operation is not defined. They are fast if there are
 /// none.
 namespace headrace::kernels {
 
@@ -15,8 +15,8 @@ using find_bad_fn = size_t (*)(const void* values, size_t from, size_t n);
 find_bad_fn find_zero(dtype type) noexcept;
 /// Finds negative integers of `type`; null for unsigned types.
 find_bad_fn find_negative(dtype type) noexcept;
-/// Finds values of `type` that an integer dtype `to` cannot hold (after their fractions are cut
-/// off; NaN is never held). Null if it can hold all.
+/// Finds values of `type` that an integer dtype `to` cannot represent (after their fractions are
+/// removed; NaN cannot be represented). Null if it can represent all values.
 find_bad_fn find_unfit(dtype type, dtype to) noexcept;
 
 } // namespace headrace::kernels

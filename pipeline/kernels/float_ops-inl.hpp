@@ -1,4 +1,5 @@
-// Functions of floats that are exact or correctly rounded by IEEE 754, compiled once a target.
+// Functions of floats that are exact or correctly rounded by IEEE 754, compiled once for each
+// target.
 #if defined(HEADRACE_FLOAT_OPS_INL) == defined(HWY_TARGET_TOGGLE)
 #  ifdef HEADRACE_FLOAT_OPS_INL
 #    undef HEADRACE_FLOAT_OPS_INL
@@ -37,7 +38,7 @@ struct float_divide {
     return a / b;
   }
 };
-// NaN if either is; `a` of equals.
+// The result is NaN if either operand is, and `a` if the operands are equal.
 struct float_minimum {
   template <class T>
   T operator()(T a, T b) const {
@@ -75,8 +76,8 @@ struct float_sqrt {
   }
 };
 
-/// To the nearest integer, halves to even. Adding and taking away 2^23 (2^52) leaves no fraction
-/// bits; larger values have none.
+/// Rounds to the nearest integer, halves to even. Adding and subtracting 2^23 (2^52) removes all
+/// fraction bits; larger values have none.
 struct float_round {
   template <class T>
   T operator()(T a) const {
@@ -106,7 +107,7 @@ struct float_sign {
     return a > T{0} ? T{1} : a < T{0} ? T{-1} : a;
   }
 };
-// fmod is exact, so every library gives the same.
+// fmod is exact, so every library returns the same result.
 struct float_modulo {
   template <class T>
   T operator()(T a, T b) const {

@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Letters from `First` on (26 of them) change case: one bit.
+/// Changes the case of the 26 letters from `First` on: it is one bit.
 template <char First>
 void change_case(char* out, const char* in, size_t n) {
 #pragma GCC ivdep

@@ -1,6 +1,6 @@
-// Loops that apply a functor to runs of values, compiled once a target: to be included inside
-// Highway's foreach_target files. The compiler makes them vector code, so that one text serves all
-// dtypes.
+// Loops that apply a functor to runs of values, compiled once for each target: to be included
+// inside Highway's foreach_target files. The compiler vectorises them, so that one source text
+// serves all dtypes.
 #if defined(HEADRACE_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #  ifdef HEADRACE_LOOPS_INL
 #    undef HEADRACE_LOOPS_INL
@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 
-// The outputs may be an input, value for value: no iteration depends on another.
+// The output may be one of the inputs: no iteration depends on another one.
 template <class Out, class In, class F>
 void unary_loop(void* out, const void* a, const void*, const void*, size_t n) {
   auto* o = static_cast<Out*>(out);
@@ -60,7 +60,7 @@ tile_fn all_forms(tile_form form) {
   return nullptr;
 }
 
-/// For functions that scalars are rarely put left of.
+/// For functions whose left operand is rarely a scalar.
 template <class Out, class In, class F>
 tile_fn right_forms(tile_form form) {
   switch (form) {
@@ -71,7 +71,7 @@ tile_fn right_forms(tile_form form) {
   return nullptr;
 }
 
-/// What `find` gives for a value of an integer type; null for the other types.
+/// The result of `find` for a value of an integer type; null for the other types.
 template <class Find>
 tile_fn for_integer(dtype type, const Find& find) {
   switch (type) {

@@ -1,6 +1,7 @@
-// exp, log, tanh, sin, cos and pow of floats, compiled once a target. Own polynomials, without
-// fused multiply-add and in one order, because libraries choose other code for other CPUs and then
-// differ in the last bit. After Cephes (S. Moshier) and fdlibm (Sun Microsystems).
+// exp, log, tanh, sin, cos and pow of floats, compiled once for each target. They use polynomials
+// without fused multiply-add and in a fixed order, because libraries choose different code for
+// different CPUs, with results that differ in the last bit. After Cephes (S. Moshier) and fdlibm
+// (Sun Microsystems).
 #if defined(HEADRACE_MATH_INL) == defined(HWY_TARGET_TOGGLE)
 #  ifdef HEADRACE_MATH_INL
 #    undef HEADRACE_MATH_INL
@@ -19,14 +20,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 
-/// Bits and magic numbers of the two formats.
+/// Bit patterns and constants of the two formats.
 template <class T>
 struct format;
 template <>
 struct format<float> {
   using bits = uint32_t;
   static constexpr int mantissa = 23, bias = 127;
-  static constexpr float rounder = 0x1.8p23f; ///< adding it rounds to an integer in the low bits
+  /// Adding it moves the rounded integer into the low bits.
+  static constexpr float rounder = 0x1.8p23f;
   static constexpr float integer = 0x1p23f;
 };
 template <>
@@ -88,7 +90,7 @@ struct math_exp {
     const bits n = std::bit_cast<bits>(shifted) - std::bit_cast<bits>(format<T>::rounder);
     const T whole = shifted - format<T>::rounder;
     const T r = (inside - whole * ln2_high) - whole * ln2_low;
-    // Two steps, since 2^n alone may be outside of the normal numbers.
+    // The factor is applied in two steps, because 2^n alone may be outside of the normal numbers.
     using signed_bits = std::make_signed_t<bits>;
     const auto half = static_cast<bits>(static_cast<signed_bits>(n + 2048) >> 1) - 1024;
     const T scaled =
@@ -98,7 +100,7 @@ struct math_exp {
   }
 };
 
-/// x = m * 2^k with m in [sqrt(1/2), sqrt(2)); for finite x > 0. Gives m - 1 and k.
+/// Splits x = m * 2^k with m in [sqrt(1/2), sqrt(2)), for finite x > 0. Returns m - 1 and k.
 template <class T>
 inline T split_log(T x, T& k) {
   using f = format<T>;
@@ -212,10 +214,10 @@ inline double cosine_core(double x, double tail) {
   return w + (((1.0 - w) - half) + (z * r - x * tail));
 }
 
-/// Up to this magnitude three parts of pi/2 are enough.
+/// Up to this magnitude three parts of pi/2 are precise enough.
 inline constexpr double largest_fast_angle = 800000.0;
 
-/// The sine of (`quarter` + the angle's quarters) for small angles; vector code.
+/// The sine of the angle plus `quarter` quarter turns, for small angles; vector code.
 template <int Quarter>
 struct fast_wave {
   double operator()(double x) const {
@@ -256,7 +258,7 @@ using math_cos = math_wave<1>;
 
 // -- power --------------------------------------------------------------------
 
-/// A sum of two doubles, the second the rounding error of the first.
+/// The sum of two doubles, of which the second is the rounding error of the first.
 struct two_doubles {
   double high, low;
 };
@@ -265,7 +267,8 @@ inline two_doubles exact_sum(double a, double b) {
   return {sum, (a - (sum - part)) + (b - part)};
 }
 inline two_doubles exact_product(double a, double b) {
-  // Dekker's: halves of 26 bits multiply without error. For operands far from overflow.
+  // Dekker's product: halves of 26 bits are multiplied without error. For operands far from
+  // overflow.
   const auto split = [](double x) {
     const double big = x * 134217729.0;
     const double high = big - (big - x);

@@ -13,7 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Columns of the result that are summed at once: they stay in registers.
+/// The number of columns of the result that are summed at the same time, so that they stay in
+/// registers.
 constexpr size_t width = 32;
 
 template <class T>
@@ -47,7 +48,7 @@ matmul_fn FindMatmul(dtype type) {
   switch (type) {
   case dtype::float32: return matmul<float>;
   case dtype::float64: return matmul<double>;
-  // Unsigned: integers wrap around.
+  // The type is unsigned, so that integers wrap around.
   case dtype::int32: return matmul<uint32_t>;
   case dtype::int64: return matmul<uint64_t>;
   default: return nullptr;

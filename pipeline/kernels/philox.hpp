@@ -6,8 +6,8 @@
 
 namespace headrace::kernels {
 
-/// A stream of random words that a seed of two numbers names: Philox4x32-10 over a counter, with a
-/// key made from the seed as TensorFlow's stateless functions make it.
+/// A stream of random words, determined by a seed of two numbers: Philox4x32-10 over a counter,
+/// with a key that is made from the seed as in TensorFlow's stateless functions.
 class seeded_words {
 public:
   seeded_words(uint64_t seed0, uint64_t seed1) noexcept;

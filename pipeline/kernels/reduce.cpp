@@ -39,7 +39,7 @@ T highest_of() {
     return std::numeric_limits<T>::max();
 }
 
-// Integers wrap: they are added and multiplied as unsigned ones.
+// Integers wrap around: they are added and multiplied as unsigned numbers.
 struct fold_sum {
   static constexpr bool chooses = false;
   template <class T>
@@ -124,7 +124,7 @@ P reduce_run(const T* x, size_t n) {
   P acc[lanes];
   for (auto& a : acc) a = F::template identity<P>();
   size_t width = lanes;
-  // Where a step is a choice, the compiler makes vector code only of a loop that it cannot unroll.
+  // If a step is a choice, the compiler vectorises only a loop that it cannot unroll.
   if constexpr (F::chooses)
     asm("" : "+r"(width));
   size_t i = 0;

@@ -7,16 +7,17 @@
 namespace headrace::kernels {
 
 /// Reduces `outer` runs of `n` by `inner` values to `inner` values each. Along a contiguous run
-/// (`inner` is 1) sixteen partial results are kept, value `i` in partial `i % 16`, and folded in
-/// halves at the end; else values are taken in order. So the bits of a float's sum are the same on
-/// every CPU.
+/// (`inner` is 1) there are sixteen partial results; value `i` is added to partial result `i % 16`,
+/// and at the end they are combined in halves. Otherwise values are added in order. So the bits of
+/// a sum of floats are the same on every CPU.
 using reduce_fn = void (*)(void* out, const void* in, size_t outer, size_t n, size_t inner);
 
-/// `reduce_sum`, `_mean`, `_max`, `_min`, `_prod` of numbers, `_all` and `_any` of bools. Of no
-/// values: 0, NaN, lowest, highest, 1, true, false. Null if there is none for the type.
+/// The function for `reduce_sum`, `_mean`, `_max`, `_min`, `_prod` of numbers, and `_all` and
+/// `_any` of bools. The results for no values are: 0, NaN, lowest, highest, 1, true, false. Null if
+/// there is no function for the type.
 reduce_fn find_reduction(expr_op op, dtype type) noexcept;
 
-/// The index of the first largest (or smallest) of each run; `n` is not 0.
+/// The index of the first largest (or smallest) value of each run; `n` is not 0.
 using arg_reduce_fn = void (*)(int64_t* out, const void* in, size_t outer, size_t n, size_t inner);
 arg_reduce_fn find_arg_reduction(bool largest, dtype type) noexcept;
 

@@ -15,7 +15,8 @@ constexpr uint64_t two_over_pi[] = {
   0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
 };
 
-/// 64 bits of 2/pi from bit `first` (0: the first after the point; before it there are zeros).
+/// 64 bits of 2/pi from bit `first` on (0: the first one after the binary point; the bits before it
+/// are zero).
 uint64_t bits_from(int first) {
   if (first < 0)
     return first <= -64 ? 0 : two_over_pi[0] >> -first;
@@ -28,26 +29,26 @@ uint64_t bits_from(int first) {
 
 uint64_t reduce_angle(double x, double& angle, double& tail) noexcept {
   __extension__ using wide = unsigned __int128;
-  // x = m * 2^e. Bits of 2/pi that make multiples of four quarter turns do not matter: begin where
-  // the product has weight 2^63 and below, and take 192 bits from there.
+  // x = m * 2^e. Bits of 2/pi whose products are multiples of four quarter turns are not needed:
+  // the 192 bits begin where the product has the weight 2^63.
   const auto raw = std::bit_cast<uint64_t>(x);
   const uint64_t m = (raw & 0xfffffffffffffull) | 0x10000000000000ull;
   const int e = static_cast<int>((raw >> 52) & 0x7ff) - 1075;
   const int first = e - 64;
   const uint64_t a = bits_from(first), b = bits_from(first + 64), c = bits_from(first + 128);
-  // m * (a, b, c) modulo 2^192: the top word is the integer part, below it the fraction.
+  // m * (a, b, c) modulo 2^192: the top word is the integer part, and the lower words the fraction.
   const wide low = wide{m} * c;
   const wide middle = wide{m} * b + static_cast<uint64_t>(low >> 64);
   uint64_t turns = m * a + static_cast<uint64_t>(middle >> 64);
   uint64_t high_part = static_cast<uint64_t>(middle);
   uint64_t low_part = static_cast<uint64_t>(low);
   const bool round_up = (high_part >> 63) != 0;
-  if (round_up) { // the nearest quarter turn: the rest becomes negative
+  if (round_up) { // round to the nearest quarter turn: the remaining angle is negative then
     ++turns;
     low_part = ~low_part + 1;
     high_part = ~high_part + (low_part == 0);
   }
-  // The fraction as two doubles: the leading 53 bits, and what follows.
+  // The fraction as two doubles: the leading 53 bits, and the following bits.
   const int zeros = high_part == 0 ? 64 : std::countl_zero(high_part);
   const wide fraction = (wide{high_part} << 64) | low_part;
   const wide normal = zeros == 0 ? fraction : fraction << zeros;
@@ -56,7 +57,7 @@ uint64_t reduce_angle(double x, double& angle, double& tail) noexcept {
   const double scale = std::bit_cast<double>(static_cast<uint64_t>(1023 - 53 - zeros) << 52);
   const double high = static_cast<double>(top) * scale;
   const double low_double = static_cast<double>(rest) * 0x1p-64 * scale;
-  // Times pi/2 as a sum of two doubles, by Dekker's product.
+  // The product with pi/2 as a sum of two doubles, by Dekker's product.
   constexpr double pi_high = 1.57079632679489655800e+00, pi_low = 6.12323399573676603587e-17;
   constexpr double split = 134217729.0;
   const double hb = high * split, hh = hb - (hb - high), hl = high - hh;

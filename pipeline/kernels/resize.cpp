@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
-// Decides whether a sum begins with these products, or is continued with them.
+// Whether a sum begins with these products, or they are added to it.
 enum class sums : bool { begin, go_on };
 
 template <sums How, class T>
@@ -32,7 +32,8 @@ void add_two(float* __restrict out, const T* __restrict a, const T* __restrict b
              + of_b * static_cast<float>(b[i]);
 }
 
-// Two rows at a time: most kernels have no more, and each sum is stored half as often.
+// Two rows are processed at a time: most kernels have no more, and each sum is stored half as
+// often.
 template <class T>
 void blend_rows(float* out, const void* const* rows, const float* weights, size_t taps, size_t n) {
   size_t k = 0;
@@ -80,8 +81,8 @@ four load(const float* from) {
   return out;
 }
 
-// Three channels and the first of the next pixel, in one register; what is too much is written
-// over by the next pixel.
+// Processes three channels, and the first channel of the next pixel, in one register; the surplus
+// value is overwritten by the next pixel.
 template <size_t Taps>
 void blend_three(float* out, const float* row, const axis_weights& axis) {
   const auto* weights = axis.weights.data();
@@ -154,7 +155,8 @@ float weight_of(resize_kernel kernel, float x) {
   return (1.5f * x - 2.5f) * x * x + 1;
 }
 
-/// Collects the weights of each value of the result; then they get one width.
+/// Collects the weights of each value of the result; at the end all values get the same number of
+/// weights.
 class weights_builder {
 public:
   explicit weights_builder(size_t in) : in_(in) {}
@@ -164,7 +166,7 @@ public:
     first_.push_back(all_.size());
   }
   void add(float weight) { all_.push_back(weight); }
-  /// Makes the weights of the last value sum to 1.
+  /// Scales the weights of the last value so that their sum is 1.
   void normalise() {
     float sum = 0;
     for (auto i = first_.back(); i < all_.size(); ++i) sum += all_[i];

@@ -5,18 +5,18 @@
 #include <cstddef>
 #include <vector>
 
-/// Resampling of images, one axis after the other. Sums go over the taps in order, so that their
-/// bits do not depend on the CPU.
+/// Resampling of images, one axis after the other. Sums are computed in the order of the taps, so
+/// that their bits do not depend on the CPU.
 namespace headrace::kernels {
 
 /// `out[i] = sum over k of weights[k] * rows[k][i]`, for `n` values of the rows' dtype.
 using blend_rows_fn = void (*)(float* out, const void* const* rows, const float* weights,
                                size_t taps, size_t n);
-/// For integers of up to 32 bits and floats; else null.
+/// The function for integers of up to 32 bits and floats; null for other dtypes.
 blend_rows_fn find_blend_rows(dtype type) noexcept;
 
-/// Which values of an axis make each value of the result: `taps` weights from `starts[i]` on,
-/// unused ones 0 and inside of the axis.
+/// Decides which values of an axis make each value of the result: `taps` weights from `starts[i]`
+/// on. Unused weights are 0, for values inside the axis.
 struct axis_weights {
   size_t taps = 0;
   std::vector<size_t> starts;
@@ -25,12 +25,12 @@ struct axis_weights {
 
 enum class resize_kernel : uint8_t { triangle, cubic, area };
 
-/// Weights to resample `in` values as `out`, pixels being squares (centres at halves). `antialias`
-/// widens the kernel when the result is smaller. @pre `in > 0`, `out > 0`
+/// The weights to resample `in` values to `out` values, where pixels are squares (with centres at
+/// halves). `antialias` widens the kernel if the result is smaller. @pre `in > 0`, `out > 0`
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias);
 
-/// Pixels of `channels` values: `out[i] = sum over k of weights[i][k] * row[starts[i] + k]`. One
-/// value after the end of `row` may be read. @pre `axis` is not empty
+/// Resamples pixels of `channels` values: `out[i] = sum over k of weights[i][k] * row[starts[i] +
+/// k]`. One value after the end of `row` may be read. @pre `axis` is not empty
 using blend_pixels_fn = void (*)(float* out, const float* row, const axis_weights& axis,
                                  size_t channels);
 blend_pixels_fn find_blend_pixels() noexcept;

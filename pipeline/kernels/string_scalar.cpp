@@ -20,7 +20,7 @@ status not_a_number(std::string_view x, dtype type, bool out_of_range) {
 namespace {
 
 /// strtof and strtod, unlike from_chars, distinguish numbers that are too small from those that are
-/// too large. They read a point in any locale of the process.
+/// too large. Here they read a decimal point in any locale of the process.
 template <class T, class Read>
 bool nearest(std::string_view x, T& out, Read read) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);

@@ -41,15 +41,15 @@ void split(std::string_view x, std::string_view separator, F&& take) {
   }
 }
 
-/// The error for text that is no number of `type`.
+/// The error for text that is not a number of `type`.
 status not_a_number(std::string_view x, dtype type, bool out_of_range);
 
-/// Reads a number that is too small or too large for the type: the nearest number, as a rule zero.
-/// False if it is too large.
+/// Reads a number that is too small or too large for the type. A small one results in the nearest
+/// number, usually zero. Returns false if the number is too large.
 bool parse_tiny(std::string_view x, float& out);
 bool parse_tiny(std::string_view x, double& out);
 
-/// Reads the number that `x` spells, white space round it aside.
+/// Reads the number that the text `x` represents, without the white space around it.
 template <class T>
 status parse_number(std::string_view x, T& out) {
   constexpr bool small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
@@ -72,10 +72,10 @@ status parse_number(std::string_view x, T& out) {
   return {};
 }
 
-/// Enough for any double with six digits after the point.
+/// The most characters of a double with six digits after the point.
 inline constexpr size_t longest_number = 352;
 
-/// Writes `x` and returns how many characters.
+/// Writes `x` and returns the number of characters.
 template <class T>
 size_t print_number(T x, char* out) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -4,7 +4,7 @@ namespace headrace::kernels {
 
 namespace {
 
-// Complex numbers: few functions, the same bits however they are compiled.
+// Complex numbers have only few functions, whose bits are the same for all targets.
 template <class C, class F>
 void complex_loop(void* out, const void* a, const void* b, const void*, size_t n) {
   auto* o = static_cast<decltype(F{}(C{}, C{}))*>(out);

@@ -4,32 +4,33 @@
 
 #include <cstddef>
 
-/// Loops over contiguous values. They do not depend on rows and shapes; the bits of a result do not
-/// depend on the CPU. The best variant for the CPU is chosen when a kernel is looked up.
+/// Loops over contiguous values. They do not depend on rows and shapes, and the bits of a result do
+/// not depend on the CPU. The best variant for the CPU is chosen when a kernel is looked up.
 namespace headrace::kernels {
 
 /// Computes `n` values at `out` from as many at `a`, `b` and `c`, if the function has these
-/// operands. `out` may be one of the inputs if its values have the same size, else they must not
-/// overlap.
+/// operands. `out` may be one of the inputs if their values have the same size; otherwise they must
+/// not overlap.
 using tile_fn = void (*)(void* out, const void* a, const void* b, const void* c, size_t n);
 
-/// Which operands of a binary function are arrays; the other one is one value for all.
+/// Which operands of a binary function are arrays; the other operand is one value for the whole
+/// run.
 enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 
 /// The kernel of an elementwise function with operands of dtype `type` (for `where`: of the
-/// branches); `to` is the result's dtype for `cast`. Null if there is none of that form; each
-/// function of numbers has `vectors`. Integer division by zero and a negative power of integers
-/// give 0, a cast out of range gives any value: callers must check for these before.
+/// branches); `to` is the result's dtype for `cast`. Null if there is no kernel of that form; each
+/// function of numbers has the form `vectors`. An integer division by zero and a negative power of
+/// integers result in 0, and a cast out of range in any value: callers must check for these before.
 tile_fn find_tile(expr_op op, dtype type, tile_form form = tile_form::vectors,
                   dtype to = dtype::int64) noexcept;
 
-/// Two functions of floats at once: `second(first(a, b), c)`, where `b` and `c` are one value each.
-/// The result is rounded twice, as by two kernels. Null if there is none for these two.
+/// Two functions of floats at once: `second(first(a, b), c)`, where `b` and `c` are single values.
+/// The result is rounded twice, as by two kernels. Null if there is no kernel for these two.
 tile_fn find_pair_tile(expr_op first, expr_op second, dtype type) noexcept;
 
 /// Writes the value at `value` to all `n` places at `out`.
 using fill_fn = void (*)(void* out, const void* value, size_t n);
-/// For values of 1, 2, 4, 8 or 16 bytes.
+/// The function for values of 1, 2, 4, 8 or 16 bytes.
 fill_fn find_fill(size_t value_size) noexcept;
 
 // -- the parts of find_tile, a file each --------------------------------------

@@ -26,7 +26,7 @@ HEADRACE_COMPARISON(is_greater, >);
 HEADRACE_COMPARISON(is_greater_equal, >=);
 #undef HEADRACE_COMPARISON
 
-/// 16-bit floats compare as the floats they are.
+/// 16-bit floats are compared as 32-bit floats.
 template <class F>
 struct widened {
   template <class T>

@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
-// Overflow wraps: unsigned arithmetic at least as wide as `unsigned`, so that nothing is promoted
-// to a signed type.
+// Overflow wraps around: the arithmetic is unsigned and at least as wide as `unsigned`, so that no
+// operand is promoted to a signed type.
 template <class T>
 using wrapping = decltype(std::make_unsigned_t<T>{} + 0u);
 
@@ -82,7 +82,7 @@ struct op_divide {
   T operator()(T a, T b) const {
     if (b == 0)
       return 0;
-    // The one quotient that overflows wraps.
+    // The only quotient that overflows wraps around.
     if (std::is_signed_v<T> && b == static_cast<T>(-1))
       return wrap_negate{}(a);
     return static_cast<T>(a / b);
@@ -151,7 +151,7 @@ struct op_shift_right {
   }
 };
 
-/// Division by one power of two for all values: shifts instead of the CPU's slow division.
+/// If all values are divided by the same power of two, shifts replace the slow division of the CPU.
 template <class T, class F>
 void divide_loop(void* out, const void* a, const void* b, const void* c, size_t n) {
   const T divisor = *static_cast<const T*>(b);
@@ -165,7 +165,7 @@ void divide_loop(void* out, const void* a, const void* b, const void* c, size_t 
 #pragma GCC ivdep
   for (size_t i = 0; i < n; ++i) {
     using W = wrapping<T>;
-    // Rounding towards zero: what is negative is raised by the mask first.
+    // For rounding towards zero, the mask is added to negative values first.
     const T raise = F::truncates && x[i] < 0 ? mask : T{0};
     const auto raised = static_cast<T>(static_cast<W>(x[i]) + static_cast<W>(raise));
     if constexpr (F::gives_quotient)
@@ -179,7 +179,7 @@ tile_fn divide_forms(tile_form form) {
   return form == tile_form::right_scalar ? divide_loop<T, F> : right_forms<T, T, F>(form);
 }
 
-/// Functions whose bits are those of the unsigned type.
+/// Functions whose result has the same bits for the signed and the unsigned type.
 template <class T>
 tile_fn find_signless(expr_op op, tile_form form) {
   switch (op) {

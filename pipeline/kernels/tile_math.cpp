@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Vector code for runs of small angles, else one by one.
+/// Runs of small angles are computed by vector code, others one by one.
 template <class T, int Quarter>
 void wave_loop(void* out, const void* a, const void*, const void*, size_t n) {
   constexpr size_t run = 64;

@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
-/// A function of floats on 16-bit ones: computes in float and rounds.
+/// Applies a function of floats to 16-bit floats: it is computed in float and rounded.
 template <class F>
 struct rounded {
   template <class T>

@@ -17,7 +17,7 @@ namespace headrace {
 
 namespace {
 
-/// Of names: more than a file system gives in one list.
+/// The most file names that are counted: more than a file system lists at once.
 constexpr int64_t all_names = int64_t{1} << 20;
 
 status refused(sharding_policy policy, std::string why) {
@@ -33,13 +33,14 @@ bool holds_hint(const dataset_ptr& graph) {
   return any_node(graph, [](const dataset_node& x) { return is_hint(x); });
 }
 
-/// What all policies do where they divide: put a shard over what comes alike on all workers.
+/// The common part of all policies: it puts a shard operator over rows that are the same on all
+/// workers.
 class divider {
 public:
   divider(const dataset_node& graph, sharding_policy policy, const shard_place& place)
     : policy_(policy), options_(options_of(graph)), place_(place) {}
 
-  /// `run`: rows that stay together.
+  /// `run`: the number of consecutive rows that stay together.
   result<dataset_ptr> divide(const dataset_ptr& rows, int64_t run = 1) {
     if (any_node(rows, [](const dataset_node& x) { return x.op == dataset_op::distribute; }))
       return refused(policy_, "what is divided reads from another job with distribute, which does "
@@ -48,11 +49,11 @@ public:
     return make_shard(std::move(in), place_.shards, place_.index, run);
   }
 
-  /// A node that is made of other inputs, below which something is divided.
+  /// A copy of a node with other inputs, below one of which a shard operator was added.
   dataset_ptr over(const dataset_node& node, std::vector<dataset_ptr> inputs) const {
     auto out = node;
     out.inputs = std::move(inputs);
-    // Each worker has elements of its own to keep, where they may see one folder.
+    // Workers may use the same folder, and each has elements of its own to keep there.
     if (node.op == dataset_op::cache)
       if (auto& folder = out.as<cache_parameters>().folder; !folder.empty())
         folder += fmt::format("/shard-{}-of-{}", place_.index, place_.shards);
@@ -62,7 +63,8 @@ public:
   const shard_place& place() const noexcept { return place_; }
 
 private:
-  /// Parallel calls give their rows as they are done only where the graph's options allow it.
+  /// Parallel calls return their rows in the order in which they are done only if the graph's
+  /// options allow that.
   result<dataset_ptr> in_order(const dataset_ptr& rows) {
     return rewrite_nodes(rows, [this](dataset_node& x, bool in_function) {
       if (!may_reorder(x, options_, in_function))
@@ -85,7 +87,7 @@ public:
                const count_names& count)
     : policy_(policy), count_(count), divide_(graph, policy, place) {}
 
-  /// Down from the output, to the first source over files on each way.
+  /// Visits the graph from the output down to the first source with files on each path.
   result<dataset_ptr> visit(const dataset_ptr& node) {
     if (const auto known = made_.find(node.get()); known != made_.end())
       return known->second;
@@ -93,7 +95,7 @@ public:
     made_.emplace(node.get(), out);
     return out;
   }
-  /// It failed as there are no files, or too few.
+  /// True if the division failed because there are no files, or too few.
   bool lacks_files() const noexcept { return lacks_; }
 
 private:
@@ -132,7 +134,7 @@ private:
     return divide_.over(*node, std::move(inputs));
   }
 
-  /// A source that was given the names.
+  /// The source, with names that depend on the worker.
   result<dataset_ptr> reader(const dataset_node& node) {
     const auto* files = constant_of(node.tensors[0]);
     if (files == nullptr)
@@ -152,7 +154,7 @@ private:
     return finish_over(std::move(out));
   }
 
-  /// A dataset of names, divided where each worker gets the same ones in each pass.
+  /// A dataset of names, divided at a place where each worker has the same names in each pass.
   result<dataset_ptr> names(const dataset_ptr& node) {
     if (record_of(*node).rows.divides_as_input) {
       HEADRACE_ASSIGN(auto input, names(node->inputs[0]));
@@ -199,7 +201,7 @@ result<dataset_ptr> by_data(const dataset_ptr& node, divider& divide) {
 
 // -- HINT -------------------------------------------------------------------------------------
 
-/// Also in the datasets that functions give.
+/// Sets the index of the worker in the graph, including the datasets that functions make.
 class hint_filler {
 public:
   explicit hint_filler(divider& divide) : divide_(divide) {}

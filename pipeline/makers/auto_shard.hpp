@@ -11,8 +11,8 @@ namespace headrace {
 struct shard_place {
   int64_t shards = 1; ///< the number of entries in the dispatcher's list of workers
   int64_t index = 0;  ///< the index of this worker in that list
-  /// Consecutive elements that stay with one worker, where elements are divided (DATA): the number
-  /// of consumers in coordinated reads, each round of which is of such elements.
+  /// Under DATA: the number of consecutive elements that stay with one worker. In coordinated reads
+  /// it is the number of consumers, so that each round consists of such elements.
   int64_t run = 1;
 };
 
@@ -20,19 +20,19 @@ struct shard_place {
 using count_names = std::function<result<int64_t>(const dataset_ptr& names, int64_t most)>;
 
 /// Returns the graph of which a worker gives all elements, so that the workers of a static policy
-/// together give those of `graph`, each once. Under OFF and DYNAMIC this is `graph` itself. Pure
-/// except for `count`; if that is empty, files whose number the graph does not tell count as
-/// enough.
+/// together give each element of `graph` once. Under OFF and DYNAMIC this is `graph` itself. Pure
+/// except for `count`; if that is empty, files whose number does not follow from the graph are
+/// assumed to be enough.
 ///
 /// FILE: of the files of the source nearest to the output, worker i mod n reads file i. Shuffles of
-/// file names stay, each within the files of its worker. DATA: every worker makes all elements and
-/// keeps each n-th run of elements, before prefetch and options at the end. FILE_OR_DATA: as FILE,
-/// or as DATA if there is no source over files, or if there are fewer files than workers. HINT:
-/// `shard(shard_hint, ...)` gets the worker's index. The divided elements come in one order on all
-/// workers, whatever the graph's options are.
+/// file names are kept, each within the files of its worker. DATA: every worker makes all elements
+/// and keeps each n-th run of elements, before prefetch and options at the end. FILE_OR_DATA: as
+/// FILE, or as DATA if there is no source over files, or if there are fewer files than workers.
+/// HINT: `shard(shard_hint, ...)` gets the worker's index. The divided elements are in the same
+/// order on all workers, whatever the graph's options are.
 ///
-/// `invalid_argument` says why a graph cannot be divided like that; a hint under a policy other
-/// than HINT is such a reason.
+/// `invalid_argument`: the graph cannot be divided like that, with the reason; one reason is a hint
+/// under a policy other than HINT.
 result<dataset_ptr> auto_shard(const dataset_ptr& graph, sharding_policy policy,
                                const shard_place& place, const count_names& count = {});
 

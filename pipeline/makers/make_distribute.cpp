@@ -26,13 +26,13 @@ status check_distribute(const service_options& service) {
   return {};
 }
 
-/// What is known of the number of elements that come through a service: how often each comes
+/// The cardinality of elements that are read through a service: how often each element is given
 /// depends on the policy and on the number of workers.
 int64_t cardinality_through(sharding_policy policy, int64_t cardinality) {
   if (cardinality == 0)
     return 0;
-  // Every worker reads all of it, or what it is given of it has no end either. Where each has a
-  // part of its own, one may have none.
+  // Under OFF and DYNAMIC an input without end has no end either. If each worker has a part of its
+  // own, a part may have no elements.
   const bool endless = policy == sharding_policy::off || policy == sharding_policy::dynamic
                        || policy == sharding_policy::data;
   return endless && cardinality == infinite_cardinality ? infinite_cardinality

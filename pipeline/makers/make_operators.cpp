@@ -261,7 +261,8 @@ result<dataset_ptr> make_zip(std::vector<dataset_ptr> inputs) {
   for (const auto& input : inputs) {
     HEADRACE_TRY(check_input(op, input));
     parts.push_back(input->spec);
-    // The shortest decides: an unknown one may be shorter than any but an empty one.
+    // The shortest input determines the number; an input of unknown cardinality may be shorter than
+    // any that is not empty.
     const auto m = input->cardinality;
     if (n == 0 || m == 0)
       n = 0;

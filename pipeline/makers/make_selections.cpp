@@ -16,7 +16,7 @@ using detail::finish;
 using detail::node_of;
 using detail::refused;
 
-/// An operator that leaves elements out.
+/// A node of an operator that leaves elements out.
 dataset_node selection(dataset_op op, const dataset_ptr& input) {
   auto node = node_of(op, {input});
   node.spec = input->spec;
@@ -25,7 +25,8 @@ dataset_node selection(dataset_op op, const dataset_ptr& input) {
   return node;
 }
 
-/// What accepts the elements of all; they must have one layout and the same dtypes.
+/// The spec that accepts the elements of all inputs, which must have one structure and the same
+/// dtypes.
 result<element_spec> common_spec(dataset_op op, const std::vector<dataset_ptr>& inputs) {
   if (inputs.empty())
     return refused(op, "there are no datasets; give at least one");
@@ -73,7 +74,7 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index,
   int64_t cycle = 0;
   if (!hint && __builtin_mul_overflow(shards, run, &cycle))
     return refused(op, fmt::format("{} shards of {} elements in a row are too many", shards, run));
-  // Under the hint the index is whatever the job says, and the placeholder is the usual one.
+  // Under the policy `hint` the job sets the index, and the usual placeholder is allowed.
   if (hint && index == shard_hint)
     index = 0;
   if (index < 0 || (index >= shards && !hint))

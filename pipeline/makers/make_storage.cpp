@@ -15,7 +15,7 @@ using detail::refused;
 
 const element_spec number_spec{tensor_spec{dtype::int64, {}}};
 
-/// An operator that gives what its input gives.
+/// A node of an operator that returns the elements of its input.
 dataset_node same_elements(dataset_op op, const dataset_ptr& input) {
   auto node = node_of(op, {input});
   node.spec = input->spec;
@@ -30,7 +30,7 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
   constexpr auto op = dataset_op::load;
   if (folder.empty())
     return refused(op, "path is empty; it must name a folder");
-  // How many a shard has is known where it is read.
+  // The number of blocks of one shard is determined when the shard is read.
   if (shard ? blocks < -1 : blocks < 0 || cardinality < blocks)
     return refused(op, fmt::format("{} elements in {} blocks", cardinality, blocks));
   if (shard && shard->spec != number_spec.components[0])
@@ -100,7 +100,8 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                      "change them behind the snapshot",
                                      to_string(reader->spec), to_string(input->spec)));
     node.inputs.push_back(std::move(reader));
-    node.cardinality = unknown_cardinality; // it may leave some out, or give them again
+    // The reader may leave elements out, or return them several times.
+    node.cardinality = unknown_cardinality;
   }
   node.parameters = snapshot_parameters{std::move(folder), compression};
   return finish(std::move(node));

@@ -17,7 +17,7 @@ using detail::refused;
 
 constexpr int64_t most_record_bytes = int64_t{1} << 31;
 
-// What an error calls the field.
+// The name of the field in an error.
 std::string name_of(const field_format& f, size_t i, const char* kind) {
   return f.name.empty() ? fmt::format("{} {}", kind, i) : fmt::format("{} '{}'", kind, f.name);
 }
@@ -26,7 +26,8 @@ bool fits(const column& value, const tensor_spec& spec) {
   return value.rows() == 1 && value.type() == spec.type && spec.dims.accepts(value.shape_of(0));
 }
 
-// Names are given to all fields or to none, and differ; what stands in is of the field's spec.
+// All fields have names, which differ, or none has; a value for missing fields has the field's
+// spec.
 status check_fields(dataset_op op, const std::vector<field_format>& fields, const char* kind) {
   if (fields.empty())
     return refused(op, fmt::format("there are no {}s; give at least one", kind));

@@ -4,38 +4,39 @@
 
 #include <string_view>
 
-/// Helpers for the makers of all operators.
+/// Functions for the makers of all operators.
 namespace headrace::detail {
 
-/// How deep datasets may be nested in elements.
+/// The most nested levels of datasets in elements.
 inline constexpr uint8_t most_nesting = 8;
 
-/// A node to be filled in.
+/// A node whose other members are to be set.
 dataset_node node_of(dataset_op op, std::vector<dataset_ptr> inputs = {});
 dataset_ptr finish(dataset_node node);
 /// The error `operator: what`.
 status refused(dataset_op op, std::string what);
 status check_input(dataset_op op, const dataset_ptr& input);
 status check_expr(dataset_op op, const expr_ptr& x, std::string_view name);
-/// Ok if the elements have only tensors, and no datasets such as those of `window`.
+/// Ok if the elements contain only tensors, and no datasets such as those of `window`.
 status check_tensors(dataset_op op, const dataset_ptr& input);
-/// Ok if there is no ragged tensor, whose values and row lengths are columns of different meanings.
+/// Ok if there is no ragged tensor, whose values and row lengths are columns with different
+/// meanings.
 status check_no_ragged(dataset_op op, const element_spec& given);
 bool has_ragged(const structure& layout);
-/// True if both have one layout and dtype. Then the shapes of `spec` are widened to accept those of
-/// `other`.
+/// True if both have the same structure and dtypes. Then the shapes of `spec` are widened to accept
+/// those of `other`.
 bool join_spec(element_spec& spec, const element_spec& other);
-/// A string scalar or vector.
+/// Ok if `x` is a string scalar or vector.
 status check_strings(dataset_op op, const expr_ptr& x, std::string_view name);
-/// A function that gives tensors and is traced, not called by name.
+/// Ok if the function is traced, not called by name, and its result is tensors.
 status check_traced(dataset_op op, std::string_view name, const function_ptr& f);
-/// At least 1.
+/// Ok if the value is at least 1.
 status check_count(dataset_op op, std::string_view name, int64_t value);
-/// From 1 to 2^31 - 1.
+/// Ok if the value is from 1 to 2^31 - 1.
 status check_size(dataset_op op, std::string_view name, int64_t value);
-/// From 0 to a day, in microseconds.
+/// Ok if the time is from 0 to a day, in microseconds.
 status check_pause(int64_t microseconds);
-/// Elements of `n` that become one every `size`; `size` unset: unknown.
+/// The cardinality of batches of `size` elements out of `n`; `size` unset: unknown.
 int64_t cardinality_of_batches(int64_t n, known_number size, bool drop_remainder);
 
 } // namespace headrace::detail

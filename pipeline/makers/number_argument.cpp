@@ -9,7 +9,7 @@ namespace headrace {
 
 number_argument::number_argument(expr_ptr computed) {
   if (computed && computed->spec == tensor_spec{dtype::int64, {}}) {
-    // C++'s and Python's integers may have come as another dtype.
+    // C++ and Python programs may have made the integer with another dtype.
     const auto& given = computed->op == expr_op::cast ? computed->inputs[0] : computed;
     if (const auto* value = constant_of(given); value != nullptr && is_integer(value->type()))
       known_ = detail::integer_at({value}, 0);
