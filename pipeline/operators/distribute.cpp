@@ -41,7 +41,7 @@ private:
 
 namespace {
 
-/// The value of a parameter, in the row of the function around the place.
+/// The value of a parameter, taken from the row of the enclosing function.
 expr_ptr value_of(const expr_ptr& parameter, const environment* names) {
   while (names != nullptr && names->scope != parameter->scope.get()) names = names->outer;
   if (names == nullptr)
@@ -54,7 +54,7 @@ opened open_distribute(engine& shared, const dataset_ptr& node, const place& at)
     return failed_precondition("distribute: there is no service to read from where this runs");
   auto what = node;
   if (at.in_function())
-    // The service does not know the function: it is given the dataset for this row.
+    // The service does not have the function: it gets the dataset for this row.
     what = bind_parameters(
       node, [&](const expr_ptr& parameter) { return value_of(parameter, at.names()); });
   HEADRACE_ASSIGN(auto elements, shared.context().distribute(*what));
@@ -150,7 +150,8 @@ result<dataset_ptr> decode_distribute(node_reader& from) {
 
 std::string distribute_not_run_again(const dataset_node& node, const broken_run& run,
                                      bool in_function) {
-  // What is read is nobody else's any more: the job is one that other runs, or trainers, share.
+  // Elements that are read from the job are given to no other reader: other runs, or trainers,
+  // share the job.
   const bool taken_for_good =
     !node.as<service_options>().job_name.empty() || (run.shares && !in_function);
   return run.gave_rows || taken_for_good
@@ -160,7 +161,7 @@ std::string distribute_not_run_again(const dataset_node& node, const broken_run&
 }
 
 std::string_view distribute_not_read_again(const dataset_node& node, const reread_place& at) {
-  // A function reads a job of its own anew for the same element.
+  // A node without a job name in a function reads a job of its own again for the same element.
   return at.in_function && node.as<service_options>().job_name.empty()
            ? ""
            : "what another job gave is not given again; put it behind this distribute, or read its "

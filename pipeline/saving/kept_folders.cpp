@@ -13,7 +13,7 @@ namespace {
 
 class kept_folders {
 public:
-  /// From the output on: nothing is read below what is kept.
+  /// Visits the graph from the output down: below elements that are kept nothing is read.
   result<dataset_ptr> visit(const dataset_ptr& node) {
     if (const auto known = made_.find(node.get()); known != made_.end())
       return known->second;
@@ -45,7 +45,7 @@ private:
     return other ? finish_over(std::move(changed)) : node;
   }
 
-  /// Where the node keeps elements; empty: in no folder.
+  /// The folder in which the node keeps elements; empty: it has none.
   static result<std::string> folder_of(const dataset_node& node) {
     if (const auto* cache = node.find<cache_parameters>())
       return cache->folder;

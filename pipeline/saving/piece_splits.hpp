@@ -15,7 +15,7 @@
 
 namespace headrace::detail {
 
-/// True for the first source of a group: a zip, which makes groups, reads it before all others.
+/// True for the first source of a group: a zip, which makes groups, reads it before the others.
 inline bool leads_group(const split_plan& plan, uint32_t source) noexcept {
   const auto group = plan.sources[source].group;
   return std::none_of(plan.sources.begin(), plan.sources.begin() + source,
@@ -48,7 +48,7 @@ public:
     return split_answer{piece_.splits};
   }
 
-  /// A source ended before its splits did.
+  /// A source ended before its splits were used up.
   void close(uint32_t source, uint64_t /*pass*/, split_range /*unread*/) override {
     std::lock_guard lock{mutex_};
     // Under a zip this is normal for the longer sources.
@@ -56,9 +56,9 @@ public:
       failed_.insert(source);
   }
 
-  /// To be called after the run. Not ok: the piece did not get what the whole run would have read
-  /// there. An `ignore_errors` may hide that a source failed, after which one process reads nothing
-  /// more of it.
+  /// To be called after the run. Not ok: the piece did not get the splits that a run of the whole
+  /// dataset would have read there. An `ignore_errors` may hide that a source failed, after which a
+  /// run reads nothing more of the source.
   status complete() {
     std::lock_guard lock{mutex_};
     const auto failed = [&](uint32_t source, std::string_view how) {
@@ -84,14 +84,14 @@ private:
   std::set<uint32_t> given_, failed_;
 };
 
-/// Gives a run no splits, and records for which passes it asks.
+/// Gives a run no splits, and records the passes for which it requests splits.
 class pass_finder final : public split_provider {
 public:
   struct found {
     uint32_t source = 0; ///< the first source of its group
     uint64_t pass = 0;
-    uint64_t splits = 0; ///< as the source reports it
-    uint64_t digest = 0; ///< of its listing; 0: it has none
+    uint64_t splits = 0; ///< the number of splits that the source reports
+    uint64_t digest = 0; ///< the digest of its listing; 0: it has none
   };
 
   /// `sources` outlives this object. After more than `most` passes the run ends with an error.
@@ -116,7 +116,7 @@ private:
   const split_plan& sources_;
   const size_t most_;
   std::mutex mutex_;
-  std::vector<found> passes_; ///< in the order of the requests
+  std::vector<found> passes_; ///< the passes in the order of the requests
 };
 
 } // namespace headrace::detail

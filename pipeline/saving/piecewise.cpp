@@ -38,10 +38,10 @@ public:
 private:
   /// Returns true if the node's rows are aligned: row i descends from the splits [i * m, (i + 1) *
   /// m) of each source below it, where m is the `multiple` of these; the last row may have fewer.
-  /// `repeated`: the node is read more than once.
+  /// `repeated`: the node's rows are read more than once.
   bool visit(const dataset_node& node, bool repeated) {
-    // A generator runs anew for each piece. Beside a source of known size its own size is not
-    // needed, but pieces of several runs may not fit together.
+    // A generator is run again for each piece. If a zip has also a source of a given size, the size
+    // of the generator is not needed, but the rows of several runs may not match.
     if (const auto* made = node.find<generator_parameters>();
         made && made->count < 0 && !made->deterministic)
       return whole(node, "says only at its end how many elements it has, and may give others when "
@@ -50,7 +50,7 @@ private:
       out_.sources.push_back({splits_are_rows(node), 1});
       return out_.sources.back().rows;
     }
-    // A job without a name is read by one element alone.
+    // A job without a name is read for one element alone.
     if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
       return whole(node, "reads from another job, which gives its elements to one run");
     const auto& facts = record_of(node).pieces;
@@ -73,7 +73,7 @@ private:
   bool kept(const dataset_node& node, bool repeated) {
     if (!node.as<cache_parameters>().folder.empty())
       return whole(node, record_of(node).pieces.why);
-    // One that is used twice is read again just as one that is repeated.
+    // A cache that is used twice is read again, as one that is repeated.
     if (repeated || !caches_.insert(&node).second)
       return whole(node, "is read again, which takes one run that has filled it");
     return visit(*node.inputs[0], repeated);
@@ -103,7 +103,7 @@ private:
     return fits || whole(node, facts.why);
   }
 
-  /// Keeps only the first reason.
+  /// Records the first reason only.
   bool whole(const dataset_node& node, std::string_view why) {
     if (out_.possible())
       out_.whole_because = fmt::format("{} {}", to_string(node.op), why);
@@ -112,7 +112,7 @@ private:
 
   const split_plan& plan_;
   piecewise out_;
-  std::unordered_set<const dataset_node*> caches_; ///< that were visited
+  std::unordered_set<const dataset_node*> caches_; ///< the caches that were visited
 };
 
 } // namespace

@@ -100,13 +100,12 @@ save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
 }
 
 uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept {
-  // A piece costs some milliseconds for its files; a piece that is lost with a worker is made
-  // again.
+  // The files of a piece cost some milliseconds; a piece that is lost with a worker is made again.
   constexpr uint64_t most_a_pass = 1024, few = 64, rows_a_piece = 262'144, a_worker = 8;
   const auto passes = std::max<uint64_t>(1, how.passes);
   const auto most = std::clamp<uint64_t>(most_save_pieces / passes, 1, most_a_pass);
-  // If a source is repeated a thousand times, there are enough pieces for all workers without
-  // dividing its passes.
+  // If a source is repeated a thousand times, its passes need not be divided to get enough pieces
+  // for all workers.
   const auto wanted = std::max(few, how.workers * a_worker) / passes;
   const auto least = std::clamp<uint64_t>(wanted, 1, most);
   const auto pieces = how.rows ? std::clamp(splits / rows_a_piece, least, most) : most;

@@ -14,11 +14,13 @@ namespace headrace {
 struct save_plan {
   /// One pass over the sources of one group.
   struct section {
-    uint32_t group = 0; ///< the sources, see `split_plan`
+    uint32_t group = 0; ///< the group of sources, see `split_plan`
     uint64_t pass = 0;
     uint64_t splits = 0;
-    uint64_t piece_splits = 1; ///< splits of each piece; the last one has the rest
-    uint64_t digest = 0;       ///< of the listing of the first source; 0: it has none
+    /// The number of splits of each piece; the last piece has the remaining ones.
+    uint64_t piece_splits = 1;
+    /// The digest of the listing of the first source; 0: the source has none.
+    uint64_t digest = 0;
     uint64_t pieces() const noexcept {
       return splits / piece_splits + (splits % piece_splits != 0);
     }
@@ -30,13 +32,13 @@ struct save_plan {
     split_range splits;
   };
 
-  uint64_t id = 0;         ///< drawn when it was made
-  std::string fingerprint; ///< of the dataset's graph
+  uint64_t id = 0;         ///< drawn when the plan was made
+  std::string fingerprint; ///< the fingerprint of the dataset's graph
   element_spec spec;
   saved_compression compression = saved_compression::none;
-  uint64_t seed = 0;             ///< for operators without a seed of their own
+  uint64_t seed = 0;             ///< the seed for operators that have none of their own
   std::vector<section> sections; ///< in the order of the graph
-  /// Why the dataset is one piece; empty: it is divided.
+  /// The reason why the dataset is one piece; empty: it is divided.
   std::string whole_because;
 
   bool divided() const noexcept { return whole_because.empty(); }
@@ -47,18 +49,19 @@ struct save_plan {
   piece piece_of(uint64_t number) const noexcept;
 };
 
-/// Each piece has a folder, so their number is bounded.
+/// The number of pieces is bounded, because each has a folder.
 inline constexpr uint64_t most_save_pieces = 65'536;
 
-/// How to divide a pass over a source.
+/// The parameters for dividing a pass over a source into pieces.
 struct piece_sizing {
-  bool rows = false;     ///< a split is a row, not a file or the like
+  bool rows = false;     ///< a split is a row, not for instance a file
   uint64_t multiple = 1; ///< pieces begin at multiples of this many splits
-  uint32_t workers = 1;  ///< number of workers that write pieces
-  uint64_t passes = 1; ///< number of passes over all sources, each of which gets pieces of its own
+  uint32_t workers = 1;  ///< the number of workers that write pieces
+  /// The number of passes over all sources, each of which has pieces of its own.
+  uint64_t passes = 1;
 };
-/// How many splits of a pass make a piece: at least 1, and at most all. Up to `most_save_pieces`
-/// passes have no more pieces than that in all.
+/// The number of splits in a piece: at least 1, and at most all. Up to `most_save_pieces` passes
+/// together have at most that number of pieces.
 uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept;
 
 // -- in the folder --------------------------------------------------------------------------
@@ -66,17 +69,17 @@ uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept;
 /// The folder of piece `number`.
 std::string piece_folder(const std::string& folder, uint64_t number);
 
-/// Empty if nobody saves into the folder. `data_loss` names a damaged file.
+/// The plan in the folder; empty if there is none. `data_loss` names a damaged file.
 result<std::optional<save_plan>> find_save_plan(const std::string& folder);
-/// Writes the plan into the folder; `already_exists` if it has one.
+/// Writes the plan into the folder; `already_exists` if the folder has one.
 status write_save_plan(const std::string& folder, const save_plan& what);
 
-/// Notes in the folder that the save ended early, for processes that wait for its pieces. Does
-/// nothing if the folder has another plan by now; `plan` 0: it has none.
+/// Writes a note into the folder that the save ended early, for processes that wait for its pieces.
+/// Does nothing if the folder has another plan by now; `plan` 0: it has none.
 status note_save_failure(const std::string& folder, uint64_t plan, const status& why);
-/// The noted failure; ok if there is none.
+/// The failure in the note; ok if there is no note.
 status noted_save_failure(const std::string& folder);
-/// Removes the note, as the save continues.
+/// Removes the note, because the save continues.
 void forget_save_failure(const std::string& folder);
 
 } // namespace headrace

@@ -59,7 +59,7 @@ status run_over(split_provider* splits, uint64_t seed, const dataset_ptr& graph,
 }
 
 /// The number of splits in a pass over the group of `leader`: the shortest source ends a zip. Empty
-/// if it is only known at its end.
+/// if the number is determined only at the end of the pass.
 std::optional<uint64_t> splits_of_pass(const split_plan& plan, uint32_t leader, uint64_t told) {
   auto out = told;
   for (const auto& one : plan.sources)
@@ -80,7 +80,7 @@ result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
   out.whole_because = how.whole_because;
   if (!out.divided())
     return out;
-  // A run that is given no splits asks for those of each pass of each source, in their order.
+  // A run that gets no splits requests those of each pass of each source, in order.
   const auto sources = plan_splits(graph);
   detail::pass_finder finder{sources, most_save_pieces};
   HEADRACE_TRY(run_over(&finder, out.seed, graph, from, [](const block&) { return status{}; }));
@@ -127,7 +127,7 @@ status same_saved(const std::string& folder, const saved_manifest& saved, const 
                                folder));
 }
 
-/// Fails if the file of a shard of `folder` is not there, with the advice to remove `remove`.
+/// Fails if the file of a shard of `folder` does not exist; the error advises to remove `remove`.
 status is_there(const std::string& folder, const saved_manifest::shard& shard,
                 const std::string& remove) {
   std::error_code missing;
@@ -218,7 +218,7 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
     HEADRACE_TRY(run_over(&splits, plan.seed, graph, from, write));
     HEADRACE_TRY(splits.complete());
   }
-  // The folder may have been removed meanwhile, and another save begun in it.
+  // The folder may have been removed in the meantime, and another save begun in it.
   HEADRACE_TRY(read_save_plan(folder, plan.id).status());
   HEADRACE_ASSIGN(const auto done, writer->finish());
   return amount_of(done);
@@ -227,7 +227,7 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
 void note_failed_plan(const std::string& folder, const status& why) {
   const auto plan = find_save_plan(folder);
   const auto saved = find_saved(folder);
-  // A failed attempt to write the note is not an error of its own.
+  // If writing the note fails, that is not an error of its own.
   if (plan && !*plan && saved && !*saved)
     static_cast<void>(note_save_failure(folder, 0, why));
 }
@@ -267,7 +267,7 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
   } else {
     HEADRACE_TRY(written);
   }
-  // The failure may be of a worker after which another one succeeded.
+  // The noted failure may be that of a worker after which another worker succeeded.
   forget_save_failure(folder);
   return amount_of(all);
 }

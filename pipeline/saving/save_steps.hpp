@@ -19,33 +19,33 @@ struct saved_amount {
 /// The state of a save in its folder.
 struct opened_save {
   save_plan plan;
-  std::vector<bool> there; ///< by piece
+  std::vector<bool> there; ///< whether each piece is written
   bool whole = false;      ///< the save is complete, as one dataset
-  saved_amount amount;     ///< of all pieces that are written
+  saved_amount amount;     ///< the amount of all pieces that are written
 };
 
 /// The parameters of a save.
 struct save_terms {
-  std::string fingerprint; ///< of the graph
+  std::string fingerprint; ///< the fingerprint of the graph
   saved_compression compression = saved_compression::snappy;
-  uint32_t workers = 1; ///< number of workers that will write
+  uint32_t workers = 1; ///< the number of workers that will write
 };
 
 // The steps of a save. Any number of processes may take them, one after another or at the same
 // time, and may be killed at any point. Each piece is a saved dataset in a folder of its own; it
-// exists once a process has given its manifest its name, which only the first one can do. Errors
-// name files.
+// exists when a process has given its manifest its name, which only the first process can do.
+// Errors name files.
 
-/// Divides the dataset into pieces and writes the plan into the folder, which is made; or finds the
-/// plan of the same dataset in the folder. `already_exists`: it holds something else. `from`: the
-/// context for iterators; its splits and seed are not used.
+/// Divides the dataset into pieces and writes the plan into the folder, which is made; or reads the
+/// plan of the same dataset in the folder. `already_exists`: the folder contains something else.
+/// `from`: the context for iterators; its splits and seed are not used.
 result<opened_save> open_save(const std::string& folder, const dataset_ptr& graph,
                               const save_terms& terms, const iterator_context& from);
 
-/// Writes a piece, unless it is written already; returns its amount. An element that fails is the
-/// error. `failed_precondition`: the sources are not what they were for the plan, or a source ended
-/// early and an `ignore_errors` hides it. `most_file_bytes`: a file that has this many is followed
-/// by another one. @pre `number < plan.pieces()`
+/// Writes a piece, unless it is written already; returns its amount. If an element fails, its error
+/// is returned. `failed_precondition`: the sources have changed since the plan was made, or a
+/// source ended early and an `ignore_errors` hides that. `most_file_bytes`: when a file has this
+/// many bytes, a further file is begun. @pre `number < plan.pieces()`
 result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& graph,
                                  const save_plan& plan, uint64_t number, uint64_t most_file_bytes,
                                  const iterator_context& from);
@@ -54,15 +54,15 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
 /// `failed_precondition`: a piece is missing.
 result<saved_amount> finish_save(const std::string& folder, const save_plan& plan);
 
-/// The manifest of piece `number`; empty if it is not written. `failed_precondition`: a piece of
-/// another save, or of another number, is there.
+/// The manifest of piece `number`; empty if the piece is not written. `failed_precondition`: there
+/// is a piece of another save, or one of another number.
 result<std::optional<saved_manifest>> find_piece(const std::string& folder, const save_plan& plan,
                                                  uint64_t number);
 
-/// Notes in the folder that no plan could be made, unless the folder holds something.
+/// Writes a note into the folder that no plan could be made, unless the folder contains something.
 void note_failed_plan(const std::string& folder, const status& why);
 
-/// The plan with that id; `failed_precondition`: the folder has another one or none.
+/// The plan with that id; `failed_precondition`: the folder has another plan or none.
 result<save_plan> read_save_plan(const std::string& folder, uint64_t id);
 
 } // namespace headrace

@@ -11,13 +11,13 @@
 
 namespace headrace {
 
-/// Identifies a pass: what its elements depend on, besides the graph.
+/// Identifies a pass: the values on which its elements depend, in addition to the graph.
 struct pass_place {
   uint64_t seed = 0, repetition = 0, path = 0, iteration = 0;
   friend bool operator==(const pass_place&, const pass_place&) = default;
 };
 
-/// A pass whose elements are all kept.
+/// A pass all of whose elements are kept.
 struct kept_pass {
   pass_place from;
   position_ptr begin; ///< the position before the first element
@@ -32,12 +32,13 @@ struct kept_rows : kept_pass {
 /// Thread-safe.
 class memory_cache {
 public:
-  /// Null: no pass is complete yet.
+  /// The kept pass; null: no pass is complete yet.
   std::shared_ptr<const kept_rows> whole() const {
     std::lock_guard lock{mutex_};
     return rows_;
   }
-  /// If several passes run at the same time, the first one to end is kept.
+  /// Keeps a complete pass. If several passes run at the same time, the first one that ends is
+  /// kept.
   void publish(std::shared_ptr<const kept_rows> rows) {
     std::lock_guard lock{mutex_};
     if (!rows_)
@@ -53,7 +54,8 @@ private:
 /// and are freed with the run. Thread-safe.
 class run_caches {
 public:
-  /// `whole`: the cache is read where splits are not shared, see `place::whole`.
+  /// `whole`: the cache is at a place where splits are not shared with other runs, see
+  /// `place::whole`.
   std::shared_ptr<memory_cache> of(const dataset_node& node, bool whole) {
     std::lock_guard lock{mutex_};
     auto& known = caches_[{&node, whole}];

@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// Copies small blocks into fewer, larger ones, so that a kept row does not keep the block that it
-/// came in.
+/// Copies small blocks into fewer, larger ones, so that the block in which a kept row arrived can
+/// be freed.
 class row_packer {
 public:
   explicit row_packer(size_t bytes) : most_bytes_(bytes) {}

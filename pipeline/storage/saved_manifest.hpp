@@ -15,16 +15,16 @@ namespace headrace {
 /// The contents of a folder of saved elements. See schemas/saved.capnp.
 struct saved_manifest {
   struct record {
-    uint64_t offset = 0; ///< in the shard's file
+    uint64_t offset = 0; ///< the offset in the shard's file
     uint32_t rows = 0;
   };
   struct shard {
-    std::string file; ///< name in the folder, or in one of a piece: `pieces/<number>/<name>`
+    std::string file; ///< the name in the folder, or in that of a piece: `pieces/<number>/<name>`
     uint64_t bytes = 0;
     std::vector<record> blocks;
   };
 
-  uint64_t id = 0; ///< drawn when it was written
+  uint64_t id = 0; ///< drawn when the elements were written
   element_spec spec;
   saved_compression compression = saved_compression::none;
   std::vector<shard> shards;
@@ -33,12 +33,13 @@ struct saved_manifest {
   uint64_t blocks() const noexcept;
 };
 
-/// Empty if the folder holds no saved elements (yet). `data_loss` names a damaged file.
+/// The manifest of the folder; empty if the folder contains no saved elements (yet). `data_loss`
+/// names a damaged file.
 result<std::optional<saved_manifest>> find_saved(const std::string& folder);
-/// As `find_saved`, but `not_found` if there are none.
+/// As `find_saved`, but `not_found` if there are no saved elements.
 result<saved_manifest> read_saved(const std::string& folder);
-/// Makes `what` the contents of the folder, in one step. `replace`: replaces contents that are
-/// there; else these are `already_exists`.
+/// Makes `what` the contents of the folder, in one step. `replace`: earlier contents are replaced;
+/// otherwise they result in `already_exists`.
 status write_saved(const std::string& folder, const saved_manifest& what, bool replace = true);
 
 } // namespace headrace

@@ -12,14 +12,16 @@ namespace headrace {
 /// and the offset in it. Not thread-safe.
 class saved_reader {
 public:
-  /// `expected`: the spec of the elements; another one is `invalid_argument`.
+  /// `expected`: the spec of the elements; if they have another one, `invalid_argument` is
+  /// returned.
   static result<saved_reader> open(std::string folder, const element_spec& expected);
   saved_reader(std::string folder, saved_manifest manifest);
 
   const saved_manifest& manifest() const noexcept { return manifest_; }
   /// The number of blocks in all shards.
   uint64_t blocks() const noexcept { return firsts_.back(); }
-  /// The first block of a shard, and with `shard + 1` the end of its blocks. @pre `shard <= shards`
+  /// The number of the first block of a shard; for `shard + 1`, the end of the blocks of `shard`.
+  /// @pre `shard <= shards`
   uint64_t first_block(size_t shard) const noexcept { return firsts_[shard]; }
   uint32_t rows_of(uint64_t block) const noexcept;
   /// @pre `number < blocks()`
@@ -34,7 +36,7 @@ private:
 
   std::string folder_;
   saved_manifest manifest_;
-  std::vector<uint64_t> firsts_; ///< one more than shards
+  std::vector<uint64_t> firsts_; ///< one entry more than there are shards
   size_t open_shard_ = SIZE_MAX;
   std::unique_ptr<const detail::random_file> file_; ///< the file of the shard that was read last
 };

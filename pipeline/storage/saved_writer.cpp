@@ -142,11 +142,12 @@ private:
 
   std::string folder_;
   options how_;
-  const uint64_t number_ = random_id(); ///< of this writer; its files' names begin with it
-  detail::writing_mark mark_;           ///< removed after the files
+  /// The number of this writer, with which the names of its files begin.
+  const uint64_t number_ = random_id();
+  detail::writing_mark mark_; ///< removed after the files
   saved_manifest manifest_;
   std::map<uint64_t, open_shard> shards_;
-  std::vector<std::string> named_; ///< files that have their names and are in no manifest
+  std::vector<std::string> named_; ///< files that have their final names and are in no manifest
   status state_;
   uint64_t rows_ = 0, files_ = 0;
 };

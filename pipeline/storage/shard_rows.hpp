@@ -4,7 +4,8 @@
 
 namespace headrace::detail {
 
-/// Writes `rows`, row i into shard `shards[i]`. @pre an int64 scalar a row, no row failed
+/// Writes `rows`, row i into shard `shards[i]`. @pre `shards` has an int64 scalar for each row, and
+/// no row failed
 status write_sharded(saved_writer& to, const block& rows, const column& shards,
                      uint64_t& kernel_calls);
 

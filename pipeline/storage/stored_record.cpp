@@ -19,7 +19,8 @@ constexpr size_t aligned(size_t n) {
   return (n + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }
 
-/// The size in zlib's one-shot calls may have only 32 bits, so a record is compressed as a stream.
+/// The record is compressed as a stream, because the size in zlib's one-shot calls may have only 32
+/// bits.
 buffer gzip(const buffer& bytes) {
   constexpr int window_bits = 15, as_gzip = 16, memory_level = 8;
   z_stream state{};

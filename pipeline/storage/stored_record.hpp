@@ -10,9 +10,9 @@ namespace headrace::detail {
 /// `data_loss` names the file and the offset.
 result<buffer> read_stored_record(const random_file& from, uint64_t offset, uint64_t end);
 
-/// Rows as the data of a record, without their origins. @pre none of them failed
+/// Encodes rows as the data of a record, without their origins. @pre no row failed
 buffer encode_rows(const block& rows, saved_compression compression);
-/// Decodes `encode_rows`. The result fits `spec`.
+/// Decodes the data that `encode_rows` made. The result matches `spec`.
 result<block> decode_rows(const buffer& record, saved_compression compression,
                           const element_spec& spec);
 

@@ -56,7 +56,8 @@ result<writing_mark> writing_mark::make(const std::string& folder, uint64_t numb
   if (out.fd_ < 0)
     return file_error(path, "create", errno);
   out.path_ = path;
-  // On a file system without locks nothing counts as abandoned, as the test for a lock fails, too.
+  // On a file system without locks no files count as abandoned, because the test for a lock fails,
+  // too.
   ::flock(out.fd_, LOCK_EX);
   return out;
 }

@@ -7,13 +7,13 @@
 
 namespace headrace::detail {
 
-/// Marks that a process writes files of one number into a folder: a file `<number>.writing` with a
-/// lock on it, which ends with the process. So files of writers that were killed can be told from
-/// those of running writers.
+/// Marks that a process writes files with one number into a folder: a file `<number>.writing` with
+/// a lock on it, which ends with the process. So files of writers that were killed can be
+/// distinguished from those of running writers.
 class writing_mark {
 public:
   writing_mark() = default;
-  /// The beginning of the names of a number's files.
+  /// The beginning of the names of the files with that number.
   static std::string prefix(uint64_t number);
   /// Makes the mark. Errors name the file.
   static result<writing_mark> make(const std::string& folder, uint64_t number);

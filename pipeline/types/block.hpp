@@ -11,11 +11,11 @@ namespace headrace {
 /// descends from the split of the last one. Consecutive rows share one record: row `i` of the run
 /// descends from split `split + i * step`.
 struct origin {
-  uint32_t rows = 0;   ///< number of rows in this run
+  uint32_t rows = 0;   ///< the number of rows in this run
   uint32_t source = 0; ///< the source, in depth-first order of the graph
-  uint64_t pass = 0;   ///< how often the source was started before
+  uint64_t pass = 0;   ///< the number of earlier passes of the source
   uint64_t split = 0;  ///< the split of the first row
-  uint64_t step = 0;   ///< from one row's split to the next one's; modulo 2^64
+  uint64_t step = 0;   ///< the difference between the splits of one row and the next, modulo 2^64
   friend bool operator==(const origin&, const origin&) = default;
 };
 
@@ -24,28 +24,29 @@ void append_origin(std::vector<origin>& runs, const origin& run);
 /// Appends the origins of rows `[first, first + count)` of rows whose origins are `from`.
 void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, size_t first,
                     size_t count);
-/// The origin of one row. @pre `runs` cover it
+/// The origin of one row. @pre `runs` include the row
 origin origin_of(const std::vector<origin>& runs, size_t row);
 
-/// A failed row. The columns have values of the right spec there, which must not be read.
+/// The error of a failed row. The columns have values of the right spec at that row, which must not
+/// be read.
 struct row_error {
   uint32_t row = 0;
   status why;
 };
 
-/// Consecutive elements in columns: operators take and give blocks, links send them, caches hold
-/// them. Immutable once it was passed on; copies share the buffers. Every column has `rows` rows.
+/// Consecutive elements in columns: operators take and return blocks, links send them, caches keep
+/// them. Immutable after it was passed on; copies share the buffers. Every column has `rows` rows.
 struct block {
-  std::vector<column> columns; ///< one a component of the spec
+  std::vector<column> columns; ///< one for each component of the spec
   size_t rows = 0;
-  std::vector<row_error> errors; ///< ascending by row, at most one a row
-  std::vector<origin> origins;   ///< empty, or run lengths that sum to `rows`
+  std::vector<row_error> errors; ///< in ascending order of rows, at most one for each row
+  std::vector<origin> origins;   ///< empty, or runs whose lengths add up to `rows`
 
   /// Rows `[first, first + count)`; copies no values.
   block slice(size_t first, size_t count) const;
-  /// Bytes in all columns.
+  /// The bytes in all columns.
   size_t bytes() const noexcept;
-  /// The error at `row`, or null.
+  /// The error of the row; null if it did not fail.
   const status* error_at(size_t row) const noexcept;
   /// A block of one failed row of this spec, with zeros and empty strings.
   static block failed_row(const std::vector<tensor_spec>& specs, status why);

@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// A copy of the rows in buffers of their own, which hold nothing else.
+/// A copy of the rows in buffers of their own, which contain nothing else.
 block copy_of(const block& rows);
 
 } // namespace headrace

@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// Ok if the rows are of this spec; else `invalid_argument` names the column and its spec. Failed
+/// Ok if the rows have this spec; else `invalid_argument` names the column and its spec. Failed
 /// rows may have any shape.
 status fits(const block& rows, const std::vector<tensor_spec>& expected);
 

@@ -25,20 +25,22 @@ class column {
 public:
   column() = default;
 
-  /// `rows` tensors of shape `dims`, in place. @pre `values` holds them all; `type` is no string.
+  /// `rows` tensors of shape `dims`, stored in place. @pre `values` has all of their values; `type`
+  /// is not string
   static column dense(dtype type, shape dims, size_t rows, buffer values);
-  /// `rows` string tensors of shape `dims`. @pre `borders` holds `rows * elements(dims) + 1` int64.
+  /// `rows` string tensors of shape `dims`. @pre `borders` has `rows * elements(dims) + 1` int64
+  /// values
   static column strings(shape dims, size_t rows, buffer borders, buffer bytes,
                         int64_t byte_base = 0);
-  /// Rows of different shapes of one `rank`; numbers.
+  /// Rows of numbers, with different shapes of one `rank`.
   static column variable(dtype type, size_t rank, size_t rows, buffer values, buffer row_starts,
                          buffer row_dims);
-  /// Rows of different shapes of one `rank`; strings.
+  /// Rows of strings, with different shapes of one `rank`.
   static column variable_strings(size_t rank, size_t rows, buffer borders, buffer bytes,
                                  int64_t byte_base, buffer row_starts, buffer row_dims);
   /// Row i is a dataset, whose elements are the rows of `rows[i]`: tensors, or datasets again.
   static column nested(dtype type, std::vector<column> rows);
-  /// Convenience for scalars.
+  /// Makes a column of scalars.
   static column of_strings(std::span<const std::string_view> rows);
   template <plain_value T>
   static column of_scalars(std::span<const T> rows) {
@@ -55,9 +57,9 @@ public:
   size_t rank() const noexcept { return dense_ ? dims_.rank() : rank_; }
   /// The shape of every row. @pre `is_dense()`
   const shape& row_shape() const noexcept { return dims_; }
-  /// Values a row. @pre `is_dense()`
+  /// The number of values of a row. @pre `is_dense()`
   int64_t row_elements() const noexcept { return row_elements_; }
-  /// The shape of one row; works for both kinds.
+  /// The shape of one row; for dense and variable columns.
   shape shape_of(size_t row) const;
   /// Number of values (or strings) before row `row`; `first_value(rows())` is the total.
   int64_t first_value(size_t row) const noexcept {
@@ -66,7 +68,7 @@ public:
   }
   int64_t total_values() const noexcept { return first_value(rows_); }
 
-  /// All values in place. @pre not a string column of dtype `T`.
+  /// All values, which are stored in place. @pre the column has the dtype `T`, and not strings
   template <plain_value T>
   std::span<const T> values() const noexcept {
     assert(dtype_of<T> == type_);
@@ -80,7 +82,7 @@ public:
   }
   /// Rows `[first, first + count)`; copies nothing.
   column slice(size_t first, size_t count) const;
-  /// Bytes that the rows really occupy: values, borders, shapes.
+  /// The bytes that the rows occupy: values, borders, shapes.
   size_t bytes() const noexcept;
 
   // -- the parts, for kernels and codecs --------------------------------------
@@ -91,7 +93,7 @@ public:
   const buffer& row_dim_buffer() const noexcept { return row_dims_; }
   int64_t byte_base() const noexcept { return byte_base_; }
 
-  /// The same values under another shape of each row. @pre dense, same number of values
+  /// The same values with another shape of each row. @pre dense, same number of values
   column reshaped(shape dims, size_t rows) const;
 
 private:
@@ -104,7 +106,7 @@ private:
   int64_t byte_base_ = 0;
   buffer values_, borders_, row_starts_, row_dims_;
   std::shared_ptr<const std::vector<column>> nested_;
-  size_t first_nested_ = 0; ///< the first row's place there
+  size_t first_nested_ = 0; ///< the index of the first row in `nested_`
 };
 
 } // namespace headrace

@@ -9,17 +9,18 @@ namespace headrace {
 
 /// How workers compress blocks that they send to consumers.
 enum class compression : uint8_t {
-  /// The worker chooses: none on one host, else snappy if samples of the blocks compress well.
+  /// The worker chooses: no compression on one host, otherwise snappy if samples of the blocks
+  /// compress well.
   automatic,
   none,
   snappy,
 };
 
-/// All that this build knows.
+/// All values that this build defines.
 inline constexpr compression compressions[]{compression::automatic, compression::none,
                                             compression::snappy};
 
-/// As users write it: `auto`, `none` or `snappy`.
+/// The form that users write: `auto`, `none` or `snappy`.
 constexpr std::string_view to_string(compression x) noexcept {
   switch (x) {
   case compression::automatic: return "auto";
@@ -29,7 +30,7 @@ constexpr std::string_view to_string(compression x) noexcept {
   return "unknown";
 }
 
-/// The compression with that name. `invalid_argument` names the word and the known ones.
+/// The compression with that name. `invalid_argument` names the unknown word and the valid ones.
 result<compression> compression_of(std::string_view word);
 
 } // namespace headrace

@@ -11,7 +11,8 @@
 
 namespace headrace {
 
-/// The kinds of values that a tensor holds. Stored in graphs and sent on links: the numbers stay.
+/// The types of a tensor's values. The numbers are stored in graphs and sent on links, so they
+/// never change.
 enum class dtype : uint8_t {
   boolean = 1, ///< one byte, 0 or 1
   int8 = 2,
@@ -31,12 +32,12 @@ enum class dtype : uint8_t {
   string = 16, ///< bytes of any length
 };
 
-/// `int64`, `bool`, `string` ...
+/// The name: `int64`, `bool`, `string` and so on.
 std::string_view to_string(dtype type) noexcept;
-/// The inverse of to_string; names the known types if there is no such one.
+/// The inverse of to_string; the error for another name lists the valid ones.
 result<dtype> parse_dtype(std::string_view name);
 
-/// Bytes of one value; 0 for strings.
+/// The bytes of one value; 0 for strings.
 constexpr size_t size_of(dtype type) noexcept {
   switch (type) {
   case dtype::boolean:
@@ -99,7 +100,7 @@ HEADRACE_DTYPE(std::string_view, string);
 #undef HEADRACE_DTYPE
 } // namespace detail
 
-/// The dtype whose values are C++ `T`s.
+/// The dtype whose values have the C++ type `T`.
 template <class T>
 inline constexpr dtype dtype_of = detail::dtype_of_impl<T>::value;
 
@@ -107,7 +108,7 @@ template <class T>
 concept tensor_value = requires {
   detail::dtype_of_impl<T>::value;
 };
-/// A tensor value stored in place.
+/// The C++ type of tensor values that are stored in place.
 template <class T>
 concept plain_value = tensor_value<T> && dtype_of<T>
 != dtype::string;

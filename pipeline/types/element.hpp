@@ -36,7 +36,8 @@ public:
       not_scalar();
     return xs[0];
   }
-  /// String `index` in row-major order. Throws `error` if this is no string tensor or has fewer.
+  /// String `index` in row-major order. Throws `error` if this is not a string tensor or has fewer
+  /// strings.
   std::string_view string(size_t index = 0) const;
 
 private:
@@ -46,7 +47,7 @@ private:
   size_t row_;
 };
 
-/// One element: a light handle to a row of a shared block. Copies keep the block.
+/// One element: a light handle to a row of a shared block. Copies keep the block alive.
 class element {
 public:
   element() noexcept = default;
@@ -54,11 +55,12 @@ public:
           size_t row) noexcept
     : block_(std::move(rows)), spec_(std::move(spec)), row_(row) {}
 
-  /// Number of components: leaves of the element's structure.
+  /// The number of components: the leaves of the element's structure.
   size_t size() const noexcept { return block_->columns.size(); }
   /// Component `index`, depth first. @pre `index < size()`
   tensor_view operator[](size_t index) const noexcept { return {block_->columns[index], row_}; }
-  /// The component with that field name at the top level. Throws `error`, naming the fields.
+  /// The component with that field name at the top level. Throws `error` with the names of the
+  /// fields if there is none.
   tensor_view operator[](std::string_view name) const;
   const element_spec& spec() const noexcept { return *spec_; }
 
@@ -73,7 +75,8 @@ private:
   size_t row_ = 0;
 };
 
-/// For people: `7`, `[1, 2, 3]`, `(1, "a")`. Of a large tensor only the first values are shown.
+/// A text for users: `7`, `[1, 2, 3]`, `(1, "a")`. Of a large tensor only the first values are
+/// included.
 std::string to_string(const element& x);
 
 } // namespace headrace

@@ -7,14 +7,14 @@
 
 namespace headrace {
 
-/// How a file is compressed as a whole, which its reader must know.
+/// The compression of a whole file, which its reader must be given.
 enum class file_compression : uint8_t { none, gzip, zlib };
 
-/// All that this build knows.
+/// All values that this build defines.
 inline constexpr file_compression file_compressions[]{
   file_compression::none, file_compression::gzip, file_compression::zlib};
 
-/// As users write it: nothing, `GZIP` or `ZLIB`.
+/// The form that users write: an empty text, `GZIP` or `ZLIB`.
 constexpr std::string_view to_string(file_compression x) noexcept {
   switch (x) {
   case file_compression::none: return "";
@@ -24,7 +24,7 @@ constexpr std::string_view to_string(file_compression x) noexcept {
   return "unknown";
 }
 
-/// The compression with that name. `invalid_argument` names the word and the known ones.
+/// The compression with that name. `invalid_argument` names the unknown word and the valid ones.
 result<file_compression> file_compression_of(std::string_view word);
 
 } // namespace headrace

@@ -8,7 +8,7 @@ std::string to_string(const function_reference& x) {
   if (out.size() <= most_bytes)
     return out;
   auto end = most_bytes;
-  // Do not cut inside a UTF-8 character.
+  // The text is not cut inside a UTF-8 character.
   while (end != 0 && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) --end;
   out.resize(end);
   return out;

@@ -7,7 +7,8 @@ namespace headrace {
 /// A ragged tensor of an element: rows of different lengths. Valid as long as the element.
 class ragged_view {
 public:
-  /// Part `index` of the element, or the whole element. Throws `error` if it is no ragged tensor.
+  /// Part `index` of the element, or the whole element. Throws `error` if that is not a ragged
+  /// tensor.
   ragged_view(const element& at, size_t index);
   explicit ragged_view(const element& whole);
   /// The part with that name.
@@ -28,7 +29,7 @@ public:
 private:
   ragged_view(const element& at, const structure& layout, size_t first);
   const element* element_;
-  size_t first_; ///< index of the first leaf
+  size_t first_; ///< the index of the first leaf
   size_t axes_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Extents of a tensor: each known (>= 0) or `unknown`; the rank may be unknown too.
+/// The extents of a tensor: each is known (>= 0) or `unknown`; the rank may be unknown, too.
 class shape {
 public:
   static constexpr int64_t unknown = -1;
@@ -31,18 +31,18 @@ public:
   std::span<const int64_t> dims() const noexcept { return dims_; }
   int64_t operator[](size_t axis) const noexcept { return dims_[axis]; }
   bool is_scalar() const noexcept { return known_rank_ && dims_.empty(); }
-  /// All extents are known.
+  /// True if all extents are known.
   bool is_static() const noexcept;
-  /// Number of values, if `is_static()`.
+  /// The number of values, if `is_static()`.
   std::optional<int64_t> elements() const noexcept;
 
-  /// True if a value of shape `other` may stand where this shape is announced.
+  /// True if a value of shape `other` is allowed where this shape is declared.
   bool accepts(const shape& other) const noexcept;
   /// The most precise shape that accepts both.
   static shape join(const shape& a, const shape& b);
-  /// `extent` followed by these extents, as for the result of `batch`.
+  /// `extent` followed by the extents of this shape, as for the result of `batch`.
   shape with_leading(int64_t extent) const;
-  /// Without the first extent. @pre `!has_rank() || rank() > 0`
+  /// The shape without the first extent. @pre `!has_rank() || rank() > 0`
   shape without_leading() const;
 
   friend bool operator==(const shape&, const shape&) = default;
@@ -52,7 +52,7 @@ private:
   bool known_rank_ = true;
 };
 
-/// `[2, ?, 3]`; `[]` for a scalar; `<unknown>` without a rank.
+/// A text such as `[2, ?, 3]`; `[]` for a scalar; `<unknown>` without a rank.
 std::string to_string(const shape& x);
 
 } // namespace headrace

@@ -9,15 +9,16 @@ namespace headrace {
 
 /// How the workers of a service share a dataset.
 enum class sharding_policy : uint8_t {
-  off,          ///< every worker gives the whole dataset: as many copies as there are workers
-  dynamic,      ///< each element is given once: workers take splits of the sources as they go
+  off, ///< every worker gives the whole dataset: as many copies as there are workers
+  /// Each element is given once: the sources' splits are leased to workers as these read.
+  dynamic,
   file,         ///< static: each worker of a fixed list gives the elements of its own files
   data,         ///< static: each worker makes all elements and gives each n-th one
-  file_or_data, ///< static: `file` if there are enough files, else `data`
+  file_or_data, ///< static: as `file` if there are enough files, else as `data`
   hint,         ///< static: each worker gives its part where the graph has `shard(shard_hint, ...)`
 };
 
-/// All that this build knows.
+/// All values that this build defines.
 inline constexpr sharding_policy sharding_policies[]{
   sharding_policy::off,  sharding_policy::dynamic,      sharding_policy::file,
   sharding_policy::data, sharding_policy::file_or_data, sharding_policy::hint};
@@ -31,7 +32,7 @@ constexpr bool is_static(sharding_policy x) noexcept {
 /// A number of shards: `shard(shard_hint, ...)` stands for each worker's own part under `hint`.
 inline constexpr int64_t shard_hint = -1;
 
-/// As users write it: `off`, `dynamic`, `file`, `data`, `file_or_data` or `hint`.
+/// The form that users write: `off`, `dynamic`, `file`, `data`, `file_or_data` or `hint`.
 constexpr std::string_view to_string(sharding_policy x) noexcept {
   switch (x) {
   case sharding_policy::off: return "off";
@@ -44,7 +45,7 @@ constexpr std::string_view to_string(sharding_policy x) noexcept {
   return "unknown";
 }
 
-/// The policy with that name. `invalid_argument` names the word and the known ones.
+/// The policy with that name. `invalid_argument` names the unknown word and the valid ones.
 result<sharding_policy> sharding_policy_of(std::string_view word);
 
 } // namespace headrace

@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// The type of a tensor, as far as it is known before the tensor is made; or of a dataset of
-/// tensors, as `window` gives.
+/// The type of a tensor, as far as it is determined before the tensor is made; or of a dataset of
+/// tensors, such as `window` makes.
 struct tensor_spec {
   dtype type = dtype::int64;
   shape dims;
@@ -17,17 +17,17 @@ struct tensor_spec {
   uint8_t nesting = 0;
 
   bool is_dataset() const noexcept { return nesting != 0; }
-  /// True if a tensor announced as `other` may stand where this is announced.
+  /// True if a tensor with the spec `other` is allowed where this spec is declared.
   bool accepts(const tensor_spec& other) const noexcept {
     return type == other.type && nesting == other.nesting && dims.accepts(other.dims);
   }
   friend bool operator==(const tensor_spec&, const tensor_spec&) = default;
 };
-/// `int64[2, ?]`, `dataset(int64[2, ?])`
+/// A text such as `int64[2, ?]` or `dataset(int64[2, ?])`.
 std::string to_string(const tensor_spec& x);
 
-/// How an element's tensors are arranged: one tensor, a tuple of structures, named structures, or a
-/// ragged tensor. Leaves are numbered in depth-first order; named fields keep the order in which
+/// The arrangement of an element's tensors: one tensor, a tuple of structures, named structures, or
+/// a ragged tensor. Leaves are numbered in depth-first order; named fields keep the order in which
 /// they were given.
 class structure {
 public:
@@ -36,7 +36,7 @@ public:
   /// One leaf.
   structure() = default;
   static structure tuple(std::vector<structure> children);
-  /// @pre names are as many as children, and differ.
+  /// @pre there are as many names as children, and the names differ
   static structure named(std::vector<std::string> names, std::vector<structure> children);
   /// Rows of different lengths. Leaf `values` has the values of all rows, one after another; leaf
   /// `row_lengths` (int64) has the length of each row. With `axes` such axes, `row_lengths_1` has
@@ -47,13 +47,13 @@ public:
   bool is_leaf() const noexcept { return kind_ == kind::leaf; }
   bool is_ragged() const noexcept { return kind_ == kind::ragged; }
   const std::vector<structure>& children() const noexcept { return children_; }
-  /// Of `named` and `ragged`.
+  /// The names of the children of `named` and `ragged` structures.
   const std::vector<std::string>& names() const noexcept { return names_; }
-  /// Number of leaves.
+  /// The number of leaves.
   size_t leaves() const noexcept { return leaves_; }
-  /// The first leaf number of child `index`.
+  /// The number of the first leaf of child `index`.
   size_t first_leaf(size_t index) const noexcept;
-  /// Child of that name, or -1.
+  /// The index of the child with that name; -1 if there is none.
   int find(std::string_view name) const noexcept;
 
   friend bool operator==(const structure&, const structure&) = default;
@@ -68,7 +68,7 @@ private:
 /// The spec of a dataset's elements: a structure, and a tensor spec for each leaf ("component").
 struct element_spec {
   structure layout;
-  std::vector<tensor_spec> components; ///< `layout.leaves()` of them
+  std::vector<tensor_spec> components; ///< as many as `layout.leaves()`
 
   element_spec() = default;
   element_spec(tensor_spec single) : components{std::move(single)} {}
@@ -82,15 +82,15 @@ struct element_spec {
   bool accepts(const element_spec& other) const noexcept;
   friend bool operator==(const element_spec&, const element_spec&) = default;
 };
-/// `int64[]`, `(int64[], string[?])`, `{image: uint8[64], label: int64[]}`,
-/// `ragged(int64[?], int64[2])`
+/// A text such as `int64[]`, `(int64[], string[?])`, `{image: uint8[64], label: int64[]}` or
+/// `ragged(int64[?], int64[2])`.
 std::string to_string(const element_spec& x);
 
-/// True if one of the components is a dataset. Such elements can be taken apart only by operators
-/// like `flat_map`.
+/// True if one of the components is a dataset. The values of such elements can be read only by
+/// operators like `flat_map`.
 bool has_datasets(const element_spec& x) noexcept;
 
-/// A cardinality is a number of elements, or one of these.
+/// A cardinality is a number of elements, or one of these values.
 inline constexpr int64_t infinite_cardinality = -1;
 inline constexpr int64_t unknown_cardinality = -2;
 

@@ -11,14 +11,14 @@ namespace headrace {
 enum class target_workers : uint8_t {
   automatic, ///< chosen by the service
   any,       ///< all workers
-  local,     ///< the workers of its own process alone
+  local,     ///< only the workers in the client's own process
 };
 
-/// All that this build knows.
+/// All values that this build defines.
 inline constexpr target_workers all_target_workers[]{target_workers::automatic, target_workers::any,
                                                      target_workers::local};
 
-/// As users write it: `auto`, `any` or `local`.
+/// The form that users write: `auto`, `any` or `local`.
 constexpr std::string_view to_string(target_workers x) noexcept {
   switch (x) {
   case target_workers::automatic: return "auto";
@@ -28,7 +28,7 @@ constexpr std::string_view to_string(target_workers x) noexcept {
   return "unknown";
 }
 
-/// The value with that name. `invalid_argument` names the word and the known ones.
+/// The value with that name. `invalid_argument` names the unknown word and the valid ones.
 result<target_workers> target_workers_of(std::string_view word);
 
 } // namespace headrace

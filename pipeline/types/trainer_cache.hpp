@@ -11,31 +11,33 @@ namespace headrace {
 
 /// The terms on which all trainers that share a cross-trainer cache must agree.
 struct cache_terms {
-  /// When the cache is full: how long the others wait for a trainer that is behind, before it skips
-  /// elements. Unset: they never wait.
+  /// When the window is full: how long the others wait for a trainer that is behind, before it
+  /// skips elements. Unset: they never wait.
   std::optional<duration> wait;
-  /// Not zero: elements are given once this many trainers have come, and only to these. A finite
-  /// dataset needs it.
+  /// Not zero: elements are given when this number of trainers has joined, and only to these. A
+  /// finite dataset requires it.
   uint32_t expected_trainers = 0;
   friend bool operator==(const cache_terms&, const cache_terms&) = default;
 };
 
-/// Where a trainer begins if the cache does not know it.
+/// Where a trainer begins that is new to the cache.
 enum class cache_start : uint8_t {
   oldest, ///< the oldest element in the window
-  newest, ///< the first element that is made after the trainer has come
+  newest, ///< the first element that is made after the trainer has joined
 };
 
-/// How one trainer reads a job that it shares with others through a window of the newest elements.
+/// The settings with which one trainer reads a job that it shares with others through a window of
+/// the newest elements.
 struct trainer_cache {
-  /// Iterators with one id share one place in the elements, so that no element goes to two of them.
+  /// Iterators with the same id share one place in the window, so that no element goes to two of
+  /// them.
   std::string trainer_id;
   cache_terms terms;
   cache_start start = cache_start::oldest;
   friend bool operator==(const trainer_cache&, const trainer_cache&) = default;
 };
 
-/// Longer ids of trainers are refused.
+/// The longest id of a trainer; a longer one is refused.
 inline constexpr size_t longest_trainer_id = 256;
 
 } // namespace headrace

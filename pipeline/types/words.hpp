@@ -10,8 +10,8 @@
 
 namespace headrace::detail {
 
-/// The value among `known` whose `to_string` is `word`. `invalid_argument`: `word` is no `what`;
-/// the message lists the known words.
+/// The value among `known` whose `to_string` is `word`. `invalid_argument`: `word` is not a `what`;
+/// the message lists the valid words.
 template <class T>
 result<T> value_of_word(std::string_view what, std::string_view word, std::span<const T> known) {
   std::string right;

@@ -34,7 +34,7 @@ void check_shapes(const column& c, size_t index, size_t size, failed_batches& fa
   }
 }
 
-// The values of all batches are those of the rows, in the same order.
+// The values of all batches, which are those of the rows, in the same order.
 column same_values(const column& c, const shape& row, size_t batches) {
   if (c.is_string())
     return column::strings(row, batches, c.border_buffer(), c.value_buffer(), c.byte_base());
@@ -62,7 +62,7 @@ column variable_batches(const column& c, size_t size, const failed_batches& fail
   for (size_t b = 0; b < batches; ++b) {
     start[b] = c.first_value(b * size);
     const auto values = c.first_value((b + 1) * size) - start[b];
-    if (failed.at(b)) { // any shape with as many values
+    if (failed.at(b)) { // any shape with the same number of values
       *dim++ = values;
       for (size_t d = 0; d < rank; ++d) *dim++ = 1;
       continue;

@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-/// Which of some batches failed: the first error of each.
+/// The batches that failed, with the first error of each.
 class failed_batches {
 public:
   /// The batches with a failed row. @pre `size` divides `rows.rows`
@@ -23,11 +23,11 @@ private:
 };
 
 /// Makes one row of every `size` rows, along a new first axis; no values are copied. A batch with a
-/// failed row is a failed row with the first error; so is a batch whose rows have different shapes.
-/// A batch has the origin of its last row. @pre `size` divides `rows.rows`
+/// failed row becomes a failed row with the first error; so does a batch whose rows have different
+/// shapes. A batch has the origin of its last row. @pre `size` divides `rows.rows`
 block batch_rows(const block& rows, size_t size);
 
-/// Column `index` of these batches, as `batch_rows` makes it.
+/// Column `index` of these batches, in the form in which `batch_rows` makes it.
 column batch_column(const column& rows, size_t index, size_t size, failed_batches& failed);
 
 /// The result of `batch_rows` without its columns: the number of batches, errors and origins.

@@ -6,13 +6,13 @@
 
 namespace headrace::detail {
 
-/// A size that is known as an iterator begins.
+/// The size of batches, which is determined before the first row is read.
 struct batch_size {
   size_t rows;
   bool drop_remainder;
 };
 
-/// The size at that place; an error if it is no size of batches.
+/// The size for that place; an error if it is not a valid size of batches.
 inline result<batch_size> size_at(engine& shared, const dataset_ptr& node, const place& at,
                                   const batch_parameters& how) {
   HEADRACE_ASSIGN(const auto rows, shared.number_of(node, at, how.rows));
@@ -29,10 +29,11 @@ opened open_batches(engine& shared, const dataset_ptr& node, const place& at) {
     std::make_unique<Iterator>(shared, *node, size, std::move(input))};
 }
 
-/// The rows of a batch for `piece_facts::rows_together`; 0: they differ.
+/// The number of rows of a batch, for `piece_facts::rows_together`; 0: the number differs between
+/// batches.
 inline int64_t known_rows(const batch_parameters& how) { return how.rows.value_or(0); }
 
-/// The base of operators that make one row of every few rows of their input.
+/// The base of operators that make one row of several consecutive rows of their input.
 class batch_iterator : public operator_iterator {
 public:
   batch_iterator(engine& shared, const dataset_node& node, batch_size size,
@@ -40,7 +41,7 @@ public:
     : operator_iterator(shared, node), rows_(std::move(input), size.rows, size.drop_remainder) {}
 
 protected:
-  /// Makes a row of every `size` rows.
+  /// Makes one row of every `size` rows.
   virtual block batched(const block& rows, size_t size) = 0;
 
 private:

@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-// Larger batches are made of blocks of this size.
+// Batches that are larger than this are made of several blocks of this size.
 constexpr size_t most_bytes = size_t{1} << 30;
 
 } // namespace
@@ -19,7 +19,7 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
     return std::nullopt;
   if (held < size_)
     return batches{take(held, kernel_calls), held};
-  // Complete batches are used in place if the next rows lie in one block; a batch that does not is
+  // Complete batches are used in place if their rows lie in one block; a batch whose rows do not is
   // copied.
   const auto front = held_.front().rows;
   auto count = front / size_;
@@ -28,10 +28,10 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
   return batches{take(std::min(count, wanted.rows) * size_, kernel_calls), size_};
 }
 
-// One batch must be complete, however large; there are several only if they are small.
+// One batch must be complete, whatever its size; several are returned only if they are small.
 size_t held_batches::batches_in(size_t bytes) const {
   if (bytes == SIZE_MAX)
-    return bytes; // no bound
+    return bytes; // there is no bound
   return row_bytes_ == 0 ? 1 : std::max<size_t>(1, bytes / (row_bytes_ * size_));
 }
 

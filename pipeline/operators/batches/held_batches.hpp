@@ -4,11 +4,12 @@
 
 namespace headrace::detail {
 
-/// The rows of an input, grouped into batches: they are read as they are needed, and kept until
-/// they are given.
+/// The rows of an input, grouped into batches: they are read when they are needed, and kept until
+/// they are returned.
 class held_batches {
 public:
-  /// `size`: rows of a batch. `drop_remainder`: a smaller batch at the end is left out.
+  /// `size`: the number of rows of a batch. `drop_remainder`: a smaller batch at the end is left
+  /// out.
   held_batches(std::unique_ptr<iterator> input, size_t size, bool drop_remainder)
     : held_(std::move(input)), size_(size), drop_remainder_(drop_remainder) {}
 
@@ -21,7 +22,7 @@ public:
   /// then, at most `wanted`. At the end it returns a smaller batch, then nullopt.
   std::optional<batches> next(const limits& wanted, uint64_t& kernel_calls);
 
-  /// Where to continue so that the held rows are read again.
+  /// The point at which to continue so that the held rows are read again.
   resume_point point() const { return held_.point(); }
   status restore(position_reader& from) { return held_.restore(from); }
 
@@ -33,7 +34,7 @@ private:
   held_pieces held_;
   const size_t size_;
   const bool drop_remainder_;
-  size_t row_bytes_ = 0; ///< of the last block of the input
+  size_t row_bytes_ = 0; ///< the bytes of a row in the last block of the input
 };
 
 } // namespace headrace::detail

@@ -18,7 +18,7 @@ void put_bytes(position& to, const std::byte* data, size_t size) {
   }
 }
 
-// It grows with the bytes that are read, so that a wrong size costs nothing.
+// The buffer grows with the bytes that are read, so that a wrong size takes no memory.
 std::optional<buffer> read_bytes(position_reader& from, uint64_t size) {
   buffer_builder out;
   for (uint64_t i = 0; i < size; i += word_bytes) {

@@ -13,7 +13,7 @@ result<shape> padded_shape(const column& rows, size_t first, size_t last, const 
                            size_t component) {
   std::vector<int64_t> out(to.spec.dims.dims().begin(), to.spec.dims.dims().end());
   if (rows.is_dense())
-    last = first + 1; // all rows have one shape
+    last = first + 1; // all rows have the same shape, so the first one suffices
   for (auto row = first; row < last; ++row) {
     const auto dims = rows.shape_of(row);
     if (dims.rank() != out.size())
@@ -71,9 +71,9 @@ private:
   int64_t from_ = 0;
 };
 
-/// The shapes of batches, and where the values of each begin.
+/// The shapes of batches, and the offset of the values of each.
 struct batch_layout {
-  size_t size;                 ///< rows of each
+  size_t size;                 ///< the number of rows of each batch
   std::vector<shape> wholes{}; ///< the shapes to which rows are padded
   std::vector<int64_t> starts{0};
   bool alike = true;
@@ -137,7 +137,7 @@ void place_rows(const column& rows, const batch_layout& to, const failed_batches
 /// The values of all batches as a column.
 struct column_parts {
   buffer values;
-  buffer borders{}; ///< of strings
+  buffer borders{}; ///< the borders of strings
 };
 column make_column(dtype type, const batch_layout& of, column_parts parts) {
   const bool text = type == dtype::string;

@@ -13,8 +13,8 @@ int64_t product(std::span<const int64_t> extents) {
   return out;
 }
 
-/// Rows of one rank, of which only the first extent differs; dense if it does not. `starts`: where
-/// the values of each row begin, and the end of the last one.
+/// Rows of one rank that differ only in their first extent; dense if they do not differ. `starts`:
+/// the offset of the values of each row, and the end of the last row.
 class growing_rows {
 public:
   explicit growing_rows(int64_t first) { starts_.push_back(first); }
@@ -48,7 +48,7 @@ private:
   buffer_builder starts_, dims_;
 };
 
-/// For each batch the lengths of its rows along `axis`, row after row, including those of inner
+/// For each batch the lengths of its rows along `axis`, one after another, including those of inner
 /// rows.
 column lengths_along(const column& rows, size_t size, size_t axis, const failed_batches& failed) {
   buffer_builder all;
@@ -85,7 +85,7 @@ column all_values(const column& rows, size_t size, const shape& inner,
     int64_t parts = 0;
     if (part != 0 && values % part == 0)
       parts = values / part;
-    else if (failed.at(b)) { // any shape with as many values
+    else if (failed.at(b)) { // any shape with the same number of values
       std::vector<int64_t> dims(inner.rank() + 1, 1);
       dims[0] = values;
       out.add(end, std::move(dims));

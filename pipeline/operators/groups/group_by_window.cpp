@@ -13,7 +13,8 @@ int64_t number_at(const block& rows, size_t column, size_t row) {
   return rows.columns[column].values<int64_t>()[row];
 }
 
-/// The input's rows are (key, element) or (key, size, element). A failed row is given at its place.
+/// The rows of the input are (key, element) or (key, size, element). A failed row is returned at
+/// its place.
 class groups_iterator final : public operator_iterator {
 public:
   groups_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -39,8 +40,8 @@ protected:
     input_.release_before(groups_.empty() ? reached() : groups_.oldest());
     return join(rest);
   }
-  // Saves: numbers: how many rows to read again, from the oldest held row on; then the groups. Then
-  // a point of the input: that oldest row.
+  // Saves as numbers: the number of rows to read again, from the oldest held row on, and the
+  // groups; then the point of the input at that row.
   void save_to(position& to) const override {
     const auto oldest = groups_.empty() ? reached() : groups_.oldest();
     to.numbers.push_back(reached() - oldest);
@@ -61,7 +62,7 @@ protected:
       for (auto& [key, runs] : by_key(*in))
         if (auto at = wanted.find(key); at != wanted.end()) {
           put_rows(*in, key, runs, first);
-          groups_.keep_last(key, at->second); // the others were given
+          groups_.keep_last(key, at->second); // the other rows were returned
         }
     }
     for (const auto& [key, rows] : wanted)
@@ -71,15 +72,15 @@ protected:
   }
 
 private:
-  /// 0: a column of the input says it.
+  /// 0: a column of the input contains the size.
   int64_t window_size() const { return node_.as<group_parameters>().size; }
   size_t leading() const { return window_size() == 0 ? 2 : 1; }
 
-  // The number of the row that is put into a group next.
+  // The number of the next row that is put into a group.
   uint64_t reached() const { return input_.rows() - (in_.rows - next_); }
 
-  // Makes sure that there is a row. Reads as many rows as are estimated to give the wanted ones, by
-  // the groups so far; the surplus waits in `in_`.
+  // Ensures that there is a row. Reads the estimated number of rows that results in the wanted
+  // ones, based on the groups so far; surplus rows stay in `in_`.
   bool fill(const limits& wanted) {
     if (next_ < in_.rows)
       return true;
@@ -114,11 +115,12 @@ private:
     groups_.put(key, elements(in), runs, first, kernel_calls_);
   }
 
-  // Puts rows of `in_` into their groups until that gives `most` rows, and returns these, in order.
+  // Puts rows of `in_` into their groups until `most` rows are complete, and returns these, in
+  // order.
   std::vector<block> take(size_t most) {
     std::vector<block> out;
     std::map<int64_t, std::vector<row_run>> fresh; // rows that are in no group yet
-    std::map<int64_t, uint64_t> rows;              // by key: all rows in its group
+    std::map<int64_t, uint64_t> rows;              // by key: the number of rows in its group
     const auto& in = in_;
     const auto first = input_.rows() - in.rows;
     for (; next_ < in.rows && out.size() < most; ++next_) {
@@ -176,7 +178,7 @@ private:
   held_input input_;
   block in_; ///< the rows that were read last; those from `next_` on are in no group yet
   size_t next_ = 0;
-  uint64_t given_ = 0; ///< rows
+  uint64_t given_ = 0; ///< the number of rows that were returned
   open_groups groups_;
   bool ended_ = false;
 };

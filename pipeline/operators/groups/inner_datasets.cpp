@@ -69,8 +69,8 @@ inner_dataset inner_datasets::next() {
   }
   place inside;
   inside.path = mix(mix(at_.path, 0xf17), out.row);
-  // If splits are shared out, another run has a row with the same number, and must draw other
-  // numbers.
+  // If splits are shared with other runs, another run has a row with the same number, which must
+  // have other random numbers.
   if (!out.from.empty()) {
     const auto& from = out.from.front();
     inside.path = mix(mix(mix(inside.path, from.source), from.pass), from.split);

@@ -5,16 +5,16 @@
 
 namespace headrace::detail {
 
-/// One row of the input of a function that gives datasets, with its dataset.
+/// One row of the input of a function that makes datasets, with its dataset.
 struct inner_dataset {
   std::unique_ptr<iterator> rows; ///< null: `failed` has the error
   status failed;
-  std::vector<origin> from; ///< the origin of the row; empty or one
+  std::vector<origin> from; ///< the origin of the row; empty, or one
   uint64_t row = 0;         ///< the number of the row
 };
 
-/// Gives the datasets that a function makes of the rows of an input. The arguments of their sources
-/// are evaluated for whole blocks of rows.
+/// The datasets that a function makes of the rows of an input. The arguments of their sources are
+/// evaluated for whole blocks of rows.
 class inner_datasets {
 public:
   inner_datasets(engine& shared, const dataset_node& node, const place& at,
@@ -25,18 +25,18 @@ public:
   /// The next row's dataset. @pre `fill` returned true
   inner_dataset next();
 
-  /// The number of the row whose dataset comes next.
+  /// The number of the row whose dataset is next.
   uint64_t row() const noexcept { return row_; }
   /// Rows before `row` need not be read again.
   void release_before(uint64_t row) noexcept { input_.release_before(row - first_); }
-  /// Appends the point from which the datasets from `row` on can be made again. @pre `row` was not
-  /// released
+  /// Appends the point from which the datasets of `row` and later rows can be made again. @pre
+  /// `row` was not released
   void save_to(position& to, uint64_t row) const;
   status restore(position_reader& from);
-  /// Drops rows until `row` comes next. `data_loss` if there are fewer rows.
+  /// Drops rows until `row` is next. `data_loss` if there are fewer rows.
   status skip_to(uint64_t row, uint64_t& kernel_calls);
-  /// The dataset of a later row; those of earlier rows are not made. `data_loss` if there is no
-  /// such row.
+  /// The dataset of a later row; those of the rows before it are not made. `data_loss` if there is
+  /// no such row.
   result<inner_dataset> next_of(uint64_t row, uint64_t& kernel_calls);
 
 private:
@@ -56,8 +56,8 @@ private:
   std::vector<source> sources_;
   block rows_;
   size_t next_ = 0;
-  uint64_t row_ = 0;   ///< number of row `next_`
-  uint64_t first_ = 0; ///< number of the first row that `input_` gave
+  uint64_t row_ = 0;   ///< the number of row `next_`
+  uint64_t first_ = 0; ///< the number of the first row that `input_` has returned
 };
 
 /// Gives every row of `rows` the origin `from` (or none).

@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The rows, copied if they are few, so that the block need not be kept for them.
+/// The rows, copied if they are few, so that the block can be freed.
 block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kernel_calls) {
   const block* piece = &in;
   auto out = gather_rows({&piece, 1}, runs, kernel_calls);
@@ -19,7 +19,8 @@ block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kern
   return out;
 }
 
-/// Keys and rows of both; for a key in both the later one holds. `all`: closed groups are left out.
+/// The keys and rows of both lists; for a key in both, those of the later list. `all`: closed
+/// groups are left out.
 position_ptr merged(const position& earlier, const position& later, bool all) {
   auto out = std::make_shared<position>();
   out->op = dataset_op::group_by_window;
@@ -96,7 +97,7 @@ void open_groups::changed(int64_t key) {
   if (saved_.empty())
     return;
   changed_.insert(key);
-  // Positions are not saved any more, so changes need not be recorded.
+  // No positions are being saved, so changes need not be recorded.
   if (changed_.size() > groups_.size() + 1024) {
     saved_.clear();
     changed_.clear();

@@ -34,7 +34,7 @@ protected:
       return std::nullopt;
     return windows_of(1, (held - 1) / stride_ + 1);
   }
-  // Saves: numbers: rows to skip; then a point of the input: the first held row.
+  // Saves as numbers: the rows to skip; then the point of the input at the first held row.
   void save_to(position& to) const override {
     to.numbers = {skip_};
     put(to, rows_.point());
@@ -49,7 +49,7 @@ private:
   block windows_of(size_t windows, size_t size) {
     std::vector<row_run> runs;
     std::vector<row_range> ranges;
-    if (stride_ == 1 && shift_ <= size_) { // windows share the rows that they have in common
+    if (stride_ == 1 && shift_ <= size_) { // overlapping windows share their rows
       for (size_t i = 0; i < (windows - 1) * shift_ + size; ++i) rows_.append(runs, i);
       for (size_t w = 0; w < windows; ++w) ranges.push_back({w * shift_, size});
     } else {
@@ -86,8 +86,8 @@ private:
 
   held_pieces rows_;
   const size_t size_, shift_, stride_;
-  const size_t span_; ///< from the first row of a window to its last one
-  size_t skip_ = 0;   ///< rows before the next window that are not read yet
+  const size_t span_; ///< the distance from the first row of a window to its last one
+  size_t skip_ = 0;   ///< the number of rows before the next window that are not read yet
 };
 
 void encode_window(const dataset_node& node, node_writer& to) {

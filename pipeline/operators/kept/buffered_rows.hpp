@@ -6,22 +6,24 @@
 
 namespace headrace::detail {
 
-/// Records, for the rows in a buffer, which leave it in any order, from where the input must be
-/// read again to get them back. Rows of neighbouring blocks share a mark, so that there are few
+/// Records, for the rows in a buffer, which leave it in any order, the points from which the input
+/// can be read again to get them. Rows of neighbouring blocks share a mark, so that there are few
 /// marks.
 class held_rows {
 public:
   struct mark {
-    position_ptr at;      ///< position of the input
-    uint64_t row = 0;     ///< rows of the input that were read before
-    uint64_t entered = 0; ///< rows that had entered the buffer before
-    uint32_t held = 0; ///< rows that entered after this mark and before the next, and have not left
+    position_ptr at;      ///< the position of the input
+    uint64_t row = 0;     ///< the number of rows of the input that were read before
+    uint64_t entered = 0; ///< the number of rows that had entered the buffer before
+    /// The number of rows that entered between this mark and the next one and are still in the
+    /// buffer.
+    uint32_t held = 0;
   };
 
   /// `size`: the capacity of the buffer.
   explicit held_rows(uint64_t size) : gap_(std::max<uint64_t>(1, size / 64)) {}
 
-  /// True if a mark is due before the input's row number `row`.
+  /// True if a mark must be added before the input's row number `row`.
   bool wants_mark(uint64_t row) const noexcept {
     return marks_.empty() || (row - marks_.back().row >= gap_ && marks_.size() < UINT16_MAX);
   }
@@ -29,12 +31,12 @@ public:
     marks_.push_back(std::move(m));
     drop_unused();
   }
-  /// A row entered, at the last place. @pre there is a mark
+  /// A row entered the buffer, at the last place. @pre there is a mark
   void put() {
     ++marks_.back().held;
     of_.push_back(static_cast<uint16_t>(base_ + marks_.size() - 1));
   }
-  /// The row at a place left; the row at the last place takes its place.
+  /// The row at a place left the buffer; the row at the last place takes its place.
   void give(size_t place) {
     const auto which = static_cast<uint16_t>(of_[place] - base_);
     of_[place] = of_.back();
@@ -64,7 +66,7 @@ private:
   uint64_t gap_; ///< the least number of rows between marks
   std::deque<mark> marks_;
   uint16_t base_ = 0;        ///< the number of the first mark, modulo 2^16
-  std::vector<uint16_t> of_; ///< by place: the number of the row's mark
+  std::vector<uint16_t> of_; ///< by place: the number of the mark of the row
 };
 
 } // namespace headrace::detail

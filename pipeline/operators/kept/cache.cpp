@@ -11,7 +11,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Gives the kept elements, or those of its input, which it keeps.
+/// Returns the kept elements; or those of its input, which it keeps.
 class cache_iterator final : public operator_iterator {
 public:
   cache_iterator(engine& shared, dataset_ptr node, place at, std::string folder,
@@ -45,10 +45,10 @@ protected:
     return in;
   }
 
-  // Saves: numbers: which of the two is read; for a saved pass its id, block and row; otherwise the
-  // pass and, unless it is only passed on, the number of rows given. Parts: the position at the
-  // beginning of that pass, or the present one, or that of the reader of a saved pass, of which the
-  // number is the id; before the first pass the caches below.
+  // Saves as numbers: which of the two is read; for a saved pass its id, the block and the row;
+  // otherwise the pass and, unless it is only passed on, the number of returned rows. Parts: the
+  // position at the beginning of that pass, or the present one, or, for a saved pass whose id is
+  // the number, that of its reader; before the first pass, the caches below.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -67,7 +67,7 @@ protected:
       to.numbers = {saved_pass_by_reader, read_id_};
       to.parts = {read_by_->save()};
     } else if (!input_) {
-      // As soon as a pass is kept, by any iterator, it is known what this one will give.
+      // As soon as a pass is kept, by any iterator, this iterator returns that pass.
       if (const auto kept = pass_to_give()) {
         whole(kept->from, 0, kept->begin);
       } else {
@@ -157,7 +157,8 @@ private:
     return at_.in_function() ? status{} : open_sink();
   }
 
-  /// Continues a pass at its row number `rows`: from memory if it is kept, else from the input.
+  /// Continues a pass at its row number `rows`: from memory if the pass is kept, else from the
+  /// input.
   status go_on(const kept_pass& pass, uint64_t rows) {
     if (const auto whole = memory_ ? memory_->whole() : nullptr;
         whole && whole->from == pass.from) {
@@ -193,7 +194,7 @@ private:
     const auto& run = engine_.context();
     auto* by = &engine_;
     if (pass.seed != run.seed || pass.repetition != run.repetition) {
-      // The pass is of an earlier iteration, which drew other numbers.
+      // The pass belongs to an earlier iteration, which had other random numbers.
       as_then_ = std::make_unique<earlier_run>(run, engine_.options());
       as_then_->context.seed = pass.seed;
       as_then_->context.repetition = pass.repetition;
@@ -218,7 +219,7 @@ private:
 
   status keep(const block& rows) {
     given_ += rows.rows;
-    // A pass with a failed row is not kept, so the next one tries again.
+    // A pass with a failed row is not kept, so the next iteration keeps its pass if it can.
     if (!rows.errors.empty())
       sink_.reset();
     return sink_ ? sink_->keep(rows, kernel_calls_) : status{};
@@ -244,19 +245,20 @@ private:
   std::shared_ptr<const compiled_function> shard_of_; ///< may be null
   std::shared_ptr<memory_cache> memory_;              ///< null: kept in a folder
   const unopened_caches below_;
-  // Set while a kept pass is read.
+  // Set while a kept pass is being read.
   std::optional<kept_cursor> kept_;
   std::optional<saved_cursor> saved_;
-  std::unique_ptr<iterator> read_by_;    ///< the second input, which reads it
-  uint64_t read_id_ = 0;                 ///< the id of what that reads
+  std::unique_ptr<iterator> read_by_;    ///< the second input, which reads a saved pass
+  uint64_t read_id_ = 0;                 ///< the id of the saved pass that `read_by_` reads
   std::unique_ptr<earlier_run> as_then_; ///< outlives the input
   std::unique_ptr<iterator> input_;
-  // The pass of the input.
+  // The present pass of the input.
   pass_place pass_;
   position_ptr begin_;
   uint64_t given_ = 0;
-  std::unique_ptr<pass_sink> sink_; ///< null: the elements are not kept, or all of them are
-  bool published_ = false;          ///< all elements are, in memory
+  /// Null: the elements are not kept, or all of them are kept already.
+  std::unique_ptr<pass_sink> sink_;
+  bool published_ = false; ///< all elements are published in memory
 };
 
 opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {

@@ -6,10 +6,10 @@
 #include "headrace/pipeline/storage/saved_reader.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
 
-/// Where the elements of a pass are kept, and how they are read again.
+/// The places where the elements of a pass are kept, and the ways in which they are read again.
 namespace headrace::detail {
 
-/// Takes the rows of a pass. If it is destroyed before `finish`, they are dropped.
+/// Keeps the rows of a pass. If it is destroyed before `finish`, the rows are dropped.
 class pass_sink {
 public:
   virtual ~pass_sink() = default;
@@ -21,7 +21,7 @@ public:
 
 class memory_sink final : public pass_sink {
 public:
-  /// `most_bytes` 0: unbounded.
+  /// `most_bytes`: the bound in bytes; 0: unlimited.
   memory_sink(std::shared_ptr<memory_cache> to, const pass_place& pass, position_ptr begin,
               size_t most_bytes);
   status keep(const block& rows, uint64_t& kernel_calls) override;
@@ -36,7 +36,7 @@ private:
 
 class folder_sink final : public pass_sink {
 public:
-  /// `shard_of`: null for one shard.
+  /// `shard_of`: the function for the shard of a row; null: there is one shard.
   folder_sink(std::unique_ptr<saved_writer> to, std::shared_ptr<const compiled_function> shard_of)
     : to_(std::move(to)), shard_of_(std::move(shard_of)) {}
   status keep(const block& rows, uint64_t& kernel_calls) override;
@@ -71,12 +71,12 @@ public:
   uint64_t block() const noexcept { return block_; }
   uint64_t row() const noexcept { return row_; }
   result<std::optional<headrace::block>> next(const limits& wanted);
-  /// `data_loss` if the saved rows are not those of the position.
+  /// `data_loss` if the saved rows are not those to which the position belongs.
   status go_to(uint64_t id, uint64_t block, uint64_t row);
 
 private:
   saved_reader from_;
-  uint64_t block_ = 0; ///< the block of row `row_`
+  uint64_t block_ = 0; ///< the block that contains row `row_`
   uint64_t row_ = 0;
   std::optional<headrace::block> held_; ///< that block, if it was read
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t most_packed_bytes = 256;
 
-/// The origins of single rows, by the places of a reservoir.
+/// The origins of single rows, by their places in a reservoir.
 class slot_origins {
 public:
   void set_input(const block& in) {
@@ -135,7 +135,7 @@ public:
 private:
   struct lane {
     tensor_spec spec;
-    size_t width; ///< bytes a row
+    size_t width; ///< the bytes of a row
     std::vector<std::byte> slots = {};
     mutable_buffer out = {};
   };
@@ -234,7 +234,7 @@ private:
 
   std::shared_ptr<const block> input_;
   std::vector<reference> slots_, given_;
-  size_t since_ = 0; ///< rows that were put in since the last compaction
+  size_t since_ = 0; ///< the number of rows that were put in since the last compaction
 };
 
 } // namespace

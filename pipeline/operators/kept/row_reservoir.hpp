@@ -13,7 +13,7 @@ public:
   virtual ~row_reservoir() = default;
   /// Begins a block of at most `rows` rows.
   virtual void start(size_t rows) = 0;
-  /// Sets the block whose rows `put` and `pass` take; it must live until the next call.
+  /// Sets the block from which `put` and `pass` take rows; it must live until the next call.
   virtual void set_input(const block& in) = 0;
   /// Moves a row of the input into the buffer. @pre it did not fail
   virtual void put(size_t row) = 0;
@@ -21,12 +21,12 @@ public:
   virtual void pass(size_t row) = 0;
   /// Moves the row at place `index` into the block. @pre `index < held()`
   virtual void give(size_t index) = 0;
-  /// A hint that the row at place `index` is likely to be given soon.
+  /// A hint that the row at place `index` is likely to be moved soon.
   virtual void prefetch(size_t index) const = 0;
-  /// The block of the rows that were given since `start`.
+  /// The block of the rows that were moved into it since `start`.
   virtual block finish(uint64_t& kernel_calls) = 0;
 
-  /// Permutes the rows: place i gets the row of place `from[i]`. @pre a permutation
+  /// Permutes the rows: place i gets the row of place `from[i]`. @pre `from` is a permutation
   virtual void arrange(const std::vector<uint32_t>& from) = 0;
 
   size_t held() const noexcept { return held_; }
@@ -35,8 +35,8 @@ protected:
   size_t held_ = 0;
 };
 
-/// Copies small rows of known size into storage of its own. Of other rows it keeps the blocks;
-/// their rows are little more than twice those that it holds.
+/// Copies small rows of fixed size into storage of its own. For other rows it keeps their blocks,
+/// which contain little more than twice as many rows as the reservoir.
 std::unique_ptr<row_reservoir> make_row_reservoir(const std::vector<tensor_spec>& specs);
 
 } // namespace headrace::detail

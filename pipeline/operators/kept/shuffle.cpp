@@ -13,11 +13,12 @@ namespace headrace::detail {
 
 namespace {
 
-/// A buffer of this size does not stay in the processor's caches.
+/// A buffer of this size or more does not stay in the processor's caches.
 constexpr size_t many_rows = 1 << 14;
 
-/// Fills a buffer of n rows; each row that leaves it is a random one, and its place goes to the
-/// next row of the input. Failed rows do not enter the buffer: they are given where they came in.
+/// Fills a buffer of n rows. Each row that leaves it is a random one, whose place is taken by the
+/// next row of the input. Failed rows do not enter the buffer: they are returned at the place at
+/// which they arrived.
 class shuffle_iterator final : public operator_iterator {
 public:
   shuffle_iterator(engine& shared, const dataset_node& node, const place& at, size_t size,
@@ -40,7 +41,8 @@ protected:
         continue;
       }
       if (at_ == in_.rows && !ended_) {
-        // Each given row makes room for one: reads as many as can be needed, and no more.
+        // Each returned row makes room for one: the number of rows to read is the largest that can
+        // be needed.
         read({size_ - rows_->held() + (wanted.rows - given - 1), wanted.bytes});
       }
       if (!ended_) {
@@ -56,9 +58,9 @@ protected:
       return std::nullopt;
     return rows_->finish(kernel_calls_);
   }
-  // Saves: numbers: rows that left the buffer, rows that entered it, rows of the input that were
-  // used since the position in the part, and rows that had entered at that position. Which rows the
-  // buffer holds follows from the choices; they are read again.
+  // Saves as numbers: the rows that left the buffer, the rows that entered it, the rows of the
+  // input that were used since the position in the part, and the rows that had entered at that
+  // position. The rows in the buffer follow from the random choices; they are read again.
   void save_to(position& to) const override {
     if (rows_->held() == 0 && at_ == in_.rows) {
       to.numbers = {drawn_, entered_, 0, entered_};
@@ -94,7 +96,7 @@ protected:
   }
 
 private:
-  // Reads `rows` rows and keeps those with the given numbers. False: some are missing.
+  // Reads `rows` rows and keeps those with the given numbers. False: some of these are missing.
   bool read_again(uint64_t rows, const std::vector<uint64_t>& numbers,
                   const std::vector<uint32_t>& order) {
     constexpr uint64_t most = 4096;
@@ -131,7 +133,7 @@ private:
   }
 
   void give() {
-    // While the buffer is full the next places are known: their rows are prefetched, many at a
+    // While the buffer is full the next places are determined: their rows are prefetched, many at a
     // time.
     constexpr uint64_t ahead = 16;
     if (size_ >= many_rows) {
@@ -151,7 +153,7 @@ private:
     return mix(mix(once, shared.context().repetition), at.iteration);
   }
 
-  // Takes rows of the input as long as no row must be given; returns the number of rows given.
+  // Takes rows of the input until a row must be returned; returns the number of returned rows.
   size_t accept(size_t most) {
     size_t given = 0;
     while (at_ < in_.rows && given < most && rows_->held() < size_) {
@@ -170,13 +172,14 @@ private:
   std::unique_ptr<iterator> input_;
   const size_t size_;
   counter_random random_;
-  counter_random random_soon_ = random_; ///< the same numbers; each keeps those that it drew last
+  /// Draws the same numbers; each generator keeps those that it drew last.
+  counter_random random_soon_ = random_;
   uint64_t drawn_ = 0;
   std::unique_ptr<row_reservoir> rows_;
   held_rows held_;
-  uint64_t entered_ = 0; ///< rows that went into the buffer
-  uint64_t read_ = 0;    ///< rows of the input
-  block in_;             ///< rows from `at_` on are not in the buffer yet
+  uint64_t entered_ = 0; ///< the number of rows that entered the buffer
+  uint64_t read_ = 0;    ///< the number of rows of the input that were read
+  block in_;             ///< the rows from `at_` on have not entered the buffer yet
   size_t at_ = 0;
   bool ended_ = false;
 };

@@ -4,7 +4,7 @@ namespace headrace::detail {
 
 namespace {
 
-// Numbers: which pass; parts: where it begins.
+// As numbers: the pass; as parts: the position at its beginning.
 position_ptr position_of(const kept_pass& pass) {
   auto out = std::make_shared<position>();
   out->op = dataset_op::cache;

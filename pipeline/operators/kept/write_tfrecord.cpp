@@ -26,7 +26,7 @@ protected:
     out.columns = {column::of_scalars(std::span{&records, 1})};
     return out;
   }
-  // Saves the input, of which nothing was read.
+  // Saves the input, of which no row was read.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

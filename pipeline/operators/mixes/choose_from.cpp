@@ -9,8 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The first input decides from which of the others each row comes. A choice that failed, or that
-/// is no input's number, becomes a failed row.
+/// The first input decides from which of the others each row is taken. A choice that failed, or
+/// that is not the number of an input, becomes a failed row.
 class choose_from_iterator final : public operator_iterator {
 public:
   choose_from_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> choices,
@@ -52,7 +52,7 @@ private:
     return chosen_.rows != 0;
   }
 
-  // Uses one choice. False: the end.
+  // Uses one choice. False: the dataset has ended.
   bool choose(const limits& wanted) {
     if (const auto* why = chosen_.error_at(at_)) {
       fail(*why);
@@ -94,7 +94,7 @@ private:
 
   held_input choices_;
   merged_inputs inputs_;
-  block chosen_; ///< choices; those from `at_` on are not used
+  block chosen_; ///< choices; those from `at_` on are not used yet
   size_t at_ = 0;
 };
 

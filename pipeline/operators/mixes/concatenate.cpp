@@ -31,7 +31,7 @@ protected:
       input_.reset();
     }
   }
-  // Saves: numbers: the input to open next; parts: the present input, if it is open, then the
+  // Saves as numbers: the input to open next; as parts: the present input, if it is open, then the
   // caches below later inputs.
   void save_to(position& to) const override {
     to.numbers = {next_};

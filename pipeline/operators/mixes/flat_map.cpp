@@ -26,7 +26,7 @@ protected:
       given_ += more->rows;
       bytes += more->bytes();
       pieces.push_back(*std::move(more));
-      // Large blocks are passed on; only small ones are worth copying, to join them.
+      // Large blocks are passed on; only small ones are copied, to join them.
       if (pieces.size() == 1 && rows * 2 >= wanted.rows)
         break;
     }
@@ -43,7 +43,7 @@ protected:
     }
     return gather_rows(views, runs, kernel_calls_);
   }
-  // Saves the row whose dataset is open, or comes next; parts: the open dataset.
+  // Saves the row whose dataset is open, or the next row; as parts: the open dataset.
   void save_to(position& to) const override {
     datasets_.save_to(to, open_.rows ? open_.row : datasets_.row());
     to.parts.push_back(open_.rows ? open_.rows->save() : nullptr);
@@ -81,7 +81,7 @@ private:
     return out;
   }
 
-  // An estimate, by the datasets so far, of how many datasets give `rows` rows.
+  // The estimated number of datasets that give `rows` rows, based on the datasets so far.
   size_t outer_rows(size_t rows) const {
     if (opened_ == 0 || given_ == 0)
       return 1;

@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// The next rows of an input: they are read as they are needed, and kept until they are dropped.
+/// The next rows of an input: they are read when they are needed, and kept until they are dropped.
 class held_pieces {
 public:
   explicit held_pieces(std::unique_ptr<iterator> input) : input_(std::move(input)) {}
@@ -63,7 +63,7 @@ public:
     if (rows != 0)
       pieces_.front() = pieces_.front().slice(rows, pieces_.front().rows - rows);
   }
-  /// Where to continue so that the held rows are read again.
+  /// The point at which to continue so that the held rows are read again.
   resume_point point() const { return input_.point(input_.rows() - held_); }
   status restore(position_reader& from) { return input_.restore(from); }
 

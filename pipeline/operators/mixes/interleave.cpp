@@ -12,8 +12,8 @@ namespace {
 
 /// The order is that of tf.data: `cycle` places are visited in turn and give `length` rows each.
 /// When the dataset of a place has ended, the next place is visited at once; when the place is
-/// visited again, it takes the next row of the input. If the order may change, places whose dataset
-/// has no rows at hand are visited later.
+/// visited again, it takes the next row of the input. If the order may change, a place whose
+/// dataset has no rows ready is visited later.
 class interleave_iterator final : public operator_iterator {
 public:
   interleave_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -93,10 +93,10 @@ protected:
     for (const auto& piece : pieces) views.push_back(piece.get());
     return gather_rows(views, runs, kernel_calls_);
   }
-  // Saves the first row whose dataset is open, or the next row. Numbers: the next row, the place
-  // whose turn it is, the number of rows of its turn that were given, whether the input has ended,
-  // the number of places; for each place its state; unless it is closed, the number of its row; for
-  // an open one a point of its dataset.
+  // Saves the first row whose dataset is open, or the next row. As numbers: the next row, the place
+  // that is visited, the number of rows of its turn that were returned, whether the input has
+  // ended, the number of places; for each place its state; unless it is closed, the number of its
+  // row; for an open one a point of its dataset.
   void save_to(position& to) const override {
     datasets_.save_to(to, first_row());
     to.numbers.insert(to.numbers.end(),
@@ -139,7 +139,7 @@ protected:
 private:
   static constexpr uint32_t no_piece = UINT32_MAX;
 
-  // Moves on to the next place that gives a row, or can take a dataset, without blocking.
+  // Moves to the next place that gives a row, or can take a dataset, without blocking.
   bool go_to_ready_place() {
     seen_ = arrivals_->count();
     const auto places = std::min(cycle_, slots_.size() + 1);
@@ -154,10 +154,11 @@ private:
       at_ = place;
       return true;
     }
-    return open_ == 0; // the end
+    return open_ == 0; // all datasets have ended
   }
 
-  // One of the places that are waited for, the next in turn, reads even if the budget is spent.
+  // One of the places for which the reader waits, the next in turn, reads even if the budget is
+  // used up.
   void ask(size_t rows) {
     for (size_t i = 0; i < slots_.size(); ++i)
       if (auto& next = slots_[(at_ + i) % slots_.size()]; next.open() && next.waits())
@@ -170,12 +171,12 @@ private:
     inner_dataset dataset;
     std::unique_ptr<read_ahead> ahead;
     std::shared_ptr<const block> rows = std::make_shared<const block>();
-    size_t at = 0; ///< earlier rows were given
+    size_t at = 0; ///< earlier rows were returned
     uint32_t piece = no_piece;
-    bool failed = false; ///< `rows` is an error in place of the dataset
-    resume_point before; ///< before `rows`
+    bool failed = false; ///< `rows` is an error row in place of the dataset
+    resume_point before; ///< the point before `rows`
 
-    /// The point after the given rows. @pre the place is open and did not fail
+    /// The point after the returned rows. @pre the place is open and did not fail
     resume_point point() const {
       if (at != rows->rows)
         return {before.at, before.skip + at};
@@ -189,7 +190,7 @@ private:
         return at == 0 ? state::failed : state::failure_given;
       return open() ? state::open : state::closed;
     }
-    /// True if the place has no row at hand. @pre it is open
+    /// True if the place has no row ready. @pre the place is open
     bool waits() const { return !failed && at == rows->rows && !ahead->ready(); }
     bool open() const { return dataset.rows || ahead || failed; }
   };
@@ -269,8 +270,8 @@ private:
     }
   }
 
-  // The number of free places, or, if it is smaller, an estimate of how many datasets are needed,
-  // by those so far.
+  // The number of free places, or, if it is smaller, the estimated number of datasets that are
+  // needed, based on the datasets so far.
   size_t outer_rows(size_t wanted) const {
     const auto turns = (wanted + length_ - 1) / length_;
     const auto free = std::min(cycle_ - open_, turns);
@@ -281,7 +282,8 @@ private:
   bool refill(slot& from, const limits& wanted, size_t left) {
     if (from.failed)
       return false;
-    // The rows that this place gives if no dataset ends; it is asked for more if others do.
+    // The number of rows that this place gives if no dataset ends; if others end, more rows are
+    // requested of it.
     const auto round = (input_ended_ ? open_ : cycle_) * length_;
     const auto share = (left + round - 1) / round * length_;
     const limits asked{
@@ -308,14 +310,14 @@ private:
   inner_datasets datasets_;
   const size_t cycle_;
   const size_t length_;
-  std::shared_ptr<call_gate> turns_;   ///< null: datasets are read in the caller
-  std::shared_ptr<arrivals> arrivals_; ///< null: in order
+  std::shared_ptr<call_gate> turns_;   ///< null: datasets are read on the reader's thread
+  std::shared_ptr<arrivals> arrivals_; ///< null: the order is kept
   const std::shared_ptr<row_size> rows_are_ = std::make_shared<row_size>(0);
   std::vector<slot> slots_;
-  size_t at_ = 0;         ///< the place whose turn it is
-  size_t given_here_ = 0; ///< rows of its turn
+  size_t at_ = 0;         ///< the place that is visited
+  size_t given_here_ = 0; ///< the number of rows that it has given in this turn
   size_t open_ = 0;
-  uint64_t seen_ = 0; ///< the count of `arrivals_` before the places were looked at
+  uint64_t seen_ = 0; ///< the count of `arrivals_` before the places were checked
   bool input_ended_ = false;
   uint64_t opened_ = 0, given_ = 0;
 };

@@ -5,19 +5,19 @@
 
 namespace headrace::detail {
 
-/// Several inputs whose rows are given in an order that is chosen row by row.
+/// Several inputs whose rows are returned in an order that is chosen row by row.
 class merged_inputs {
 public:
   explicit merged_inputs(std::vector<std::unique_ptr<iterator>> inputs);
 
   size_t size() const noexcept { return inputs_.size(); }
-  /// True if the input is known to have no more rows.
+  /// True if the input was found to have no more rows.
   bool ended(size_t input) const noexcept { return inputs_[input].ended; }
   /// Drops all inputs: nothing more is read.
   void close() { inputs_.clear(); }
-  /// The number of inputs that are not known to have ended.
+  /// The number of inputs whose end was not found yet.
   size_t open() const noexcept { return open_; }
-  /// True if a row of the input is at hand. If not, `read` must be called before `take`.
+  /// True if a row of the input is ready. If not, `read` must be called before `take`.
   bool has(size_t input) const noexcept { return inputs_[input].at < inputs_[input].rows.rows; }
   /// Reads 1 to `wanted.rows` rows; false: the input has ended.
   bool read(size_t input, const limits& wanted);
@@ -25,7 +25,7 @@ public:
   void take(size_t input);
   /// Appends a row that belongs to no input.
   void add(block row);
-  /// Rows appended since the last `finish`.
+  /// The number of rows appended since the last `finish`.
   size_t taken() const noexcept { return taken_; }
   /// A block of all appended rows. @pre `taken() > 0`
   block finish(uint64_t& kernel_calls);
@@ -38,7 +38,7 @@ private:
   static constexpr uint32_t none = UINT32_MAX;
   struct source {
     held_input from;
-    block rows; ///< rows from `at` on were not taken
+    block rows; ///< the rows from `at` on were not taken
     size_t at = 0;
     uint32_t piece = none; ///< the index of `rows` among the pieces
     bool ended = false;

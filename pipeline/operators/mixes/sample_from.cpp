@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// For each row, the input is drawn by the weights of those that have not ended.
+/// For each row, an input is drawn by the weights of the inputs that have not ended.
 class sample_from_iterator final : public operator_iterator {
 public:
   sample_from_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -42,8 +42,8 @@ protected:
     }
     return inputs_.finish(kernel_calls_);
   }
-  // Saves: numbers: rows drawn, then for each input whether it is left out from now on; then points
-  // of the inputs.
+  // Saves as numbers: the number of drawn rows, then for each input whether it is left out from now
+  // on; then points of the inputs.
   void save_to(position& to) const override {
     to.numbers = {draws_};
     for (auto weight : weights_) to.numbers.push_back(weight == 0);
@@ -86,7 +86,7 @@ private:
     return last;
   }
 
-  // How many of the next `rows` rows come from input `which`, if no other input ends.
+  // The number of the next `rows` rows that come from input `which`, if no other input ends.
   size_t needed(size_t which, size_t rows) {
     constexpr size_t most = 4096;
     size_t out = 0;
@@ -96,7 +96,7 @@ private:
 
   merged_inputs inputs_;
   counter_random random_;
-  std::vector<double> weights_; ///< 0 once an input ended
+  std::vector<double> weights_; ///< 0 when the input has ended
   double total_ = 0;
   uint64_t draws_ = 0;
 };

@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Both lists ascend; of two errors for one row the first list's is kept.
+/// Both lists are in ascending order; of two errors for one row that of the first list is kept.
 std::vector<row_error> merge_errors(const std::vector<row_error>& a,
                                     const std::vector<row_error>& b) {
   std::vector<row_error> out;
@@ -35,7 +35,7 @@ protected:
       if (held_[i].rows == 0) {
         auto more = inputs_[i].next({rows, wanted.bytes});
         if (!more) {
-          // Splits for other tasks go back now, not when the whole pipeline ends.
+          // Unread splits are given back now, not only when the whole pipeline ends.
           inputs_.clear();
           return std::nullopt;
         }
@@ -70,7 +70,7 @@ protected:
 
 private:
   std::vector<held_input> inputs_;
-  std::vector<block> held_; ///< rows that lack counterparts in other inputs
+  std::vector<block> held_; ///< rows whose counterparts in other inputs are not read yet
 };
 
 opened open_zip(engine& shared, const dataset_ptr& node, const place& at) {

@@ -32,7 +32,7 @@ protected:
     given_ += out->rows;
     return out;
   }
-  // Numbers: rows given; parts: the input.
+  // Saves as numbers: the number of returned rows; as parts: the input.
   void save_to(position& to) const override {
     to.numbers = {given_};
     put(to, *input_);

@@ -27,7 +27,7 @@ protected:
                         column::dense(dtype::int64, {}, out->rows, std::move(numbers).freeze()));
     return out;
   }
-  // Numbers: the next one; parts: the input.
+  // Saves as numbers: the number of the next row; as parts: the input.
   void save_to(position& to) const override {
     to.numbers = {next_};
     put(to, *input_);

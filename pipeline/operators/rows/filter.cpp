@@ -26,8 +26,8 @@ std::vector<row_run> chosen(const column& keep, const block& rows) {
 
 // The rows of `in` for which `kept` is true, or that failed. The result may be empty.
 block kept_rows(block in, block kept, const dataset_node& node, uint64_t& kernel_calls) {
-  in.errors = std::move(kept.errors);             // including those of the input
-  in.columns.resize(node.spec.components.size()); // without seeds
+  in.errors = std::move(kept.errors);             // includes those of the input
+  in.columns.resize(node.spec.components.size()); // removes the column of seeds
   const auto runs = chosen(kept.columns[0], in);
   const block* piece = &in;
   return runs.empty() ? block{} : gather_rows({&piece, 1}, runs, kernel_calls);

@@ -5,8 +5,8 @@
 
 namespace headrace::detail {
 
-/// Runs a function over the blocks of its input, and holds none of them. If the function uses
-/// seeds, the input's blocks have a column of them after their own.
+/// Runs a function over the blocks of its input, and holds no blocks. If the function uses seeds,
+/// the input's blocks have a column of seeds after the others.
 class function_iterator : public operator_iterator {
 public:
   function_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -20,7 +20,7 @@ protected:
   block call(const block& in) {
     return body_->run(in, row_ ? &row_->names : nullptr, kernel_calls_);
   }
-  // Parts: the input.
+  // Saves the input as a part.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
@@ -31,7 +31,7 @@ private:
   std::shared_ptr<const compiled_function> body_;
 };
 
-/// The arguments of such an operator.
+/// The arguments of an operator with a function and one input.
 struct function_and_input {
   std::shared_ptr<const compiled_function> body;
   std::unique_ptr<iterator> input;

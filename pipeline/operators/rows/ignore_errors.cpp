@@ -38,12 +38,12 @@ protected:
     }
     return std::nullopt;
   }
-  // Parts: the input. Nothing is held.
+  // Saves the input as a part. The operator holds no rows.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
-  // If these errors were left out, an iteration that was cut short would look complete.
+  // True for errors that end an iteration early: without them the iteration would seem complete.
   static bool of_the_run(const status& why) {
     return why.ends_run() || why.code() == status_code::cancelled
            || why.code() == status_code::unavailable;

@@ -11,12 +11,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For rows that cost this much it is worth waking another thread.
+// If a row takes this long, the use of a second thread saves time.
 constexpr auto costly_row = 200us;
-// The first blocks do not count, as a function may make tables in its first call.
+// The number of costly blocks in a row after which further threads are used. One block is not
+// enough, because a function may build tables in its first call.
 constexpr int costly_blocks = 4;
 
-/// Runs its function in the caller, or, if the graph allows it and rows are costly, on all cores.
+/// Runs its function on the reader's thread, or, if the graph allows it and rows are costly, on all
+/// cores.
 class map_iterator final : public parallel_reader {
 public:
   map_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
@@ -45,7 +47,8 @@ protected:
     seen_costly_ = costly ? seen_costly_ + 1 : 0;
     return out;
   }
-  // Saves: numbers: whether it runs on all cores; then as `parallel_blocks`, or a part: the input.
+  // Saves as numbers: whether the function runs on all cores; then as `parallel_blocks`, or the
+  // input as a part.
   void save_to(position& to) const override {
     to.numbers.push_back(spread_ ? 1 : 0);
     if (spread_)
@@ -62,12 +65,12 @@ protected:
 
 private:
   void spread() {
-    // It begins with two calls, as rows are known to be costly; further ones must show that they
-    // help.
+    // It begins with two calls, because the rows are costly; further calls are kept only if they
+    // raise the rate.
     spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), 2);
   }
 
-  std::unique_ptr<iterator> input_; ///< with the function: null once all cores are used
+  std::unique_ptr<iterator> input_; ///< with `function_`: null when all cores are used
   parallel_blocks::function function_;
   const bool may_spread_;
   int seen_costly_; ///< blocks in a row; `costly_blocks`: that is decided

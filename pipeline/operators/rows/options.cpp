@@ -5,7 +5,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The options were read from the graph before it was opened.
+/// The options were read from the graph before the iterators were made.
 opened open_options(engine& shared, const dataset_ptr& node, const place& at) {
   return shared.make_input(node, at);
 }

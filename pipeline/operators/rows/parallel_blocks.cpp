@@ -15,9 +15,10 @@ namespace headrace::detail {
 
 namespace {
 
-// ThreadSanitizer does not see how the library passes tasks between threads, and reports each as a
-// race. LeakSanitizer does not see the library's memory, and reports calls that wait there when the
-// process ends. With them, threads of our own run what otherwise runs in the arena.
+// ThreadSanitizer does not detect how the library passes tasks between threads, and reports each as
+// a race. LeakSanitizer does not search the library's memory, and reports calls that wait there
+// when the process ends. With these sanitizers, threads of this process run the calls in place of
+// the arena.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool own_threads = true;
 #else
@@ -47,7 +48,8 @@ struct parallel_blocks::shared {
   budget_share held;
 };
 
-/// One block on its way through the function. The thread that claims it evaluates it.
+/// One block that is being passed through the function. The thread that claims the job evaluates
+/// it.
 struct parallel_blocks::job {
   job(block in, position_ptr at) : before(std::move(at)), read(in.rows), rows(std::move(in)) {}
 
@@ -83,30 +85,31 @@ struct parallel_blocks::job {
   }
   bool finished() const { return done && given >= rows.rows; }
 
-  const position_ptr before; ///< of the input
-  const uint64_t read;       ///< rows of the input
+  const position_ptr before; ///< the position of the input before the block
+  const uint64_t read;       ///< the number of rows of the input
   std::atomic<bool> claimed{false};
-  block rows;         ///< of the input; later of the result
-  uint64_t given = 0; ///< rows of the result that are done
+  block rows;         ///< the rows of the input; later those of the result
+  uint64_t given = 0; ///< the number of rows of the result that were returned
   uint64_t kernel_calls = 0;
   uint64_t work_ns = 0;
   uint64_t storage_ns = 0;
-  size_t counted = 0;  ///< bytes of the budget
-  bool ahead = false;  ///< beyond what the reader waits for, so that it is counted
-  bool no_one = false; ///< there is no thread for it except the reader's
+  size_t counted = 0; ///< the bytes that are counted in the budget
+  /// The block is beyond those for which the reader waits, so its bytes are counted.
+  bool ahead = false;
+  bool no_one = false; ///< there is no thread for the job except the reader's
   bool done = false;
 };
 
 namespace {
 
-// More blocks that were given out of turn would gain little, and the position names each of them.
+// More blocks that are done out of order would gain little, and a position contains each of them.
 constexpr size_t most_jobs_a_call = 64;
 /// About what the rows of one block may cost together.
 constexpr uint64_t most_block_ns = 2'000'000;
 constexpr uint64_t all = UINT64_MAX;
 
-/// One arena for all operators. The library keeps some KiB of an arena that is destroyed before its
-/// calls have run, as those of operators that nobody reads to the end are.
+/// One arena for all operators. If an arena is destroyed before its calls have run, as happens with
+/// operators that are not read to the end, the library keeps some KiB of it.
 oneapi::tbb::task_arena& arena() {
   static auto& one = *new oneapi::tbb::task_arena{oneapi::tbb::info::default_concurrency(), 0};
   return one;
@@ -121,7 +124,7 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     stop_(std::move(stop)),
     shared_(std::make_shared<shared>(std::move(f), options_.budget)) {
   using oneapi::tbb::global_control;
-  // The lowest of all limits holds; a higher limit of another owner is not changed.
+  // The lowest limit of all owners applies; a higher limit of another owner is not changed.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
   if (global_control::active_value(global_control::max_allowed_parallelism) <= wanted)
     workers_.emplace(global_control::max_allowed_parallelism, wanted);
@@ -170,7 +173,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       if (over())
         return std::nullopt;
       from = for_the_reader();
-      if (!from) // a thread of the arena has just claimed it
+      if (!from) // a thread of the arena has just claimed the job
         continue;
       lock.unlock();
       from->run_if_unclaimed(*shared_);
@@ -204,8 +207,8 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
   }
 }
 
-// The job whose rows come next, if it is done. In order: the first one; else the one that is begun,
-// or any.
+// The job whose rows are next, if it is done: the first one if the order is kept; else the one of
+// which rows were returned already, or any.
 parallel_blocks::job_ptr parallel_blocks::chosen() const {
   if (options_.ordered)
     return jobs_.empty() || !jobs_.front()->done ? nullptr : jobs_.front();
@@ -221,9 +224,9 @@ parallel_blocks::job_ptr parallel_blocks::chosen() const {
   return out;
 }
 
-// A block that the reader should evaluate instead of waiting: in order the one that comes next;
-// else one that nobody has claimed, if as many are in work as may be. If the function may block,
-// the reader evaluates it only if the system gave no thread for it.
+// A block that the reader should evaluate instead of waiting. If the order is kept it is the next
+// one; else one that no thread has claimed, if the number of blocks in work is at its limit. If the
+// function may block, the reader evaluates the block only if the system had no thread for it.
 parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
   job_ptr out;
   if (options_.ordered)
@@ -333,8 +336,8 @@ size_t parallel_blocks::ahead() const {
   return jobs_.size();
 }
 
-// Saves: numbers: how many blocks from the point on have rows that are done, and for each its rows,
-// and how many rows of its result are done.
+// Saves as numbers: the number of blocks after the point that have rows which were returned, and
+// for each its rows, and the number of rows of its result that were returned.
 void parallel_blocks::save_to(position& to) const {
   std::lock_guard lock{shared_->mutex};
   auto last = jobs_.end();
@@ -349,7 +352,7 @@ void parallel_blocks::save_to(position& to) const {
 
 status parallel_blocks::restore(position_reader& from) {
   HEADRACE_TRY(from.restore(*input_));
-  // To be done without the mutex, as it may call others that share the budget.
+  // Done without the mutex, because it may call other operators that share the budget.
   std::vector<job_ptr> begun;
   for (auto left = from.number(); left != 0 && from.fits(); --left) {
     const auto rows = from.number(UINT32_MAX);

@@ -15,15 +15,15 @@
 
 namespace headrace::detail {
 
-/// Runs a function over the blocks of an input, several at a time: a function that only computes on
-/// the process's worker threads (oneTBB), one that may block on threads of its own. Another thread
-/// pulls the input, so that neither waits for the other.
+/// Runs a function over the blocks of an input, several at a time: a function that only computes
+/// runs on the process's worker threads (oneTBB), and one that may block on threads of its own.
+/// Another thread pulls the input, so that neither the input nor the function waits for the other.
 ///
-/// At most twice as many blocks as may be in work are held, so that work continues while the reader
+/// At most twice as many blocks are held as may be in work, so that work continues while the reader
 /// is busy.
 class parallel_blocks {
 public:
-  /// Makes rows of the rows of a block, each by itself; must not throw. Called by several threads.
+  /// Makes rows of the rows of a block, each separately; must not throw. Called by several threads.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
     std::shared_ptr<call_gate> calls; ///< how many run at a time
@@ -32,14 +32,15 @@ public:
     bool costly_rows = false; ///< the first blocks have one row, until it is known what rows cost
     /// The budget of all that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
-    const clock* time = nullptr; ///< the clock by which calls are tuned; null: the system's
-    /// Those of its operator; may be null. The reader adds the time of the calls whose rows it was
-    /// given, and the time in which the budget allowed no block.
+    /// The clock by which the number of calls is tuned; null: that of the system.
+    const clock* time = nullptr;
+    /// The counters of the operator; may be null. The reader adds the time of the calls whose rows
+    /// it was given, and the time in which the budget allowed no block.
     op_counters* counters = nullptr;
   };
 
   parallel_blocks(std::unique_ptr<iterator> input, function f, options how, std::stop_token stop);
-  /// Running calls continue; no other one begins.
+  /// Running calls continue; no other call begins.
   ~parallel_blocks();
 
   /// As `iterator::next`; nullopt also when stopped.
@@ -47,7 +48,7 @@ public:
 
   /// The number of blocks that are done, in work, or waiting for a call.
   size_t ahead() const;
-  /// Appends a point of the input, and which rows after it are done. Never blocks.
+  /// Appends a point of the input, and which rows after it were returned. Never blocks.
   void save_to(position& to) const;
   /// @pre `next` was not called
   status restore(position_reader& from);
@@ -67,28 +68,30 @@ private:
   size_t rows_of_a_block() const;
   void drop_finished();
   budget_share::taken allowed(size_t rows);
-  /// Counts the time in which the budget allows nothing.
+  /// Counts the time in which the budget allows no rows.
   void note_memory(bool held_back);
   result<block> read_exactly(uint64_t rows);
 
   std::unique_ptr<iterator> input_; ///< used by the puller only
   const options options_;
   const std::stop_token stop_;
-  // One worker thread for each core, as the reader's thread mostly waits; not set if there are more
-  // already.
+  // One worker thread for each core, because the reader's thread mostly waits; not set if there are
+  // more threads already.
   std::optional<oneapi::tbb::global_control> workers_;
-  call_threads threads_; ///< in place of the arena, if the function may block
+  call_threads threads_; ///< used in place of the arena, if the function may block
   /// Shared with the jobs in the arena; its mutex guards the following members.
   std::shared_ptr<shared> shared_;
   limits wanted_;
-  std::deque<job_ptr> jobs_; ///< in the order of the input
-  size_t open_ = 0;          ///< how many of them have rows to give
-  position_ptr after_;       ///< after the blocks in `jobs_`; null before anything was read
+  std::deque<job_ptr> jobs_; ///< the jobs in the order of the input
+  size_t open_ = 0;          ///< the number of jobs that have rows to return
+  /// The position after the blocks in `jobs_`; null before the first block was read.
+  position_ptr after_;
   bool ended_ = false;
-  bool asked_ = false;     ///< the reader waits, and nothing is in work
-  bool held_back_ = false; ///< by the budget: no further block will be put into work
+  bool asked_ = false;     ///< the reader waits, and no block is in work
+  bool held_back_ = false; ///< the budget does not allow a further block
   time_point held_back_since_;
-  std::jthread puller_; ///< last: it ends before what it uses
+  /// The last member: the thread ends before the other members, which it uses.
+  std::jthread puller_;
 };
 
 } // namespace headrace::detail

@@ -22,12 +22,13 @@ protected:
       return last_failure(cancelled("the iteration was stopped"));
     return out;
   }
-  // A point of the input.
+  // Saves a point of the input.
   void save_to(position& to) const override { put(to, ahead_.point()); }
   status restore_from(position_reader& from) override { return ahead_.restore(from); }
 
 private:
-  // A tuned prefetch holds at most 16 MiB. A number of the user's is bounded by the graph's budget.
+  // A tuned prefetch holds at most 16 MiB. A number of elements that the user has set is limited
+  // only by the graph's budget.
   static read_ahead::options bounds(int64_t elements, const engine& shared, op_counters* counts) {
     read_ahead::options out;
     out.budget = shared.budget();

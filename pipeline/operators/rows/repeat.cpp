@@ -37,15 +37,15 @@ protected:
         return out;
       }
       input_.reset();
-      // Nothing would come for ever.
+      // Otherwise the operator would start empty passes without end.
       if (empty_ && (node_.inputs[0]->cardinality == 0 || (count_ < 0 && was_whole())))
         return std::nullopt;
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
     }
   }
-  // Saves: numbers: passes begun, whether the last one gave nothing so far; parts: its input, if it
-  // is open; then the caches that later passes read.
+  // Saves as numbers: the number of passes begun, whether the last one has given no rows so far; as
+  // parts: its input, if it is open; then the caches that later passes read.
   void save_to(position& to) const override {
     to.numbers = {static_cast<uint64_t>(passes_), empty_};
     to.parts = {input_ ? input_->save() : nullptr};
@@ -70,7 +70,7 @@ protected:
 private:
   opened open() {
     auto inside = at_;
-    if (passes_ != 0) // the first pass is as without a repeat
+    if (passes_ != 0) // the first pass is the same as without a repeat
       inside.iteration = mix(at_.iteration, static_cast<uint64_t>(passes_));
     return engine_.make_input(self_, inside);
   }
@@ -80,18 +80,18 @@ private:
              ? engine_.partial_passes(at_.first_source, engine_.sources_below(*node_.inputs[0]))
              : 0;
   }
-  /// True if the last pass gave all that there was of it: other runs had no part.
+  /// True if the last pass gave all rows of the input: other runs had no part of it.
   bool was_whole() {
     if (partial_passes() != partial_)
       return false;
     const bool shared = engine_.shares_splits(at_);
     if (!reads_service(*node_.inputs[0], !shared))
       return true;
-    // True if others read the job that this one does.
+    // True if other readers read the job that this operator reads.
     return !shared && engine_.shared_elements() == shared_elements_;
   }
 
-  const int64_t count_; ///< negative: for ever
+  const int64_t count_; ///< negative: without end
   dataset_ptr self_;
   place at_;
   const unopened_caches caches_;
@@ -99,7 +99,7 @@ private:
   int64_t passes_ = 0;
   bool empty_ = true;
   uint64_t partial_ = 0;         ///< the count when the last pass was begun
-  uint64_t shared_elements_ = 0; ///< the count at that time
+  uint64_t shared_elements_ = 0; ///< the count when the last pass was begun
 };
 
 opened open_repeat(engine& shared, const dataset_ptr& node, const place& at) {

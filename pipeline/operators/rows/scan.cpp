@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A failed row, or one for which the function fails, leaves the state as it was.
+/// A failed row, or one for which the function fails, leaves the state unchanged.
 class scan_iterator final : public function_iterator {
 public:
   scan_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -33,7 +33,7 @@ protected:
     }
     return gather_rows(views, runs, kernel_calls_);
   }
-  // Numbers: the state; parts: the input.
+  // Saves as numbers: the state; as parts: the input.
   void save_to(position& to) const override {
     for (const auto& c : state_) put(to, c);
     put(to, *input_);
@@ -79,7 +79,7 @@ private:
     return out;
   }
 
-  std::vector<column> state_; ///< one row each
+  std::vector<column> state_; ///< one column for each component of the state, with one row
 };
 
 opened open_scan(engine& shared, const dataset_ptr& node, const place& at) {

@@ -37,7 +37,7 @@ public:
     return out;
   }
 
-  // Numbers: the next row's; parts: the input.
+  // Saves as numbers: the number of the next row; as parts: the input.
   position_ptr save() const override {
     auto out = std::make_shared<position>();
     out->op = op_;

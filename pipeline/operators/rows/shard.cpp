@@ -8,8 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Failed rows are counted, too, as every worker must count alike. A failure that ends the input is
-/// given by every shard: it may be a file that only one worker cannot read.
+/// Failed rows are counted, too, because all workers must count the same. A failure that ends the
+/// input is given by every shard: it may be that only one worker cannot read a file.
 class shard_iterator final : public operator_iterator {
 public:
   shard_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -19,7 +19,7 @@ protected:
   std::optional<block> produce(const limits& wanted) override {
     while (auto in = input_->next({rows_for(wanted.rows), wanted.bytes})) {
       std::vector<row_run> runs;
-      bool own = false; // the last row
+      bool own = false; // the last row belongs to this shard
       for (uint64_t row = 0; row < in->rows;) {
         own = is_own();
         const auto n = std::min(until_change(), in->rows - row);
@@ -38,14 +38,14 @@ protected:
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
     }
-    // The failure of the last row may have ended the input here, while it continues on other
-    // workers: this shard then lacks rows.
+    // The failure of the last row may have ended the input here, while the input continues on other
+    // workers: then this shard lacks rows.
     if (!last_.ok())
       return last_failure(std::exchange(last_, {}));
     return std::nullopt;
   }
-  // Saves: numbers: the place of the next row in the cycle; the failure of the last row; parts: the
-  // input.
+  // Saves as numbers: the index of the next row in the cycle; the failure of the last row; as
+  // parts: the input.
   void save_to(position& to) const override {
     to.numbers = {at_};
     put(to, last_);
@@ -67,17 +67,18 @@ private:
       first_(static_cast<uint64_t>(how.index) * run_) {}
 
   bool is_own() const noexcept { return first_ <= at_ && at_ - first_ < run_; }
-  /// Rows from the next one on that belong to this shard, or that do not, as the next one.
+  /// The number of rows, from the next one on, that all belong to this shard, or all do not.
   uint64_t until_change() const noexcept {
     if (at_ < first_)
       return first_ - at_;
     return is_own() ? first_ + run_ - at_ : cycle_ - at_ + first_;
   }
-  // Reads up to the last wanted row, and not beyond.
+  // The number of rows to read: up to the last wanted row, and not beyond.
   size_t rows_for(size_t rows) const {
     constexpr uint64_t most = 1 << 20;
     const auto others = is_own() ? 0 : until_change();
-    const auto now = is_own() ? until_change() : run_; // own rows that come then
+    // The number of rows of this shard among the next ones.
+    const auto now = is_own() ? until_change() : run_;
     if (others >= most)
       return most;
     if (rows <= now)
@@ -90,11 +91,12 @@ private:
   }
 
   std::unique_ptr<iterator> input_;
-  const uint64_t run_;   ///< rows in a row that are of one shard
-  const uint64_t cycle_; ///< rows of which each shard has one run
-  const uint64_t first_; ///< the place of this shard's run in the cycle
-  uint64_t at_ = 0;      ///< the place of the next row
-  status last_;          ///< of the last row so far, if that failed and belongs to another shard
+  const uint64_t run_;   ///< the number of consecutive rows that belong to one shard
+  const uint64_t cycle_; ///< the number of rows in which each shard has one run
+  const uint64_t first_; ///< the index of the first row of this shard in the cycle
+  uint64_t at_ = 0;      ///< the index of the next row in the cycle
+  /// The error of the last row, if that row failed and belongs to another shard.
+  status last_;
 };
 
 opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {

@@ -17,7 +17,7 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    constexpr size_t most = 4096; // nobody waits for these rows, but they take memory
+    constexpr size_t most = 4096; // the reader does not wait for these rows, but they take memory
     while (left_ != 0) {
       auto dropped = input_->next({std::min(left_, most), limits{}.bytes});
       if (!dropped)
@@ -29,7 +29,7 @@ protected:
     }
     return input_->next(wanted);
   }
-  // Saves: numbers: rows still to be left out; parts: the input.
+  // Saves as numbers: the number of rows still to be left out; as parts: the input.
   void save_to(position& to) const override {
     to.numbers = {left_};
     put(to, *input_);
@@ -41,7 +41,7 @@ protected:
 
 private:
   std::unique_ptr<iterator> input_;
-  const int64_t count_; ///< negative: all
+  const int64_t count_; ///< negative: all rows
   size_t left_;
 };
 

@@ -25,12 +25,13 @@ protected:
       return last_failure(cancelled("the iteration was stopped"));
     return out;
   }
-  // Parts: the input. Nothing is held.
+  // Saves the input as a part. The operator holds no rows.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
-  /// How many elements have one common pause: so few that the difference cannot be noticed.
+  /// The number of elements that have one common pause: small enough that the difference is not
+  /// noticeable.
   size_t rows_at_once() const {
     constexpr microseconds unnoticed{1000};
     return pause_.count() == 0

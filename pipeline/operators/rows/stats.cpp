@@ -5,7 +5,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Gives what its input gives. Whoever measures it looks at its counters.
+/// Returns the rows of its input. The measurements are made by means of its counters.
 class stats_iterator final : public operator_iterator {
 public:
   stats_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -13,7 +13,7 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override { return input_->next(wanted); }
-  // Parts: the input.
+  // Saves the input as a part.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

@@ -22,10 +22,10 @@ protected:
     if (out && count_ >= 0)
       left_ -= out->rows;
     if (left_ == 0)
-      input_.reset(); // frees files and threads before the last rows are used
+      input_.reset(); // files and threads are released before the last rows are used
     return out;
   }
-  // Numbers: rows left; parts: the input, while there are any.
+  // Saves as numbers: the number of rows left; as parts: the input, while any are left.
   void save_to(position& to) const override {
     to.numbers = {left_};
     if (left_ != 0)
@@ -41,7 +41,7 @@ protected:
 
 private:
   std::unique_ptr<iterator> input_;
-  const int64_t count_; ///< negative: all
+  const int64_t count_; ///< negative: all rows
   size_t left_;
 };
 

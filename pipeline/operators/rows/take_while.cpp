@@ -15,23 +15,23 @@ protected:
     if (!in)
       return in;
     auto more = call(*in);
-    in->errors = std::move(more.errors);              // including those of the input
-    in->columns.resize(node_.spec.components.size()); // without seeds
+    in->errors = std::move(more.errors);              // includes those of the input
+    in->columns.resize(node_.spec.components.size()); // removes the column of seeds
     const auto rows = rows_before_false(more.columns[0], *in);
     if (rows == in->rows)
       return in;
     end();
-    input_.reset(); // frees files and threads before the last rows are used
+    input_.reset(); // files and threads are released before the last rows are used
     if (rows == 0)
       return std::nullopt;
     return in->slice(0, rows);
   }
 
 private:
-  // Failed rows do not end it, so that their errors reach the reader.
+  // Failed rows do not end the dataset, so that their errors reach the reader.
   static size_t rows_before_false(const column& goes_on, const block& rows) {
     if (goes_on.total_values() != static_cast<int64_t>(rows.rows))
-      return rows.rows; // all failed
+      return rows.rows; // all rows failed
     const auto* yes = goes_on.values<bool>().data();
     for (size_t i = 0; i < rows.rows; ++i)
       if (!yes[i] && !rows.error_at(i))

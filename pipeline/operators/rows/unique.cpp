@@ -14,7 +14,7 @@ void append(std::string& to, const T& x) {
   to.append(reinterpret_cast<const char*>(&x), sizeof(T));
 }
 
-/// A key that is equal only for rows with equal values.
+/// A key that is equal for two rows only if their values are equal.
 std::string key_of(const block& rows, size_t row) {
   std::string out;
   for (const auto& c : rows.columns) {
@@ -36,7 +36,7 @@ std::string key_of(const block& rows, size_t row) {
   return out;
 }
 
-/// Failed rows are always given.
+/// Failed rows are always returned.
 class unique_iterator final : public operator_iterator {
 public:
   unique_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -58,8 +58,8 @@ protected:
     }
     return std::nullopt;
   }
-  // Saves: numbers: rows read; parts: the input before them, from which the seen rows are read
-  // again.
+  // Saves as numbers: the number of rows read; as parts: the input before them, from which these
+  // rows are read again.
   void save_to(position& to) const override {
     to.numbers = {read_};
     to.parts = {begin_ ? begin_ : input_->save()};
@@ -89,7 +89,7 @@ private:
   }
 
   std::unique_ptr<iterator> input_;
-  position_ptr begin_; ///< of the input; null before the first row
+  position_ptr begin_; ///< the position of the input before the first row; null before that row
   uint64_t read_ = 0;
   std::unordered_set<std::string> seen_;
 };
