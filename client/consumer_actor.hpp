@@ -1,7 +1,7 @@
 #pragma once
 
-/// For programs that have an actor system of their own (CAF): elements of a service as messages.
-/// This is the only header for programs that includes the actor framework.
+/// For programs that have an actor system of their own (CAF): elements of a service in the form of
+/// messages. This is the only header for programs that includes the actor framework.
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
@@ -17,18 +17,18 @@ namespace headrace {
 
 /// The answer of a consumer actor: consecutive elements, or the end.
 struct consumed {
-  std::shared_ptr<const block> rows; ///< in columns; null at the end
+  std::shared_ptr<const block> rows; ///< the elements in columns; null at the end
   std::shared_ptr<const element_spec> spec;
 
   /// True at the end.
   bool over() const noexcept { return !rows; }
   size_t size() const noexcept { return rows ? rows->rows : 0; }
-  /// Why element `row` failed; null if it did not. A failed element has no values.
+  /// The error of element `row`; null if it did not fail. A failed element has no values.
   const status* error_at(size_t row) const noexcept { return rows->error_at(row); }
   element operator[](size_t row) const noexcept { return {rows, spec, row}; }
 };
 
-/// The first number of its message types. headrace uses the 300 numbers from the first custom one
+/// The first number of the message types. headrace uses the 300 numbers from the first custom one
 /// on.
 inline constexpr auto consumer_first_type_id =
   static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
@@ -40,7 +40,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(headrace_client, headrace::consumer_first_type_id)
 CAF_ADD_TYPE_ID(headrace_client, (headrace::local<headrace::consumed>))
 // Requests elements from a consumer actor.
 CAF_ADD_ATOM(headrace_client, headrace::atom, more, "more")
-// A consumer actor's message to itself: there may be elements for an answer.
+// The message of a consumer actor to itself: there may be elements for an answer.
 CAF_ADD_ATOM(headrace_client, headrace::atom, arrived, "arrived")
 CAF_END_TYPE_ID_BLOCK(headrace_client)
 
@@ -49,12 +49,14 @@ namespace headrace {
 bool announce_consumer_types();
 inline const bool consumer_types_known = announce_consumer_types();
 
-/// Reads one repetition of a job. `(more, n)` is answered with 1 to `n` elements as soon as there
-/// are some, with the end, or with an error if the service failed; later requests get the end.
-/// Requests are answered in order, each once. So an actor is sent no more elements than it
-/// requested, and the elements that wait for its next request are bounded by `distribute`'s
-/// options. Only elements in answers count as handed out. The actor ends with its last handle, or
-/// when it is asked to: what it had not handed out goes to the job's other consumers.
+/// Reads one repetition of a job.
+///
+/// `(more, n)` is answered with 1 to `n` elements as soon as there are some, with the end, or with
+/// an error if the service failed; later requests get the end. Requests are answered in order, each
+/// once. So an actor is sent no more elements than it requested, and the number of elements that
+/// wait for its next request is limited by `distribute`'s options. Only elements in answers count
+/// as handed out. The actor ends with its last handle, or when it is requested to: elements that it
+/// had not handed out go to the job's other consumers.
 using consumer_actor = port::handle<caf::result<local<consumed>>(atom::more, uint64_t)>;
 
 /// Prepares an actor system for consumers: networking and message types. To be called in the
@@ -63,8 +65,8 @@ using consumer_actor = port::handle<caf::result<local<consumed>>(atom::more, uin
 void configure_consumers(caf::actor_system_config& config, const tls_options& tls = {});
 
 struct consumer_host_options {
-  tls_options tls; ///< as given to `configure_consumers`
-  /// When a silent data link to a worker is given up and opened again.
+  tls_options tls; ///< the options that were passed to `configure_consumers`
+  /// When a silent data link to a worker is closed and opened again.
   link_liveness liveness;
   logger log;
 };
@@ -80,8 +82,8 @@ public:
   consumer_host& operator=(const consumer_host&) = delete;
 
   /// Starts to read `what`, whose last operator must be `distribute`; the actor that requests
-  /// elements does the rest. Returns at once, even if the service is away: the first answer reports
-  /// that. Throws `error` (invalid_argument) for another dataset.
+  /// elements runs no operators. Returns at once, even if the service cannot be reached: the first
+  /// answer reports that. Throws `error` (invalid_argument) for another dataset.
   consumer_actor spawn(const dataset& what);
 
 private:

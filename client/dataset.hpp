@@ -12,18 +12,18 @@
 
 namespace headrace {
 
-/// A description of elements: a source, and operators on it. Immutable and cheap to copy. Nothing
-/// runs until it is iterated, here or (after `distribute`) on workers. Wrong arguments throw
-/// `error`, naming operator and argument.
+/// A description of elements: a source, and operators on it. Immutable and cheap to copy. No
+/// operator runs before the dataset is iterated, here or (after `distribute`) on workers. Wrong
+/// arguments throw `error` with the operator and the argument.
 class dataset {
 public:
-  /// From a checked graph.
+  /// Makes a dataset of a checked graph.
   explicit dataset(dataset_ptr node)
     : node_(std::move(node)), iterations_(std::make_shared<iteration_count>()) {}
 
   // -- sources ----------------------------------------------------------------
 
-  /// 0, 1, ... `stop - 1` as int64 scalars.
+  /// The int64 scalars 0, 1, ... `stop - 1`.
   static dataset range(int64_t stop);
   static dataset range(int64_t start, int64_t stop, int64_t step = 1);
   /// As above, for a parameter of a function that is being traced.
@@ -46,28 +46,28 @@ public:
   static dataset fixed_length(const std::vector<std::string>& files, record_layout layout,
                               file_options options = {});
   static dataset fixed_length(expr files, record_layout layout, file_options options = {});
-  /// Rows of tables; see `make_csv` for which columns are read, and `field` for how to describe
-  /// them.
+  /// The rows of tables; see `make_csv` for the columns that are read, and `field` for their
+  /// descriptions.
   static dataset csv(const std::vector<std::string>& files, std::vector<field_format> columns,
                      csv_format format = {}, file_options options = {});
   static dataset csv(expr files, std::vector<field_format> columns, csv_format format = {},
                      file_options options = {});
-  /// JSON objects, one a line; `fields` are the keys that are read.
+  /// JSON objects, one on each line; `fields` are the keys that are read.
   static dataset json_lines(const std::vector<std::string>& files, std::vector<field_format> fields,
                             file_options options = {});
   static dataset json_lines(expr files, std::vector<field_format> fields,
                             file_options options = {});
-  /// Rows of a query on a SQLite file.
+  /// The rows of a query on a SQLite file.
   static dataset sqlite(const expr& file, const expr& query, std::vector<field_format> columns);
-  /// Samples of tar files in WebDataset's layout: their key, and their members with these
+  /// The samples of tar files in WebDataset's layout: their key, and their members with these
   /// extensions.
   static dataset tar_samples(const std::vector<std::string>& files,
                              std::vector<std::string> extensions, tar_options options = {});
   static dataset tar_samples(expr files, std::vector<std::string> extensions,
                              tar_options options = {});
-  /// `start`, `start + step` ... without end.
+  /// The numbers `start`, `start + step` and so on, without end.
   static dataset counter(int64_t start = 0, int64_t step = 1);
-  /// Numbers in [0, 2^32) without end, the same for a seed everywhere.
+  /// Random numbers in [0, 2^32) without end, which are the same everywhere for a given seed.
   static dataset random(random_options options = {});
   /// The rows that the C++ function registered as `function` makes of row numbers; see
   /// `make_generator`.
@@ -79,21 +79,21 @@ public:
   static dataset load(const std::string& folder);
   /// As above; with `options.wait` also while it is being written, see `load_options`.
   static dataset load(const std::string& folder, const load_options& options);
-  /// One piece of a folder that a service writes into, once it is written.
+  /// One piece of a folder that a service writes into, when the piece is complete.
   static dataset load_piece(const std::string& folder, const expr& piece,
                             const load_options& options);
   /// The elements of one shard, a number from 0, which may be a parameter of a function that is
   /// being traced.
   static dataset load(const std::string& folder, const expr& shard);
-  /// How many shards a saved dataset has.
+  /// The number of shards of a saved dataset.
   static int64_t saved_shards(const std::string& folder);
-  /// Elements of all inputs side by side, as a tuple; ends with the shortest.
+  /// The elements of all inputs side by side, as a tuple; ends with the shortest input.
   static dataset zip(const std::vector<dataset>& inputs);
   /// Elements of the inputs, drawn at random, until all have ended.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs,
                                       sample_options options = {});
   /// As above, with weights that change: `weights` has a vector for each draw, with one number for
-  /// each dataset. It ends with them.
+  /// each dataset. The dataset ends with `weights`.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs, const dataset& weights,
                                       sample_options options = {});
   /// Elements of the inputs in the order of `choices`: int64 scalars, which are indices of inputs.
@@ -102,7 +102,7 @@ public:
 
   // -- operators ----------------------------------------------------------------
 
-  /// `f` of each element. See `trace` for what `f` may take and return.
+  /// The results of `f` for each element. See `trace` for the arguments and results of `f`.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, named_call>) dataset
     map(F&& f, parallel_calls parallel = {})
@@ -125,36 +125,38 @@ public:
   }
   /// `size` elements stacked into one.
   dataset batch(int64_t size, batch_options options = {}) const;
-  /// `size`, here and below as an expression: an integer scalar that may depend on the element
-  /// whose function gives the dataset, as in `flat_map([](expr n) { return
-  /// dataset::range(9).batch(n); })`.
+  /// As above, with `size` as an expression: an integer scalar that may depend on the element whose
+  /// function makes the dataset, as in `flat_map([](expr n) { return dataset::range(9).batch(n);
+  /// })`.
   dataset batch(const expr& size, batch_options options = {}) const;
-  /// Random order within a buffer of `buffer_size` elements: another one in each iteration over a
-  /// dataset and its copies, which are counted from 0 (see `shuffle_options`), and in each pass of
-  /// a `repeat`.
+  /// A random order within a buffer of `buffer_size` elements. It differs between the iterations
+  /// over a dataset and its copies, which are counted from 0 (see `shuffle_options`), and between
+  /// the passes of a `repeat`.
   dataset shuffle(int64_t buffer_size, shuffle_options options = {}) const;
   dataset shuffle(const expr& buffer_size, shuffle_options options = {}) const;
-  /// `count` times; -1 for ever.
+  /// The elements, `count` times; -1: without end.
   dataset repeat(int64_t count = -1) const;
-  dataset repeat(const expr& count) const; ///< below 0: for ever
-  /// The first `count` elements; -1 for all.
+  dataset repeat(const expr& count) const; ///< below 0: without end
+  /// The first `count` elements; -1: all.
   dataset take(int64_t count) const;
   dataset take(const expr& count) const; ///< below 0: all
-  /// All but the first `count` elements; -1 skips all.
+  /// All elements except the first `count`; -1: none.
   dataset skip(int64_t count) const;
-  dataset skip(const expr& count) const; ///< below 0: skips all
-  /// Keeps up to `count` elements ready, made by another thread; -1 lets headrace choose.
+  dataset skip(const expr& count) const; ///< below 0: none
+  /// Keeps up to `count` elements ready, which another thread makes; -1: headrace chooses the
+  /// number.
   dataset prefetch(int64_t count = -1) const;
-  /// (number, element), counted from `start`.
+  /// Pairs (number, element), with numbers from `start` on.
   dataset enumerate(int64_t start = 0) const;
   dataset concatenate(const dataset& after) const;
-  /// The elements up to the first one for which `f` is false.
+  /// The elements before the first one for which `f` is false.
   template <class F>
   dataset take_while(F&& f) const {
     return taken_while(trace(spec(), std::forward<F>(f)));
   }
-  /// `f(state, element)` gives (new state, output), a std::pair; these are the outputs. The state
-  /// is of the shape and dtype of `initial_state` throughout. A failed element leaves it alone.
+  /// `f(state, element)` returns (new state, output), a std::pair; the elements are the outputs.
+  /// The state always has the shape and dtype of `initial_state`. A failed element leaves the state
+  /// unchanged.
   template <class F>
   dataset scan(const expr_structure& initial_state, F&& f) const {
     return scanned(initial_state,
@@ -168,9 +170,11 @@ public:
   /// Leaves out failed elements. Their number is in `dataset_iterator::ignored`, or in a service in
   /// `task_status::ignored`.
   dataset ignore_errors() const;
-  /// Fails if there are not exactly `count` elements, or, for `infinite_cardinality`, at an end.
+  /// Fails if the number of elements is not exactly `count`, or, for `infinite_cardinality`, if the
+  /// dataset ends.
   dataset assert_cardinality(int64_t count) const;
-  /// Pauses before each element, where the pipeline runs, to simulate a slow one.
+  /// Pauses before each element, in the process that runs the pipeline, to simulate a slow
+  /// pipeline.
   dataset sleep(std::chrono::microseconds pause) const;
   dataset sleep(const expr& microseconds) const;
   /// The rows of each element along the first axis.
@@ -178,37 +182,37 @@ public:
   /// `size` elements stacked into one, each padded at its ends to one shape.
   dataset padded_batch(int64_t size, padded_batch_options options = {}) const;
   dataset padded_batch(const expr& size, padded_batch_options options = {}) const;
-  /// `size` elements put together, each component with unknown extents as a `ragged` tensor:
-  /// values and row lengths. See `ragged_view` for how to read it.
+  /// `size` elements combined into one, with each component of unknown extents as a `ragged`
+  /// tensor: values and row lengths. See `ragged_view` for how to read it.
   dataset ragged_batch(int64_t size, batch_options options = {}) const;
   dataset ragged_batch(const expr& size, batch_options options = {}) const;
-  /// Datasets of up to `size` elements, for functions to read, by parameters of this type: of
-  /// `flat_map` (`[](const dataset& w) { return w.batch(3); }`) and the like. A structure of
-  /// components becomes a structure of datasets.
+  /// Datasets of up to `size` elements, which functions read by parameters of this type: those of
+  /// `flat_map` (`[](const dataset& w) { return w.batch(3); }`) and similar operators. A structure
+  /// of components becomes a structure of datasets.
   dataset window(int64_t size, window_options options = {}) const;
-  /// Gathers elements for which `key` gives one number until there are `size`; gives the elements
-  /// of the dataset that `reduce(key, elements)` makes of them, as
-  /// `[](expr key, const dataset& xs) { return xs.batch(8); }`; begins anew. Smaller groups come at
-  /// the end, in the order of their keys.
+  /// Collects elements for which `key` returns the same number until there are `size`; gives the
+  /// elements of the dataset that `reduce(key, elements)` makes of them, such as `[](expr key,
+  /// const dataset& xs) { return xs.batch(8); }`; and begins a new group. Incomplete groups follow
+  /// at the end, in the order of their keys.
   template <class Key, class Reduce>
   dataset group_by_window(Key&& key, Reduce&& reduce, int64_t size) const {
     return grouped(trace(spec(), std::forward<Key>(key)),
                    trace(groups(), std::forward<Reduce>(reduce)), size);
   }
-  /// As above, with sizes that the function `size` of the key gives.
+  /// As above, with sizes that `size`, a function of the key, returns.
   template <class Key, class Reduce, std::invocable<expr> Size>
   dataset group_by_window(Key&& key, Reduce&& reduce, Size&& size) const {
     return grouped(trace(spec(), std::forward<Key>(key)),
                    trace(groups(), std::forward<Reduce>(reduce)),
                    trace(tensor_spec{dtype::int64, {}}, std::forward<Size>(size)));
   }
-  /// Batches of elements of similar length, which `length` gives.
+  /// Batches of elements of similar length, which `length` returns.
   template <class Length>
   dataset bucket_by_sequence_length(Length&& length, bucket_options options) const {
     return bucketed(trace(spec(), std::forward<Length>(length)), std::move(options));
   }
-  /// Gives (class, element) for some of the elements, so that the classes (numbers from 0 on, which
-  /// `class_of` gives) have the shares in `target_dist`.
+  /// Pairs (class, element) for some of the elements, so that the classes (numbers from 0 on, which
+  /// `class_of` returns) have the proportions in `target_dist`.
   template <class ClassOf>
   dataset rejection_resample(ClassOf&& class_of, std::vector<double> target_dist,
                              resample_options options = {}) const {
@@ -216,25 +220,25 @@ public:
                      std::move(options));
   }
   /// A dataset with the same elements. Those of the first iteration that reads all of them without
-  /// an error are kept, and are given by later iterations of this dataset. They are kept in memory,
-  /// for this process, or in a folder.
+  /// an error are kept, and are returned in later iterations of this dataset. They are kept in
+  /// memory, for this process, or in a folder.
   dataset cache(cache_options options = {}) const;
-  /// As a cache in a folder inside `folder`. Its name depends on the pipeline, so that another
-  /// pipeline writes another one.
+  /// As a cache in a folder inside `folder`. The name of the folder depends on the pipeline, so
+  /// that each pipeline has a folder of its own.
   dataset snapshot(const std::string& folder,
                    save_options options = {saved_compression::snappy}) const;
-  /// As above; `shard` gives the number of the file for an element.
+  /// As above; `shard` returns the number of the file for an element.
   template <class F>
   dataset snapshot(const std::string& folder, F&& shard,
                    save_options options = {saved_compression::snappy}) const {
     return snapshot_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
-  /// All elements in one random order, almost without memory. It must follow a `range`,
-  /// `from_tensors`, `from_tensor_slices` or uncompressed `tfrecord` directly (records are found by
-  /// an index, which is built once and kept beside the file). The order is the same for any number
-  /// of workers.
+  /// All elements in one random order, with little memory. The dataset must be a `range`,
+  /// `from_tensors`, `from_tensor_slices` or uncompressed `tfrecord` (whose records are found by an
+  /// index, which is built once and kept beside the file). The order is the same for any number of
+  /// workers.
   dataset global_shuffle(shuffle_options options = {}) const;
-  /// Sets options for all that runs with this dataset; see `graph_options`. They are part of it.
+  /// Sets options for the graph of this dataset; see `graph_options`. They are part of the dataset.
   dataset with_options(graph_options options) const;
   /// `transform(*this)`, so that transformations chain.
   template <std::invocable<const dataset&> F>
@@ -245,48 +249,48 @@ public:
   // -- use ------------------------------------------------------------------------
 
   const element_spec& spec() const noexcept { return node_->spec; }
-  /// Elements in it, `infinite_cardinality` or `unknown_cardinality`.
+  /// The number of elements, `infinite_cardinality` or `unknown_cardinality`.
   int64_t cardinality() const noexcept { return node_->cardinality; }
   /// Starts an iteration. Throws `error` if it cannot be started.
   dataset_iterator iterate(iterate_options options = {}) const {
     return {node_, next_iteration(std::move(options))};
   }
   /// Continues from the record of an iterator of an equal dataset (see `dataset_iterator::save`),
-  /// in this process or another: gives the elements that were still to come, in the same order.
-  /// `options.seed` is ignored, as the record has the seed. Throws `error` if the record is damaged
-  /// or belongs to another dataset, or if data that it needs is missing. The iteration keeps its
-  /// number, and later ones have higher numbers.
+  /// in this process or another: gives the remaining elements, in the same order. `options.seed` is
+  /// ignored, because the record has the seed. Throws `error` if the record is damaged or belongs
+  /// to another dataset, or if data that it needs is missing. The iteration keeps its number, and
+  /// later ones have higher numbers.
   dataset_iterator restore(const buffer& record, iterate_options options = {}) const {
     dataset_iterator out{node_, record, std::move(options)};
     go_past(out);
     return out;
   }
-  /// A dataset of one element: the state after the last element, where `f(state, element)` gives
-  /// the next one. For functions: `[](const dataset& w) { return w.fold(int64_t{0}, add); }`.
+  /// A dataset of one element: the state after the last element, where `f(state, element)` returns
+  /// the next state. For functions: `[](const dataset& w) { return w.fold(int64_t{0}, add); }`.
   template <class F>
   dataset fold(const expr_structure& initial_state, F&& f) const {
     return folded(initial_state,
                   trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
   }
-  /// The element of `fold`. Reads the dataset here; throws `error` for a failed element.
+  /// The element of `fold`. Reads the dataset at once; throws `error` for a failed element.
   template <class F>
   element reduce(const expr_structure& initial_state, F&& f) const {
     return counted_together(fold(initial_state, std::forward<F>(f)).node()).get_single_element();
   }
   /// Writes all elements into a folder, for `load`. Earlier content of the folder is replaced when
-  /// all are written. Reads the dataset here; throws `error` for a failed element, and if they
-  /// cannot be written.
+  /// all are written. Reads the dataset at once; throws `error` for a failed element, or if the
+  /// elements cannot be written.
   void save(const std::string& folder, save_options options = {}) const;
-  /// As above, into several files: `shard` gives the number of the file for an element.
+  /// As above, into several files: `shard` returns the number of the file for an element.
   template <class F>
   void save(const std::string& folder, F&& shard, save_options options = {}) const {
     save_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
-  /// The same elements, of which it is measured how long each took, or how many bytes it has, where
-  /// they are read with `iterate_options::counters`; see statistics.hpp.
+  /// The same elements. The time for each, or its number of bytes, is measured in iterations with
+  /// `iterate_options::counters`; see statistics.hpp.
   dataset latency_stats(std::string tag) const;
   dataset bytes_produced_stats(std::string tag) const;
-  /// A dataset of one element, the number of records: where it is read, these string scalars are
+  /// A dataset of one element, the number of records: when it is read, these string scalars are
   /// written into a TFRecord file. For functions, where `path` may depend on the element; see
   /// `write_tfrecord` for a file that is written at once.
   dataset written_to_tfrecord(const expr& path, file_options options = {}) const;
@@ -297,8 +301,8 @@ public:
   std::default_sentinel_t end() const noexcept { return {}; }
 
   const dataset_ptr& node() const noexcept { return node_; }
-  /// The options for the next iteration, which this counts. For callers that make the iterator
-  /// elsewhere.
+  /// The options for the next iteration, which this call counts. For callers that make the iterator
+  /// themselves.
   iterate_options next_iteration(iterate_options options = {}) const {
     if (!options.seed)
       options.seed = iterations_->seed();
@@ -306,9 +310,10 @@ public:
       options.repetition = iterations_->next();
     return options;
   }
-  /// Later iterations get numbers above that of `one`.
+  /// Later iterations get higher numbers than that of `one`.
   void go_past(const dataset_iterator& one) const { iterations_->go_past(one.repetition()); }
-  /// A dataset that is made of this one in order to read it: both count their iterations together.
+  /// A dataset that is made of this one in order to read it: the iterations of both are counted
+  /// together.
   dataset counted_together(dataset_ptr node) const { return {std::move(node), iterations_}; }
 
 private:
@@ -331,7 +336,7 @@ private:
   void save_in(const std::string& folder, function shard, const save_options& options) const;
 
   dataset_ptr node_;
-  std::shared_ptr<iteration_count> iterations_; ///< copies share it
+  std::shared_ptr<iteration_count> iterations_; ///< shared with copies
 };
 
 } // namespace headrace

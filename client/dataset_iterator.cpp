@@ -16,8 +16,8 @@
 namespace headrace {
 
 /// Elements come either from a local iterator, block after block, or, if the whole graph is a
-/// `distribute`, directly from the service. In the latter case each element is handed out when the
-/// trainer gets it, not before.
+/// `distribute`, directly from the service. In the latter case each element counts as handed out
+/// when the trainer gets it, not before.
 class dataset_iterator::impl {
 public:
   impl(const dataset_ptr& graph, const iterate_options& options)
@@ -60,7 +60,7 @@ public:
   result<buffer> save() const {
     if (service_)
       return cannot_save();
-    // Rows that were fetched and not given yet are read again.
+    // Rows that were read and not returned yet are read again.
     const bool holds = row_ + 1 < rows_;
     auto point = holds ? resume_point{before_, row_ + 1} : resume_point{local_->save(), 0};
     HEADRACE_ASSIGN(auto graph, fingerprint(graph_));
@@ -72,7 +72,7 @@ public:
 
   std::optional<block> next_block() {
     if (service_) {
-      held_ = nullptr; // the rest of the held block comes first
+      held_ = nullptr; // the remaining rows of the held block come first
       rows_ = row_ = 0;
       return service_->next({.rows = SIZE_MAX, .bytes = SIZE_MAX});
     }
@@ -144,7 +144,7 @@ public:
 
   void stop() noexcept { stop_.request_stop(); }
 
-  /// The element that was given last.
+  /// The element that was returned last.
   element current() const { return {held_, spec_, row_}; }
 
 private:
@@ -194,11 +194,11 @@ private:
   iterator_context context_;
   std::unique_ptr<iterator> local_;
   std::unique_ptr<service_source> service_;
-  position_ptr before_; ///< position of `local_` before `held_`
+  position_ptr before_; ///< the position of `local_` before `held_`
   block_ramp ramp_;
   std::shared_ptr<const block> held_;
-  size_t row_ = 0;  ///< of the element that was given last
-  size_t rows_ = 0; ///< in `held_`
+  size_t row_ = 0;  ///< the row of the element that was returned last
+  size_t rows_ = 0; ///< the number of rows in `held_`
 };
 
 dataset_iterator::dataset_iterator(dataset_ptr graph, iterate_options options)

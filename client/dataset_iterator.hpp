@@ -14,24 +14,25 @@
 
 namespace headrace {
 
-/// Options for an iteration in this process.
+/// The options for an iteration in this process.
 struct iterate_options {
-  /// For operators without a seed of their own; unset: drawn, once for a dataset.
+  /// The seed for operators that have none of their own; unset: drawn, once for each dataset.
   std::optional<uint64_t> seed;
   /// The number of this iteration over the dataset, from 0: operators that reshuffle have another
-  /// order in each. Unset: the next number.
+  /// order in each iteration. Unset: the next number.
   std::optional<uint64_t> repetition;
-  /// Finds the functions that the graph calls by name; without it there are none.
+  /// Finds the functions that the graph calls by name; if it is empty, there are none.
   function_finder find_function;
-  /// Called with a message about an iteration that ended well although elements are missing,
+  /// Called with a message if an iteration ended without an error although elements are missing,
   /// because workers of a service were lost. Called once for each repetition, on a reading thread.
   /// Unset: the message goes to standard error.
   std::function<void(const std::string&)> warn;
-  /// Counters of the operators that run here; see `measured_by`. Empty: nothing is counted.
+  /// The counters of the operators that run in this process; see `measured_by`. Empty: nothing is
+  /// counted.
   counters_of counters = {};
 };
 
-/// One iteration over a dataset. Not thread-safe. The destructor stops all that runs for it.
+/// One iteration over a dataset. Not thread-safe. The destructor stops everything that runs for it.
 class dataset_iterator {
 public:
   dataset_iterator(dataset_ptr graph, iterate_options options);
@@ -41,29 +42,29 @@ public:
   dataset_iterator& operator=(dataset_iterator&&) noexcept;
   ~dataset_iterator();
 
-  /// The next element, nothing at the end, or the error of the next element; after an error the
-  /// following elements are still to come.
+  /// The next element, nothing at the end, or the error of the next element; after an error `next`
+  /// continues with the following element.
   result<std::optional<element>> next();
-  /// The elements that are at hand (at least one), in columns, which is the fastest way. Nothing at
-  /// the end. Failed elements are listed in `block::errors`.
+  /// The elements that are ready (at least one), in columns, which is the fastest way to read.
+  /// Nothing at the end. Failed elements are listed in `block::errors`.
   std::optional<block> next_block();
-  /// The position after the elements that were given: a small record for `dataset::restore`, to be
-  /// kept in a file, for example beside a model's weights. `unimplemented` if elements come from a
+  /// The position after the elements that were returned: a small record for `dataset::restore`, to
+  /// be kept in a file, for example with a model's weights. `unimplemented` if elements come from a
   /// service.
   result<buffer> save() const;
   /// The number of this iteration over its dataset; see `iterate_options`.
   uint64_t repetition() const noexcept;
-  /// How many failed elements `ignore_errors` has left out so far, including those that were read
-  /// ahead; elements that a restored iterator reads again are counted again. A service's status has
-  /// the number for elements that workers left out.
+  /// The number of failed elements that `ignore_errors` has left out so far, including those that
+  /// were read ahead; elements that a restored iterator reads again are counted again. For elements
+  /// that workers left out, the number is in the service's status.
   uint64_t ignored() const noexcept;
-  /// As `next`, if the next element is at hand; never blocks. False: it is not, and `at` is
+  /// As `next`, if the next element is ready; never blocks. False: it is not ready, and `at` is
   /// unchanged. `failed` is set if that element failed, else null.
   bool take(element& at, const status*& failed);
   /// True if the whole dataset is read from a service, so that `next` only waits for elements.
   bool only_waits() const noexcept;
   enum class outcome { element, nothing_yet, over };
-  /// As `take`, but waits for an element, no longer than `limit`. @pre only_waits()
+  /// As `take`, but waits for an element, for at most `limit`. @pre only_waits()
   outcome take_within(duration limit, element& at, const status*& failed);
   /// Ends the iteration early: a `next` that waits in another thread returns. May be called from
   /// any thread while the iterator lives.

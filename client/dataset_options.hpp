@@ -16,8 +16,10 @@ namespace headrace {
 /// The number of calls of a function that run at a time.
 struct parallel_calls {
   static constexpr int64_t autotune = -1;
-  int64_t calls = 0; ///< 0: in the caller's thread; -1: tuned while it runs
-  /// True if they keep the order. Unset: see `graph_options::deterministic`.
+  /// 0: the function runs on the caller's thread; -1: the number is tuned while the dataset is
+  /// read.
+  int64_t calls = 0;
+  /// True if the calls keep the order. Unset: see `graph_options::deterministic`.
   std::optional<bool> deterministic{};
 };
 
@@ -26,31 +28,32 @@ struct parallel_calls {
 struct named_call {
   std::string name;
   element_spec gives;
-  /// Your guarantee that equal rows give equal results, wherever it runs.
+  /// The user's guarantee that equal rows give equal results, wherever the function runs.
   bool deterministic = false;
 };
 
 struct interleave_options {
-  int64_t cycle_length = 16; ///< inputs open at a time, >= 1
-  int64_t block_length = 1;  ///< elements taken from one before the next, >= 1
+  int64_t cycle_length = 16; ///< the number of inputs that are open at a time, >= 1
+  /// The number of elements that are taken from one input in its turn, >= 1.
+  int64_t block_length = 1;
   int64_t parallel_calls = 0;
   std::optional<bool> deterministic{}; ///< see `parallel_calls`
 };
 
 struct shuffle_options {
-  std::optional<uint64_t> seed; ///< unset: another order in every program
-  /// False: all iterations over a dataset have one order. Iterations over copies are counted
-  /// together; with a seed the k-th one has the same order in each run of a program.
+  std::optional<uint64_t> seed; ///< unset: another order in each run of a program
+  /// False: all iterations over a dataset have the same order. Iterations over copies are counted
+  /// together; with a seed the k-th iteration has the same order in each run of a program.
   bool reshuffle_each_iteration = true;
 };
 
 struct batch_options {
-  bool drop_remainder = false; ///< leave a last, smaller batch out
+  bool drop_remainder = false; ///< leaves out a last, smaller batch
 };
 
 struct padded_batch_options {
-  /// One for each component; an unknown extent is the largest of each batch. Empty: the shapes of
-  /// the elements.
+  /// One shape for each component; an unknown extent is the largest one in each batch. Empty: the
+  /// shapes of the elements.
   std::vector<shape> padded_shapes;
   /// One scalar constant for each component; empty: zeros and empty strings.
   std::vector<expr> padding_values;
@@ -65,34 +68,38 @@ struct bucket_options {
   /// One for each component, as for `padded_batch`.
   std::vector<shape> padded_shapes;
   std::vector<expr> padding_values;
-  /// Pads to the longest length of the bucket, not of the batch; then an element too long for the
-  /// last boundary is an error.
+  /// Pads to the longest length of the bucket, not of the batch; then an element that is too long
+  /// for the last boundary is an error.
   bool pad_to_bucket_boundary = false;
   bool no_padding = false; ///< the elements of a batch already have one shape
   bool drop_remainder = false;
 };
 
 struct resample_options {
-  /// Shares of the classes in the dataset; empty: they are estimated while reading.
+  /// The proportions of the classes in the dataset; empty: they are estimated while the dataset is
+  /// read.
   std::vector<double> initial_dist;
-  std::optional<uint64_t> seed; ///< unset: each program leaves out other elements
+  std::optional<uint64_t> seed; ///< unset: other elements are left out in each run of a program
 };
 
 struct window_options {
-  int64_t shift = 0;           ///< elements from one window's first to the next one's; 0: the size
-  int64_t stride = 1;          ///< elements between two of a window, >= 1
-  bool drop_remainder = false; ///< leave smaller windows at the end out
+  /// The distance from the first element of one window to that of the next; 0: the size.
+  int64_t shift = 0;
+  int64_t stride = 1;          ///< the distance between consecutive elements of a window, >= 1
+  bool drop_remainder = false; ///< leaves out smaller windows at the end
 };
 
 struct sample_options {
   std::vector<double> weights;  ///< one for each dataset, >= 0; empty: equal weights
-  std::optional<uint64_t> seed; ///< unset: another order in every program
-  bool stop_on_empty = false;   ///< end when a dataset is drawn that has ended
+  std::optional<uint64_t> seed; ///< unset: another order in each run of a program
+  bool stop_on_empty = false;   ///< the dataset ends when an input is drawn that has ended
   bool rerandomize_each_iteration = false;
 };
 
 struct choose_options {
-  bool stop_on_empty = true; ///< end when a dataset is chosen that has ended; else skip the choice
+  /// True: the dataset ends when an input is chosen that has ended; false: such choices are
+  /// skipped.
+  bool stop_on_empty = true;
 };
 
 struct file_options {
@@ -100,12 +107,13 @@ struct file_options {
 };
 
 struct tar_options {
-  bool skip_incomplete = false; ///< leave out samples that lack a member
+  bool skip_incomplete = false; ///< leaves out samples that lack a member
 };
 
 struct cache_options {
-  std::string folder;     ///< keeps elements there, also for other programs; empty: in memory
-  int64_t most_bytes = 0; ///< bound in memory, beyond which it is an error; 0: none
+  /// The folder in which elements are kept, also for other programs; empty: in memory.
+  std::string folder;
+  int64_t most_bytes = 0; ///< the bound in memory, beyond which there is an error; 0: unlimited
 };
 
 struct save_options {
@@ -113,19 +121,19 @@ struct save_options {
 };
 
 struct load_options {
-  /// Waits for elements that are not written yet. The dataset may be one that workers still write
-  /// (`distribute_save`): each piece is read, in their order, as soon as it is written. Or its save
-  /// may not have begun. Iterations wait, too.
+  /// True: waits for elements that are not written yet. Workers may still be writing the dataset
+  /// (`distribute_save`): each piece is read, in order, as soon as it is written. The save may also
+  /// not have begun. Iterations wait, too.
   bool wait = false;
-  /// How long to wait for each piece, and for the beginning.
+  /// How long to wait for each piece, and for the beginning of the save.
   duration stall_timeout = std::chrono::hours{1};
-  /// Ends the wait for the beginning: `cancelled`.
+  /// Ends the wait for the beginning of the save: `cancelled`.
   std::stop_token stop;
 };
 
 struct random_options {
-  std::optional<uint64_t> seed;       ///< unset: other numbers in every program
-  bool reseed_each_iteration = false; ///< draw other numbers in each repetition
+  std::optional<uint64_t> seed;       ///< unset: other numbers in each run of a program
+  bool reseed_each_iteration = false; ///< draws other numbers in each repetition
 };
 
 struct list_files_options {

@@ -52,7 +52,7 @@ service_options to_service_options(const distribute_options& from) {
   return out;
 }
 
-/// The service would refuse these, too, but later.
+/// The service would refuse these, too, but only later.
 void check_rounds(const distribute_options& options, int64_t cardinality) {
   const auto& rounds = options.coordinated_reads;
   if (!rounds)
@@ -106,7 +106,7 @@ dataset distribute::operator()(const dataset& input) const {
 
 std::string register_dataset(const std::string& service, const dataset& what,
                              const register_options& options) {
-  // An id that was chosen here may be registered twice, if an answer is lost.
+  // If an answer is lost, an id that the client chose may be registered twice.
   auto graph = what.node();
   if (auto how = check_writes_nothing(graph); !how.ok())
     throw error{how.with_context("register_dataset")};

@@ -20,40 +20,42 @@ namespace headrace {
 struct distribute_options {
   sharding_policy processing_mode = sharding_policy::off;
   /// The dispatcher: `host:port`, with any scheme or none. Empty: the value of the environment
-  /// variable HEADRACE_SERVICE, as for all functions that take a service.
+  /// variable HEADRACE_SERVICE; the same holds for all functions that have such an argument.
   std::string service;
   /// Consumers with the same job name and dataset share its elements; empty: this iterator reads
   /// alone. Each new iteration is the next repetition of the job. At most 1,024 bytes.
   std::string job_name;
-  /// How many elements are requested from all workers in advance, in equal parts and at least one
-  /// from each. While a worker joins, elements that the others were granted before may still
-  /// arrive. 0: bounded by bytes alone.
+  /// The number of elements that are requested from all workers together in advance, in equal parts
+  /// and at least one from each. While a worker joins, elements that were granted to the others
+  /// before may still arrive. 0: only bytes are bounded.
   int64_t max_outstanding_requests = 0;
   /// `automatic`: between two hosts, blocks are compressed if samples shrink to three quarters or
   /// less.
   headrace::compression compression = headrace::compression::automatic;
-  /// How long to wait without any worker, without a dispatcher, or, under a static policy, without
-  /// a worker for a shard that is not read, before that is an error.
+  /// How long the trainer waits without any worker, without a dispatcher, or, under a static
+  /// policy, without a worker for a shard that is not read, before it gets an error.
   duration worker_timeout = std::chrono::seconds{60};
-  /// How long the trainer waits for an element while workers run the job, before that is an error.
-  /// It must be longer than one element may take.
+  /// How long the trainer waits for an element while workers run the job, before it gets an error.
+  /// It must be longer than the time for one element.
   duration stall_timeout = std::chrono::hours{1};
-  /// From which workers to read. `local`: those of this process alone (`serves_own_process`), whose
-  /// elements come without a socket or a copy; failed_precondition if there are none. `any`: all,
-  /// except workers of other processes with the tag `COLOCATED`. `automatic`: as local under a
-  /// static policy if the dispatcher's `deployment` is `colocated`, else as any.
+  /// The workers from which the consumer reads. `local`: those of this process alone
+  /// (`serves_own_process`), whose elements are passed without a socket or a copy;
+  /// failed_precondition if there are none. `any`: all, except workers of other processes with the
+  /// tag `COLOCATED`. `automatic`: as `local` under a static policy if the dispatcher's
+  /// `deployment` is `colocated`, else as `any`.
   headrace::target_workers target_workers = headrace::target_workers::automatic;
-  /// Under `dynamic`: the guarantee when workers or trainers are lost. It is an error if the
-  /// dataset does not allow it.
+  /// Under `dynamic`: the guarantee if workers or trainers are lost. It is an error if the dataset
+  /// does not allow the guarantee.
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   /// Each trainer of the job is given all elements of each worker, which are made once: workers
-  /// keep a window of the newest ones. It needs a `job_name` that all trainers give, and an
+  /// keep a window of the newest ones. This requires a `job_name` that all trainers use, and an
   /// infinite dataset or `expected_trainers`. Without `expected_trainers` such a dataset object can
   /// be iterated only once.
   std::optional<trainer_cache> cross_trainer_cache = {};
-  /// In each round every consumer of the job gets one element; these are consecutive in the output
-  /// of one worker. It needs a `job_name` and an infinite dataset. Rounds begin when all consumers
-  /// have come, and a round is handed out when all consumers have received their elements of it.
+  /// In each round every consumer of the job gets one element; these elements are consecutive in
+  /// the output of one worker. This requires a `job_name` and an infinite dataset. Rounds begin
+  /// when all consumers have joined, and a round is handed out when all consumers have received
+  /// their elements of it.
   std::optional<headrace::coordinated_reads> coordinated_reads = {};
   /// How this program connects to the service.
   headrace::session session = {};
@@ -70,12 +72,13 @@ private:
 };
 
 struct register_options {
-  /// If a dataset with the same structure (elements; finite, infinite or of unknown size) has this
-  /// id, it means that dataset; if another dataset has it, that is an error. Empty: a new id.
+  /// If another dataset with the same structure (elements; finite, infinite or of unknown size) has
+  /// this id, the call joins that dataset; if a dataset with another structure has it, that is an
+  /// error. Empty: a new id.
   std::string id;
-  /// How long to wait for a dispatcher that is not reachable yet, and for its answer.
+  /// How long to wait for a dispatcher that cannot be reached yet, and for its answer.
   duration timeout = std::chrono::seconds{60};
-  /// The compression for its readers.
+  /// The compression of blocks for its readers.
   headrace::compression compression = headrace::compression::automatic;
   /// How this program connects to the service.
   headrace::session session = {};
@@ -93,9 +96,9 @@ std::string register_dataset(const std::string& service, const dataset& what,
                              const std::string& id = {});
 
 /// Reads a dataset that was registered under `id`, by any program; its spec, cardinality and
-/// compression are fetched. Blocks, for at most `worker_timeout` or until `stop`. Throws `error`:
-/// not_found for an unknown id, invalid_argument for a compression, other than `automatic`, that
-/// the dataset was not registered with.
+/// compression are requested from the dispatcher. Blocks, for at most `worker_timeout` or until
+/// `stop`. Throws `error`: not_found for an unknown id, invalid_argument for a compression, other
+/// than `automatic`, that differs from the registered one.
 dataset from_dataset_id(distribute_options options, const std::string& id,
                         std::stop_token stop = {});
 

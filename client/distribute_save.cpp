@@ -69,7 +69,7 @@ result<save_status> begin(const dataset& what, const std::string& folder,
     options);
 }
 
-/// True if there are workers that could work on the save, even if they are busy with others.
+/// True if there are workers that could work on the save, even if they are busy with other saves.
 bool has_workers(const distribute_save_options& options) {
   const auto now = get_service_status(options.service, std::chrono::seconds{5}, options.session);
   return now
@@ -107,9 +107,10 @@ result<save_status> await_change(const dataset& what, const save_status& known,
     auto out = status_in(service::call(target_of(options), waits(options, left), question));
     const auto code = out.status().code();
     if (code == status_code::not_found)
-      // The dispatcher lost its state; all that is written is in the folder.
+      // The dispatcher lost its state; the written pieces are in the folder.
       return begin(what, known.path, options);
-    // Answers come with each change, so a living dispatcher may answer nothing within the limit.
+    // Answers are sent when the state changes, so a living dispatcher may send none within the
+    // limit.
     if (code != status_code::deadline_exceeded)
       return out;
     if (now() < until)

@@ -15,13 +15,13 @@ struct distribute_save_options {
   std::string service;            ///< `host:port` of the dispatcher; empty: HEADRACE_SERVICE
   headrace::session session = {}; ///< how this program connects to the service
   saved_compression compression = saved_compression::snappy;
-  /// Waits until the dataset is saved. If false, it is written in the background; a later call for
-  /// the same save with `wait` waits for it.
+  /// True: the call returns when the dataset is saved. False: the dataset is written in the
+  /// background; a later call for the same save with `wait` waits for it.
   bool wait = false;
   /// How long to wait for a dispatcher that does not answer, and for a worker if none works on the
   /// save.
   duration worker_timeout = std::chrono::seconds{60};
-  /// How long to wait if workers work and no piece is completed.
+  /// How long to wait while workers work and no piece is completed.
   duration stall_timeout = std::chrono::hours{1};
   /// With `wait`: called at once, and with each change. May be empty.
   std::function<void(const save_status&)> on_progress;
@@ -29,21 +29,23 @@ struct distribute_save_options {
   std::stop_token stop;
 };
 
-/// Has all workers of a service write a dataset into a folder, for `dataset::load`, and returns its
-/// state. `folder` must be the same for all workers, on storage that they share; a relative path is
-/// resolved in this process.
+/// Lets all workers of a service write a dataset into a folder, for `dataset::load`, and returns
+/// the state of the save. `folder` must be the same for all workers, on storage that they share; a
+/// relative path is resolved in this process.
 ///
 /// The dataset is divided into pieces, each made of consecutive splits of one source. Each piece is
-/// written by one worker, or by another one if that is lost, and exists once, whatever is killed.
-/// So what is loaded has the elements that the dataset gives in one process, and their order unless
-/// the dataset has a random one, with any number of workers. A dataset that cannot be divided, as
-/// `take` counts all elements, is written by one worker; the status has the reason.
+/// written by one worker, or by another one if the first is lost, and exists once, whatever
+/// processes are killed. So the loaded dataset has the elements that the dataset gives in one
+/// process, in their order unless the dataset has a random one, with any number of workers. A
+/// dataset that cannot be divided, for instance because `take` counts all elements, is written by
+/// one worker; the status contains the reason.
 ///
 /// A call for a save that runs, or is complete, changes nothing; after a failure a call continues
-/// with the missing pieces. The dispatcher need not keep its state: all of it is in the folder.
+/// with the missing pieces. The dispatcher need not keep its state, because the progress is in the
+/// folder.
 ///
 /// Throws `error`: `invalid_argument` (a dataset without end, the compression, no folder),
-/// `already_exists` (the folder holds another dataset), `unavailable` (no dispatcher, or no
+/// `already_exists` (the folder contains another dataset), `unavailable` (no dispatcher, or no
 /// worker); with `wait` also the error of a worker: that of a failed element, or of a file.
 save_status distribute_save(const dataset& what, const std::string& folder,
                             const distribute_save_options& options = {});

@@ -44,7 +44,7 @@ status too_late(const std::string& worker, const std::optional<worker_drains>& l
                 name_of(*last), seconds, last->tasks, last->tasks == 1 ? "" : "s"));
 }
 
-/// The dispatcher's refusal, for a caller that had seen the drain begin.
+/// The dispatcher's refusal, for a caller that had received the beginning of the drain.
 status not_drained(const status& why, const worker_drains& last) {
   if (why.code() != status_code::not_found)
     return why;
@@ -72,8 +72,8 @@ result<draining_worker> drain_worker(const std::string& dispatcher, const std::s
       write_drain_request(b.initDispatcher().initDrainWorker(), request);
     });
     const auto left = std::max(until - now(), duration{1'000'000});
-    // If the dispatcher answered before, it may be restarted; if it never did, that is reported at
-    // once.
+    // If the dispatcher answered before, it may be restarting; if it never did, the error is
+    // reported at once.
     const auto answer =
       last ? service::call(to, {.limit = left, .option = "timeout", .stop = how.stop}, question)
            : service::call(to, left, question);

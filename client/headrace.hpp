@@ -1,6 +1,7 @@
 #pragma once
 
-/// All that a program needs: datasets, their functions, services and clusters.
+/// The header that includes everything for a program: datasets, their functions, services and
+/// clusters.
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/client/distribute.hpp"

@@ -11,15 +11,15 @@ namespace headrace {
 /// each. Thread-safe.
 class iteration_count {
 public:
-  /// The next iteration's number.
+  /// The number of the next iteration.
   uint64_t next() noexcept { return next_.fetch_add(1); }
-  /// There was an iteration with this number: later ones get larger numbers.
+  /// An iteration with this number exists: later ones get higher numbers.
   void go_past(uint64_t number) noexcept {
     auto at = next_.load();
     while (at <= number && !next_.compare_exchange_weak(at, number + 1)) {
     }
   }
-  /// The seed for operators without a seed of their own. It is drawn once, so that operators which
+  /// The seed for operators that have none of their own. It is drawn once, so that operators which
   /// do not reshuffle keep their order.
   uint64_t seed() {
     if (const auto known = seed_.load())

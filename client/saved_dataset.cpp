@@ -18,9 +18,9 @@ using detail::checked;
 
 namespace {
 
-/// Waits until the folder has a saved dataset, or a plan, which is returned. It is returned also if
-/// all pieces are complete, so that the same dataset is made before and after that, and positions
-/// in it stay valid.
+/// Waits until the folder has a saved dataset, or a plan. A plan is returned even if all pieces are
+/// complete, so that the same dataset is made before and after that, and positions in it stay
+/// valid.
 result<std::optional<save_plan>> await_saved(const std::string& folder,
                                              const load_options& options) {
   for (detail::file_watch watch{options.stall_timeout, options.stop};;) {
@@ -47,7 +47,7 @@ dataset load_from(const std::string& folder, expr_ptr shard) {
                            static_cast<int64_t>(found->rows()), std::move(shard)));
 }
 
-/// Writes the elements of an iteration; `write` takes a block without errors.
+/// Writes the elements of an iteration; `write` gets a block without errors.
 template <class Write>
 void save_all(dataset_iterator from, saved_writer& to, Write write) {
   while (auto rows = from.next_block()) {
@@ -69,7 +69,7 @@ std::unique_ptr<saved_writer> writer_for(const std::string& folder, const elemen
   return *std::move(out);
 }
 
-/// Pairs of (element, shard).
+/// A dataset of pairs (element, shard).
 dataset with_shards(const dataset& what, function shard) {
   if (shard.dataset || shard.result() != element_spec{tensor_spec{dtype::int64, {}}})
     throw error{

@@ -45,7 +45,7 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
 node_options options_of_worker(const worker_server_options& from) {
   if (from.lease <= duration::zero())
     throw error{invalid_argument("a worker's lease must be longer than nothing")};
-  // The lease does not decide how fast a lost dispatcher is noticed.
+  // The lease does not determine how soon the loss of a dispatcher is detected.
   auto out = node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log);
   out.liveness = from.endpoint.liveness.value_or(liveness_for(from.lease));
   return out;
@@ -74,7 +74,7 @@ struct dispatcher_server::impl {
   std::string target;
   published_actor role;
 
-  /// The actors end first, so that their last facts are kept.
+  /// The actors end first, so that their last facts are stored.
   ~impl() {
     if (role)
       stop_role(here, caf::actor_cast<caf::actor>(role), std::chrono::seconds{1});
@@ -113,7 +113,7 @@ uint16_t dispatcher_server::port() const noexcept { return impl_->here.actor_por
 // -- worker -----------------------------------------------------------------------
 
 struct worker_server::impl {
-  // Ends after the node, whose actors may read in it.
+  // It ends after the node, whose actors may read through it.
   std::shared_ptr<other_services> others;
   node here;
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
@@ -122,7 +122,7 @@ struct worker_server::impl {
   caf::actor role;
   worker_options options;
 
-  // While its links are open.
+  // The worker leaves while its links are open.
   ~impl() { leave(); }
   void leave() {
     if (role)
@@ -220,7 +220,8 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.past = options_.past;
   about.log = options_.log;
   dispatcher_ = std::make_unique<dispatcher_server>(about);
-  // The advertised address may not lead back to this host, as with address translation.
+  // The advertised address may not lead to this host from inside, for instance with address
+  // translation.
   const auto& host = options_.endpoint.host;
   inside_ = host_and_port(!is_wildcard(host) ? host
                           : host == "::"     ? "::1"
@@ -256,7 +257,7 @@ void local_cluster::add_worker() {
   about.save_max_file_size = options_.save_max_file_size;
   about.drain = options_.drain;
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
-  // The workers share the process.
+  // The workers share the memory of the process.
   if (about.cross_trainer_cache_size == 0)
     about.cross_trainer_cache_size =
       memory_size_bytes() / 4 / static_cast<uint64_t>(std::max(options_.workers, 1));

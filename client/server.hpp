@@ -23,46 +23,47 @@ class node;
 
 /// The addresses of a server, and how connections are secured.
 struct endpoint_options {
-  std::string host = "127.0.0.1"; ///< bound; anything but loopback needs `tls` or `insecure`
-  uint16_t port = 0;              ///< for actors; 0: any free one
-  uint16_t data_port = 0;         ///< for data; 0: any free one
-  std::string advertise_host;     ///< the host that others are told; empty: `host`
-  /// The `host:port` for data that trainers are told, if they reach it only through address
-  /// translation or a relay; empty: the advertised host and the data port.
+  /// The address to bind; addresses other than loopback need `tls` or `insecure`.
+  std::string host = "127.0.0.1";
+  uint16_t port = 0;          ///< the port for actors; 0: any free one
+  uint16_t data_port = 0;     ///< the port for data; 0: any free one
+  std::string advertise_host; ///< the host that is advertised to other processes; empty: `host`
+  /// The `host:port` for data that is advertised to trainers, if they can reach the data port only
+  /// through address translation or a relay; empty: the advertised host and the data port.
   std::string advertise_data;
   tls_options tls;
   bool insecure = false;
-  /// When an end of a data link gives up the other. Unset: after a silence of the lease in the
-  /// server's options.
+  /// When an end of a data link closes it because the other end is silent. Unset: after a silence
+  /// of the lease in the server's options.
   std::optional<link_liveness> liveness;
 };
 
 struct dispatcher_server_options {
   endpoint_options endpoint;
   /// The interval of heartbeats of workers and consumers, at most half of the lease; unset: a
-  /// second, and at least four times a lease.
+  /// second, but at least four heartbeats in a lease.
   std::optional<duration> heartbeat;
-  /// How long a silent worker counts as alive. A trainer that is silent for this long loses the
-  /// rows that it holds to others that wait for them.
+  /// For how long a worker counts as alive after its last message. A trainer that sends nothing for
+  /// this time loses the rows that it holds to others that wait for them.
   duration lease = std::chrono::seconds{5};
-  /// How long silent trainers keep their place otherwise, and when jobs are collected.
+  /// For how long trainers that send nothing stay readers otherwise, and when jobs are collected.
   job_terms jobs;
   /// The directory for datasets and jobs, so that a restarted dispatcher continues with them; its
   /// parent directory must exist. Empty: they are in memory, and are lost with the process.
   std::string work_dir;
   /// The workers that may register, in the order of their shards under the static policies, which
-  /// need this list: `host` or `host:%port%` for one at any data port, or `host:port`. Empty: any
-  /// may register.
+  /// require this list: `host` or `host:%port%` for one at any data port, or `host:port`. Empty:
+  /// any worker may register.
   std::vector<std::string> worker_addresses;
-  /// Where its workers run: under `colocated`, a static policy with `target_workers` AUTO reads as
-  /// with LOCAL. It applies to jobs that begin.
+  /// Where the workers run: under `colocated`, `target_workers` AUTO means LOCAL for a static
+  /// policy. It applies to new jobs.
   deployment_mode deployment = deployment_mode::remote;
-  /// In how many saves (`distribute_save`) a worker takes part at a time; at least 1.
+  /// The most saves (`distribute_save`) in which a worker takes part at a time; at least 1.
   size_t worker_max_concurrent_saves = 3;
-  /// Called, from any thread, when the server has crashed too often and does not run any more. May
+  /// Called, from any thread, when the server has crashed too often and is not started again. May
   /// be empty.
   std::function<void(const status&)> on_failed;
-  process_past past; ///< of this process; for the status
+  process_past past; ///< the past of this process, for the status
   logger log;
 };
 
@@ -73,9 +74,9 @@ public:
   explicit dispatcher_server(dispatcher_server_options options = {});
   dispatcher_server(dispatcher_server&&) noexcept;
   ~dispatcher_server();
-  /// `host:port` for workers and consumers.
+  /// The `host:port` for workers and consumers.
   const std::string& target() const noexcept;
-  /// The port itself.
+  /// The port of `target`.
   uint16_t port() const noexcept;
 
 private:
@@ -87,12 +88,12 @@ struct worker_server_options {
   /// `host:port`, with any scheme or none; empty: the value of HEADRACE_SERVICE.
   std::string dispatcher;
   endpoint_options endpoint;
-  /// The dispatcher's lease: a trainer's link that is silent for this long is given up.
+  /// The dispatcher's lease: a trainer's link that is silent for this time is closed.
   duration lease = std::chrono::seconds{5};
-  /// Shown in the status. The tag `COLOCATED` has an effect: such a worker serves only trainers of
-  /// its own process, so `serves_own_process` must be set.
+  /// The tags are shown in the status. The tag `COLOCATED` has an effect: such a worker serves only
+  /// trainers of its own process, so `serves_own_process` must be set.
   std::vector<std::string> tags;
-  /// Finds the functions that pipelines call by name; without it there are none.
+  /// Finds the functions that pipelines call by name; if it is empty, there are none.
   function_finder find_function;
   /// The number of threads stuck in foreign code (a file system, a library) with which the worker
   /// cannot continue; 0: it always continues.
@@ -101,37 +102,37 @@ struct worker_server_options {
   /// dispatcher's lease counts as that half.
   std::optional<duration> heartbeat;
   /// How long the dispatcher may leave messages unanswered before `on_failed` is called
-  /// (deadline_exceeded), once; the worker keeps trying until it is destroyed. A refusal is an
-  /// answer. Unset: never.
+  /// (deadline_exceeded), once; the worker continues to repeat them until it is destroyed. A
+  /// refusal is an answer. Unset: without limit.
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
-  /// How long the destructor may take to send trainers what the worker has begun for them. What it
-  /// has not begun goes to other workers in any case.
+  /// The time limit in which the destructor sends trainers the elements that the worker has begun
+  /// for them. Splits that it has not begun go to other workers in any case.
   duration drain = std::chrono::milliseconds{500};
-  /// The bytes that the windows of all jobs may take here; 0: a quarter of the memory that this
-  /// process may have.
+  /// The bytes that the windows of all jobs may take in this worker; 0: a quarter of the memory
+  /// that this process may have.
   uint64_t cross_trainer_cache_size = 0;
-  /// A file of a saved dataset that has this many bytes is followed by another one; 0: 6 GiB.
+  /// When a file of a saved dataset has this many bytes, a further file is begun; 0: 6 GiB.
   uint64_t save_max_file_size = 0;
   /// As for a dispatcher; also called because of stuck threads (resource_exhausted), and of a
   /// dispatcher that does not answer (deadline_exceeded).
   std::function<void(const status&)> on_failed;
-  /// Called, from any thread, if the dispatcher has another major version; the worker keeps trying,
-  /// in vain until one of the two is updated. May be empty.
+  /// Called, from any thread, if the dispatcher has another major version; the worker continues to
+  /// register, which fails until one of the two is updated. May be empty.
   std::function<void(const status&)> on_other_version;
   /// Called, from any thread, if the dispatcher's `worker_addresses` have no entry for this worker
-  /// (permission_denied); the worker keeps trying. May be empty.
+  /// (permission_denied); the worker continues to register. May be empty.
   std::function<void(const status&)> on_not_listed;
   /// Called, from any thread, when the worker has left the service, as `drain_worker` requested: it
-  /// runs nothing any more, and should be destroyed. May be empty.
+  /// runs no more tasks, and should be destroyed. May be empty.
   std::function<void()> on_left;
   /// Trainers of this process read from this worker without sockets and copies, and may read from
   /// such workers alone (`target_workers` LOCAL).
   bool serves_own_process = false;
-  process_past past; ///< of this process; for the status
+  process_past past; ///< the past of this process, for the status
   logger log;
 };
 
-/// A worker: registers with its dispatcher as soon as that can be reached, and again after each
+/// A worker: it registers with its dispatcher as soon as that can be reached, and again after each
 /// loss. It runs until it is destroyed, and then leaves the service in order. Throws `error` if it
 /// cannot be started. Raises the process's soft limit of descriptors (RLIMIT_NOFILE) to the hard
 /// one: connections may take half of them, so that the files of pipelines always have the other
@@ -143,15 +144,15 @@ public:
   ~worker_server();
   /// The `host:port` from which trainers read.
   const std::string& address() const noexcept;
-  /// The data port itself.
+  /// The port of `address`.
   uint16_t data_port() const noexcept;
-  /// What its process counts (docs/metrics.md).
+  /// The metrics of its process (docs/metrics.md).
   const metric_registry& metrics() const noexcept;
-  /// Leaves the service in order, which takes `drain` and a second at most. The destructor does so,
-  /// too, if it has not been called.
+  /// Leaves the service in order, which takes `drain` and a second at most. The destructor calls
+  /// this, too, if it has not been called.
   void leave();
-  /// The whole service ends: `leave` and the destructor are not to wait for anything, and one that
-  /// is under way ends. Thread-safe.
+  /// The whole service ends: `leave` and the destructor wait for nothing, and a call that is
+  /// waiting returns. Thread-safe.
   void end_at_once() noexcept;
 
 private:
@@ -161,11 +162,12 @@ private:
 
 struct local_cluster_options {
   int workers = 1;
-  /// Of the dispatcher; workers use the same host, TLS files and `insecure`. With TLS this process
-  /// uses the same certificate to connect to its own servers, so it must not have connected without
-  /// TLS before.
+  /// The endpoint of the dispatcher; workers use the same host, TLS files and `insecure`. With TLS
+  /// this process uses the same certificate to connect to its own servers, so it must not have
+  /// connected without TLS before.
   endpoint_options endpoint;
-  std::vector<uint16_t> data_ports;  ///< of the workers, in turn; further workers take any free one
+  /// The ports of the workers, in turn; further workers take any free one.
+  std::vector<uint16_t> data_ports;
   std::optional<duration> heartbeat; ///< see dispatcher_server_options
   duration lease = std::chrono::seconds{5};
   job_terms jobs;                                       ///< see dispatcher_server_options
@@ -173,18 +175,18 @@ struct local_cluster_options {
   std::vector<std::string> worker_addresses;            ///< see dispatcher_server_options
   deployment_mode deployment = deployment_mode::remote; ///< see dispatcher_server_options
   size_t worker_max_concurrent_saves = 3;               ///< see dispatcher_server_options
-  std::vector<std::string> tags;                        ///< of each worker
-  uint64_t cross_trainer_cache_size = 0;                ///< of each worker
-  /// How long `stop_worker` may take, see worker_server_options.
+  std::vector<std::string> tags;                        ///< the tags of each worker
+  uint64_t cross_trainer_cache_size = 0;                ///< for each worker
+  /// The time limit of `stop_worker`, see worker_server_options.
   duration drain = std::chrono::milliseconds{500};
-  uint64_t save_max_file_size = 0; ///< of each worker
-  /// For each worker.
+  uint64_t save_max_file_size = 0; ///< for each worker
+  /// For each worker; see worker_server_options.
   function_finder find_function;
-  size_t most_stuck_threads = 0; ///< of each worker; see worker_server_options
+  size_t most_stuck_threads = 0; ///< for each worker; see worker_server_options
   /// See dispatcher_server_options and worker_server_options; also called for a worker that has no
   /// entry in `worker_addresses`.
   std::function<void(const status&)> on_failed;
-  process_past past; ///< of this process; for the status
+  process_past past; ///< the past of this process, for the status
   logger log;
 };
 
@@ -202,7 +204,7 @@ public:
   void add_worker();
   /// Stops the worker that was added as number `index`, for good. It leaves in order.
   void stop_worker(size_t index);
-  /// The service is about to end: `stop_worker` and the destructor wait for no drain any more.
+  /// The service is about to end: `stop_worker` and the destructor no longer wait for drains.
   void end_at_once() noexcept;
   /// Waits until `count` workers are registered. Throws `error` (deadline_exceeded) after `limit`.
   void await_workers(size_t count, duration limit = std::chrono::seconds{30});
@@ -214,8 +216,9 @@ private:
   std::string inside_; ///< the address at which this process reaches its dispatcher
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<worker_server>> workers_; ///< null: stopped
-  std::vector<std::shared_ptr<worker_server>> leaving_; ///< those that `stop_worker` waits for
-  bool ends_ = false;                                   ///< `end_at_once` was called
+  /// The workers for which `stop_worker` waits.
+  std::vector<std::shared_ptr<worker_server>> leaving_;
+  bool ends_ = false; ///< `end_at_once` was called
 };
 
 } // namespace headrace

@@ -9,13 +9,13 @@ namespace headrace {
 struct service_session;
 
 /// How a program connects to services. A program may have several sessions at a time, each with a
-/// certificate of its own; copies are the same session. Its connections last as long as a copy, or
-/// what was made with one: a dataset, an iterator.
+/// certificate of its own; copies stand for the same session. Its connections exist as long as a
+/// copy, or an object that was made with one: a dataset, an iterator.
 class session {
 public:
   /// The session of the process: plain, or that of a `secure_session`.
   session() = default;
-  /// Connects with mutual TLS. Throws `error`: the files are missing or unusable.
+  /// A session that connects with mutual TLS. Throws `error`: the files are missing or unusable.
   explicit session(const tls_options& tls);
 
   /// For the library. Null: the session of the process.

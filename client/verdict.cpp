@@ -12,7 +12,7 @@ namespace headrace {
 
 namespace {
 
-/// A worker that gives less than this share of what the others give is slow.
+/// A worker whose rate is less than this share of that of the others counts as slow.
 constexpr double slow_worker_share = 0.5;
 /// Fewer rows than this of the last seconds say nothing of how fast a worker is.
 constexpr double enough_rows_per_second = 8;
@@ -21,16 +21,16 @@ constexpr double enough_rows_per_second = 8;
 constexpr double slow_worker_works = 0.5;
 /// No more workers are said to be wanted than this many for each that there is.
 constexpr double most_growth = 4;
-/// Workers have enough to spare if an operator is busy for no more than this share of the time.
+/// More workers are not needed if no operator is busy for more than this share of the time.
 constexpr double most_busy = 0.9;
 
 using cause_key = std::pair<slow_part, std::string>;
 
-/// What bounds one task: of all that took its time, what took most of it.
+/// The part of a task with the largest share of its time.
 struct limit {
   cause_key what;
   double share = 0;
-  double queued = 0; ///< of an operator: the part in which its calls waited for a thread
+  double queued = 0; ///< for an operator: the part in which its calls waited for a thread
 };
 
 limit limit_of(const task_status& task) {
@@ -41,7 +41,7 @@ limit limit_of(const task_status& task) {
       out = {{kind, name}, share, queued};
   };
   for (const auto& x : task.operators) {
-    // Calls that wait for a thread say that the processor is the limit.
+    // Calls that wait for a thread show that the processor is the limit.
     consider(slow_part::op, x.name, x.busy + x.queued, x.queued);
     consider(slow_part::storage, x.name, x.storage);
     consider(slow_part::leases, {}, x.lease);
@@ -173,7 +173,7 @@ std::string_view to_string(slow_part x) noexcept {
 
 namespace {
 
-/// What the tasks say of the cause.
+/// Finds the cause in the reports of the tasks.
 void blame_tasks(verdict& out, const std::vector<const task_status*>& running, double waited,
                  const service_status& in) {
   struct votes {
@@ -205,8 +205,8 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   }
   if (!more_help)
     return;
-  // As much as the trainers would take without waiting, at the rate of a worker that does nothing
-  // else.
+  // The number of workers with which no trainer would wait, if each had the rate of a worker that
+  // does nothing else.
   const auto now = static_cast<double>(running.size());
   const auto wanted = std::ceil(now * most_of_all / std::max(1 - waited, 0.01) - 1e-9);
   // How much a trainer takes that does nothing but wait is not known.
@@ -214,7 +214,7 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   out.wanted = static_cast<uint32_t>(out.at_least ? most_growth * now : wanted);
 }
 
-/// Of trainers that hardly wait: how many of the workers would do.
+/// For trainers that hardly wait: the number of workers that would be enough.
 void note_what_is_enough(verdict& out, const std::vector<const task_status*>& running,
                          double waited) {
   double work = 0;

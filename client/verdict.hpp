@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-/// What bounds the rate at which a job's trainers get elements.
+/// The part of a service that bounds the rate at which a job's trainers get elements.
 enum class slow_part : uint8_t {
-  unknown,  ///< nothing is known yet: no trainer or no task has run for some seconds
+  unknown,  ///< unknown so far: no trainer or no task has run for some seconds
   trainers, ///< the trainers: they hardly wait
   trainer,  ///< one trainer, for which the others wait
   op,       ///< an operator that computes
@@ -24,7 +24,8 @@ enum class slow_part : uint8_t {
 };
 std::string_view to_string(slow_part x) noexcept;
 
-/// Why the trainers of a job wait, from what they, tasks and operators did in the last seconds.
+/// Why the trainers of a job wait, according to the reports of trainers, tasks and operators of the
+/// last seconds.
 struct verdict {
   uint64_t job = 0;
   slow_part cause = slow_part::unknown;
@@ -32,16 +33,18 @@ struct verdict {
   double waited = 0;   ///< the share of the time in which that trainer waited
   /// The operator that is the cause, or the worker, or the trainer; else empty.
   std::string what;
-  double share = 0;  ///< the share of the time that `what` took on these workers
-  double queued = 0; ///< of an operator: the part of `share` in which its calls waited for a thread
-  uint32_t workers = 0;  ///< the number of workers on which `what` is the cause
-  uint32_t running = 0;  ///< workers that run the job
-  uint32_t wanted = 0;   ///< workers with which no trainer would wait; 0: more would not help
+  double share = 0; ///< the share of the time that `what` took on these workers
+  /// For an operator: the part of `share` in which its calls waited for a thread.
+  double queued = 0;
+  uint32_t workers = 0; ///< the number of workers on which `what` is the cause
+  uint32_t running = 0; ///< the number of workers that run the job
+  /// The number of workers with which no trainer would wait; 0: more would not help.
+  uint32_t wanted = 0;
   bool at_least = false; ///< the number of workers that are needed may be larger than `wanted`
   std::string text;      ///< one sentence, for users
 };
 
-/// A trainer that waits for less than this share of the time has what it needs.
+/// Below this share of the time, the waits of a trainer are not counted.
 inline constexpr double hardly_waits = 0.1;
 
 /// Computes the verdict on one job of a status. A pure function.

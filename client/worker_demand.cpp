@@ -14,7 +14,7 @@ std::optional<uint32_t> workers_needed(const service_status& x) {
       continue;
     any = true;
     const auto now = verdict_of(job, x);
-    // All workers run all jobs, so the most demanding one decides.
+    // All workers run all jobs, so the job with the highest demand decides.
     if (now.wanted != 0)
       out = std::max(out.value_or(0), now.wanted);
     else if (now.cause == slow_part::no_worker)
@@ -38,7 +38,7 @@ uint32_t worker_demand::look(std::optional<uint32_t> needed, uint32_t present, t
   last_ = present;
   if (!needed || present < how_.least || present > how_.most)
     return within(present);
-  // What was seen with another number of workers says nothing of these.
+  // Statuses with another number of workers are not used.
   if (at - *since_ < how_.settling)
     return within(present);
   if (*needed >= present) {

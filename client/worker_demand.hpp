@@ -8,26 +8,27 @@
 
 namespace headrace {
 
-/// How many workers a service should have, from what its trainers wait and what its workers do, and
-/// not from the load of processors. It follows a growing demand within seconds and a shrinking one
-/// after half a minute, so that it does not swing. Pure: it is given each status with its time.
+/// Computes the number of workers that a service should have, from the waits of its trainers and
+/// the activity of its workers, and not from the load of processors. The number increases within
+/// seconds and decreases after half a minute, so that it does not oscillate. Pure: it is given each
+/// status with its time.
 class worker_demand {
 public:
   struct options {
     uint32_t least = 1;
     uint32_t most = 1; ///< `>= least`
-    /// How long a verdict is of workers that were just started or stopped.
+    /// How long verdicts may still be affected by workers that were just started or stopped.
     duration settling = std::chrono::seconds{8};
-    /// How long fewer workers must have been enough.
+    /// How long fewer workers must have been enough before the number decreases.
     duration patience = std::chrono::seconds{30};
   };
 
   explicit worker_demand(options how) : how_(how) {}
 
-  /// The number of workers that there should be, when there are `present` (alive, and not about to
-  /// leave). To be called each second or so.
+  /// The number of workers that should run, when `present` workers run (alive, and not about to
+  /// leave). To be called about once a second.
   uint32_t look(const service_status& now, uint32_t present, time_point at);
-  /// The same for what `workers_needed` returns.
+  /// As above, with the result of `workers_needed`.
   uint32_t look(std::optional<uint32_t> needed, uint32_t present, time_point at);
 
 private:
@@ -39,8 +40,8 @@ private:
   uint32_t most_needed_ = 0;
 };
 
-/// The number of workers of which the running jobs have need; nullopt: nothing is known, or the
-/// number of workers is not what matters. No job runs: 0.
+/// The number of workers that the running jobs need; nullopt: it is unknown, or more workers would
+/// not help. No job runs: 0.
 std::optional<uint32_t> workers_needed(const service_status& x);
 
 } // namespace headrace

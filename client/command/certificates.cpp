@@ -42,7 +42,8 @@ struct identity {
   certificate_ptr certificate;
 };
 
-/// A new key, and its certificate signed by `issuer`; null: an authority, signed by itself.
+/// Makes a key and its certificate, signed by `issuer`; null: the certificate of an authority,
+/// signed with its own key.
 result<identity> certify(const std::string& name, int days, const identity* issuer) {
   const auto failed = [] { return internal_error("OpenSSL could not make a certificate"); };
   identity out{key_ptr{EVP_EC_gen("P-256")}, certificate_ptr{X509_new()}};
@@ -61,9 +62,9 @@ result<identity> certify(const std::string& name, int days, const identity* issu
   const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
   const bool made =
     X509_set_version(x, 2) == 1
-    // Positive in every form.
+    // the number is positive in every encoding
     && ASN1_INTEGER_set_uint64(X509_get_serialNumber(x), random_id() >> 1) == 1
-    // Clocks of hosts differ.
+    // the clocks of hosts may differ
     && X509_gmtime_adj(X509_getm_notBefore(x), -3600) != nullptr
     && X509_time_adj_ex(X509_getm_notAfter(x), days, 0, nullptr) != nullptr
     && X509_set_pubkey(x, out.key.get()) == 1
@@ -80,7 +81,7 @@ result<identity> certify(const std::string& name, int days, const identity* issu
   return out;
 }
 
-/// A new file that only its owner reads.
+/// Writes a new file that only its owner can read.
 status write(const std::string& file, const std::function<int(FILE*)>& put) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0)

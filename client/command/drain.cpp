@@ -25,7 +25,7 @@ int fail(const status& why, exit_code code) {
   return static_cast<int>(code);
 }
 
-/// On a terminal, one line that changes; else only the end is shown.
+/// On a terminal the progress is one line that changes; otherwise only the end is printed.
 void show(const draining_worker& x) {
   if (::isatty(STDOUT_FILENO) == 0)
     return;

@@ -24,7 +24,7 @@ struct flags {
 result<dataset> dataset_of(const flags& given) {
   if (given.dispatcher.empty())
     return read_dataset(given.what);
-  // Requests use the process's node; the first call that makes it decides how it connects.
+  // Requests use the process's node; the first call, which makes the node, decides how it connects.
   HEADRACE_TRY(node::process({.role = node_role::tool, .tls = given.tls}).status());
   return registered_dataset(given.dispatcher, given.what);
 }

@@ -21,7 +21,7 @@ namespace headrace::command {
 
 namespace {
 
-/// This program, even if its file was replaced meanwhile.
+/// The path of this program, valid even if its file was replaced since the start.
 std::string this_program() {
   std::string out(4096, '\0');
   const auto n = ::readlink("/proc/self/exe", out.data(), out.size());
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// Adds a server; `port`: the one that it had, or should have.
+  /// Adds a server; `port`: the one that it had in an earlier life, or should have.
   void add(const std::string& id, restart_policy restart, uint16_t port, const char* port_flag,
            const std::vector<std::string>& flags) {
     auto& of = servers_[id];
@@ -71,11 +71,11 @@ private:
        .on_line = [this, &of, id, role](const std::string& line) { said(of, id, role, line); },
        .is_final =
          [this, &of](const process_end& how) {
-           // Another process has its port now: a worker may take any other one.
+           // Another process has the port now: a worker may take any free one.
            if (of.listened && how.code == static_cast<int>(exit_code::cannot_listen)
                && &of != &servers_.at("dispatcher"))
              of.port = 0;
-           // Its options are invalid, or the dispatcher refuses it.
+           // The options of the server are invalid, or the dispatcher refuses it.
            const auto is = [&](exit_code x) { return how == process_end{static_cast<int>(x), 0}; };
            return is(exit_code::failure) || is(exit_code::usage) || is(exit_code::version_mismatch)
                   || (!of.listened && how != process_end{} && !is_restarted(how));
@@ -86,7 +86,7 @@ private:
 
   struct server {
     uint16_t port = 0;
-    bool listened = false; ///< in some life
+    bool listened = false; ///< the server has listened in some life
   };
 
   void said(server& of, const std::string& id, const std::string& role, const std::string& line) {
@@ -116,7 +116,8 @@ private:
   void begin_workers(const std::string& address, uint16_t port) {
     told_ = address;
     port_ = port;
-    // The advertised address may not lead back to this host, as with address translation.
+    // The advertised address may not lead to this host from inside, for instance with address
+    // translation.
     const auto& host = options_.endpoint.host;
     dispatcher_ = host_and_port(!is_wildcard(host) ? host
                                 : host == "::"     ? "::1"
@@ -139,13 +140,13 @@ private:
 
   const isolated_options& options_;
   logger log_;
-  line_output lines_; ///< output of the processes
+  line_output lines_; ///< writes the output of the processes
   uint16_t port_;
   port_file published_port_;
   std::string page_;       ///< the line with the address of the dispatcher's page
   std::string told_;       ///< the dispatcher's advertised address
-  std::string dispatcher_; ///< the dispatcher's address for its workers
-  int silent_ = -1;        ///< number of workers that do not listen yet; -1: not known
+  std::string dispatcher_; ///< the dispatcher's address for the workers of this process
+  int silent_ = -1;        ///< the number of workers that do not listen yet; -1: unknown
   std::map<std::string, server> servers_;
   process_team team_;
 };

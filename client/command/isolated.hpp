@@ -8,22 +8,24 @@
 
 namespace headrace::command {
 
-/// A dispatcher and workers, each in a process of its own, which this process starts.
+/// The options for a dispatcher and workers, each in a process of its own, which this process
+/// starts.
 struct isolated_options {
   int workers = 1;
-  endpoint_options endpoint; ///< of the dispatcher; port 0: any free one
+  endpoint_options endpoint; ///< the endpoint of the dispatcher; port 0: any free port
   std::string port_file;     ///< may be empty
   /// The log of this process; the other processes write to the same place.
   log_options log;
-  /// Further flags, as `headrace dispatcher` and `headrace worker` take them.
+  /// Further flags for `headrace dispatcher` and `headrace worker`.
   std::vector<std::string> dispatcher_flags;
   std::vector<std::string> worker_flags;
 };
 
-/// Runs them until SIGTERM or SIGINT, which stops the workers and then the dispatcher in order. A
-/// process that crashes is restarted; past its budget all processes end, and standard error names
-/// the process, its end and its last output. The first line of output is the dispatcher's, once all
-/// servers listen. Returns the exit code: 0, or that of the process that could not be kept running.
+/// Runs the servers until SIGTERM or SIGINT, which stops the workers and then the dispatcher in
+/// order. A process that crashes is restarted; when its restart budget is used up all processes are
+/// ended, and standard error contains the name of the process, its end and its last output. The
+/// first line of output is the dispatcher's, printed when all servers listen. Returns the exit
+/// code: 0, or that of the process that could not be kept running.
 int run_isolated(const isolated_options& options);
 
 } // namespace headrace::command

@@ -105,7 +105,7 @@ struct free_context {
   void operator()(SSL_CTX* x) const noexcept { SSL_CTX_free(x); }
 };
 
-/// What the server sends for a GET, with its head.
+/// The answer of the server to a GET, with its header.
 result<std::string> get(const api_server& from, const std::string& path) {
   const auto where = host_and_port(from.host, from.port);
   std::unique_ptr<SSL_CTX, free_context> context;
@@ -137,11 +137,11 @@ result<std::string> get(const api_server& from, const std::string& path) {
     return unreached("cannot be reached");
   if (from.tls && BIO_do_handshake(connection.get()) != 1)
     return unreached("was not trusted");
-  // HTTP/1.0, so that the answer ends with the connection and comes in one part.
+  // The request is HTTP/1.0, so that the answer ends with the connection and has one part.
   const auto request =
     fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n{}\r\n", path, where,
                 from.token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", from.token));
-  // The connection does not block: each call may have to wait for its turn.
+  // The connection does not block, so each call may have to be repeated when the socket is ready.
   const auto end = std::time(nullptr) + seconds_to_answer;
   const auto may_retry = [&] {
     return BIO_should_retry(connection.get()) && BIO_wait(connection.get(), end, 20) == 1;
@@ -175,7 +175,7 @@ result<std::string> get(const api_server& from, const std::string& path) {
   return answer;
 }
 
-/// The JSON in an answer.
+/// The JSON in the body of an answer.
 result<nlohmann::json> body_of(const std::string& answer, const api_server& from,
                                const std::string& path) {
   const auto space = answer.find(' ');
@@ -189,7 +189,7 @@ result<nlohmann::json> body_of(const std::string& answer, const api_server& from
       fmt::format("the Kubernetes API server at {} answers {} to GET {}", where, code, path);
     if (body.is_object() && body.contains("message") && body["message"].is_string())
       text += ": " + body["message"].get<std::string>();
-    // Those of the server's own troubles end; refusals do not.
+    // Errors of the server may be temporary; refusals are not.
     return code.starts_with('5') || code == "429" ? unavailable(text) : failed_precondition(text);
   }
   if (!body.is_object() || !body.contains("items") || !body["items"].is_array())

@@ -43,7 +43,7 @@ int usage_error(const std::string& text, const std::string& hint) {
   return static_cast<int>(exit_code::usage);
 }
 
-/// The option that was probably meant by one that `app` does not have; empty if none is similar.
+/// The valid option that is most similar to an unknown one; empty if none is similar.
 std::string meant_option(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto known = options_of(app);
   for (const auto& argument : arguments) {
@@ -55,7 +55,7 @@ std::string meant_option(const CLI::App& app, const std::vector<std::string>& ar
   return {};
 }
 
-/// The command that these arguments name, and its full name: `config worker`.
+/// The command that these arguments name, and its full name, such as `config worker`.
 std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
                                                    const std::vector<std::string>& arguments) {
   const CLI::App* out = &app;
@@ -74,7 +74,7 @@ std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
 int run(int argc, char** argv) {
   CLI::App app{"headrace: input pipelines for training, on as many hosts as the trainers need",
                "headrace"};
-  // Subcommands inherit this: `--help` shows all options at either level.
+  // Subcommands inherit this setting: `--help` prints all options at each level.
   app.set_help_flag();
   app.set_help_all_flag("-h,--help", "Print this, and nothing else happens");
   app.set_version_flag("-V,--version", "headrace " HEADRACE_VERSION,
@@ -119,7 +119,7 @@ int run(int argc, char** argv) {
     if (e.get_exit_code() == 0)
       return app.exit(e);
     const auto [sub, name] = command_of(app, arguments);
-    // A command that only has subcommands (`config`) takes no other word.
+    // A command that only has subcommands (`config`) accepts no other word.
     for (const auto& word : arguments)
       if (auto close = nearest(word, names_of(*sub)); !word.starts_with('-') && !close.empty())
         return usage_error(fmt::format("{}: there is no '{}'", name, word),
@@ -131,16 +131,16 @@ int run(int argc, char** argv) {
   return chosen();
 }
 
-/// A program that starts servers names itself in HEADRACE_PARENT, where its child shall not outlive
-/// it (strictly: the thread that started it).
+/// If HEADRACE_PARENT contains a process id, this process ends with that process (strictly: with
+/// the thread that started this one).
 void end_with_parent() {
   const auto* text = std::getenv("HEADRACE_PARENT");
   if (text == nullptr || *text == '\0')
     return;
   const auto parent = std::strtol(text, nullptr, 10);
-  ::unsetenv("HEADRACE_PARENT"); // it is not that of our children
+  ::unsetenv("HEADRACE_PARENT"); // the variable is not for the children of this process
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) // it has ended before the call
+  if (::getppid() != parent) // the parent has ended before the call
     ::_exit(static_cast<int>(exit_code::failure));
 }
 

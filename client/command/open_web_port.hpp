@@ -8,8 +8,8 @@
 
 namespace headrace::command {
 
-/// Starts the HTTP port of a server at `where`; null if it is off. `port`: the one that an earlier
-/// life of this process had; 0: none. Throws `error`.
+/// Starts the HTTP port of a server; null if the port is off. `port`: the port of an earlier life
+/// of this process; 0: there is none. Throws `error`.
 std::unique_ptr<monitor::web_server> open_web_port(const web_port& wanted, uint16_t port,
                                                    const endpoint_options& where,
                                                    monitor::monitored what);

@@ -17,7 +17,7 @@ constexpr std::array time_units{unit{"ms", 1'000'000}, unit{"s", 1'000'000'000},
 constexpr std::array byte_units{unit{"", 1}, unit{"K", 1LL << 10}, unit{"M", 1LL << 20},
                                 unit{"G", 1LL << 30}, unit{"T", 1LL << 40}};
 
-/// A whole number with one of `units`, multiplied.
+/// A whole number with one of `units`, multiplied by the value of the unit.
 template <size_t N>
 result<int64_t> parse_scaled(std::string_view text, const std::array<unit, N>& units,
                              std::string_view wanted) {

@@ -7,7 +7,7 @@
 namespace headrace::command {
 
 namespace {
-/// Not one of the variables that stand for flags.
+/// The name differs from those of the variables for settings.
 constexpr const char* name = "_HEADRACE_PAST";
 } // namespace
 

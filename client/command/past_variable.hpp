@@ -6,8 +6,8 @@
 
 namespace headrace::command {
 
-/// The environment variable `NAME=value` by which a process that restarts servers passes their past
-/// on.
+/// The environment variable `NAME=value` with the past of a process, which is set by the process
+/// that restarts it.
 std::string past_variable(const process_past& past);
 /// The past of this process, from that variable; empty without it.
 process_past past_of_this_process();

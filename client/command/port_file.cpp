@@ -27,7 +27,7 @@ status port_file::write(const std::string& name, uint16_t port) {
   const auto failed = [&](int number) {
     return failed_precondition(fmt::format("cannot write {}: {}", name, std::strerror(number)));
   };
-  // A name that cannot be predicted; if it exists all the same, it is not written through.
+  // The name cannot be predicted; an existing file with that name is not written to.
   const auto draft = fmt::format("{}.{:016x}.new", name, random_id());
   constexpr int everybody = 0666; // reduced by the process's mask
   const int fd =

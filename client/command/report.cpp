@@ -31,7 +31,7 @@ int fail(const std::string& why, exit_code code) {
   return static_cast<int>(code);
 }
 
-/// Leaves only the job of that name or number. Not ok: there is none.
+/// Removes all jobs except the one with that name or number. Not ok: there is none.
 status choose(service_status& from, const std::string& job) {
   std::vector<std::string> known;
   for (const auto& x : from.jobs) known.push_back(x.name.empty() ? to_hex(x.job) : x.name);

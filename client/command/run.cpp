@@ -20,7 +20,7 @@ struct flags {
   bool python = false;
 };
 
-/// Where processes of one host meet.
+/// The directory through which processes of one host find each other.
 std::string own_directory() {
   if (const auto runtime = variable_of_process("XDG_RUNTIME_DIR"); !runtime.empty())
     return runtime + "/headrace";
@@ -76,10 +76,10 @@ status settle(flags& given) {
   if (!rank)
     return rank.status();
   out.rank = *std::move(rank);
-  // One process of each node starts its workers.
+  // One process of each node starts the workers of the node.
   if (out.rank.local_rank != 0)
     out.workers = 0;
-  // Those that only bring workers have no rank in the run.
+  // Processes that only run workers have no rank.
   if (out.command.empty())
     out.rank = {.job = out.rank.job};
   if (auto how = settle_rendezvous(given); !how)

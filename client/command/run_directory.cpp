@@ -31,13 +31,13 @@ status write_whole(const std::string& file, const std::string& text) {
   if (fd < 0)
     return failed(part);
   const bool whole = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  // Other hosts see it when it is with the server of a network file system.
+  // Other hosts can read the file when it has reached the server of a network file system.
   if (!whole || ::fsync(fd) != 0 || ::close(fd) != 0 || ::rename(part.c_str(), file.c_str()) != 0)
     return failed(file);
   return {};
 }
 
-/// What a file holds; discarded: it is not there, or not whole.
+/// The content of a file; discarded: the file does not exist, or is incomplete.
 json read_json(const std::string& file) {
   std::ifstream in{file};
   if (!in)
@@ -80,7 +80,7 @@ result<std::optional<run_service>> run_directory::service() const {
   std::error_code code;
   if (std::filesystem::exists(path_, code) && !std::filesystem::is_directory(path_, code))
     return invalid_argument(path_ + " is no directory");
-  // Who can write it says where the programs of this run connect.
+  // Users who can write to the directory decide to which service the programs of this run connect.
   struct stat about {};
   if (::stat(file_.c_str(), &about) == 0 && about.st_uid != ::geteuid() && about.st_uid != 0)
     return failed_precondition(file_ + " belongs to another user");
@@ -94,7 +94,7 @@ result<std::optional<run_service>> run_directory::service() const {
 status run_directory::write(int rank, const run_progress& how, const std::string& token) const {
   const auto now = service();
   if (!now || !*now || (*now)->token != token)
-    return {}; // that run is over
+    return {}; // that run has ended
   const json out{
     {"token", token}, {"state", how.state}, {"host", how.host}, {"workers", how.workers}};
   return write_whole(file_of(rank), out.dump() + "\n");

@@ -8,34 +8,35 @@
 
 namespace headrace::command {
 
-/// The service of a run, as its first process writes it down.
+/// The service of a run, as recorded by its first process.
 struct run_service {
   std::string address;
-  std::string host;  ///< name of the host on which the dispatcher runs
-  std::string token; ///< a random number of this run, which files of earlier runs do not have
+  std::string host;  ///< the name of the host on which the dispatcher runs
+  std::string token; ///< a random number of this run, by which files of earlier runs are recognised
 };
 
-/// How far a process of a run is.
+/// The progress of a process of a run.
 struct run_progress {
-  std::string state; ///< running, done (its command has ended) or ended (its workers, too)
+  /// Running, done (its command has ended) or ended (its workers have ended, too).
+  std::string state;
   std::string host;
   int workers = 0;
 };
 
-/// A directory that all processes of a run see, through which they find each other: a file for the
-/// service, one for each rank. Files appear complete. Errors name the file.
+/// A directory that all processes of a run can read, through which they find each other: a file for
+/// the service, and one for each rank. Files appear complete. Errors name the file.
 class run_directory {
 public:
-  /// `job`: keeps apart the runs of several jobs; may be empty.
+  /// `job`: separates the runs of several jobs; may be empty.
   run_directory(std::string path, const std::string& job);
 
-  /// Writes down the service; creates the directory.
+  /// Records the service; creates the directory.
   status publish(const run_service& what) const;
-  /// Unset: it is not there yet.
+  /// Unset: the service is not recorded yet.
   result<std::optional<run_service>> service() const;
-  /// Writes down how far a rank is, if `token` is still that of the service.
+  /// Records the progress of a rank, if `token` is still that of the service.
   status write(int rank, const run_progress& how, const std::string& token) const;
-  /// The ranks below `size` that have written since the run with that token began.
+  /// The progress of the ranks below `size` that have recorded it in the run with that token.
   std::map<int, run_progress> progress(int size, const std::string& token) const;
   /// Deletes the files of that run.
   void remove(int size, const std::string& token) const;

@@ -33,7 +33,7 @@ std::string host_name() {
 
 std::string tag_of(int rank) { return fmt::format("node-{}", rank); }
 
-/// "rank 1", "ranks 1 and 2".
+/// A text such as "rank 1" or "ranks 1 and 2".
 std::string ranks_text(const std::vector<int>& ranks) {
   const bool one = ranks.size() == 1;
   return fmt::format("rank{} {}{}", one ? "" : "s",
@@ -60,7 +60,7 @@ public:
     return code;
   }
 
-  /// Another process of this run was killed; its rank is over.
+  /// Records that another process of this run was killed, so that its rank counts as ended.
   static void was_killed(const run_options& options) {
     if (options.directory.empty() || options.command.empty())
       return;
@@ -75,7 +75,7 @@ public:
 private:
   // -- who it is -------------------------------------------------------------------------------
 
-  /// One that only brings workers has no rank.
+  /// True unless the process only runs workers.
   bool has_rank() const { return !options_.command.empty(); }
   bool leads() const { return has_rank() && options_.rank.rank == 0; }
   bool by_directory() const { return !options_.directory.empty(); }
@@ -114,7 +114,8 @@ private:
     return static_cast<int>(exit_code_of(why));
   }
 
-  /// All that the command needs is there after it.
+  /// Starts the servers of this process. When it returns, everything that the command needs is
+  /// running.
   status begin() {
     const auto until = clock::system().now() + options_.start_timeout;
     if (leads())
@@ -137,7 +138,7 @@ private:
                       directory_.file(), before->address));
     }
     HEADRACE_ASSIGN(service_, servers_.start_dispatcher(options_, until));
-    // What it advertises may not lead back to this host.
+    // The advertised address may not lead to this host from inside.
     const auto port = parse_address(service_).value().port;
     local_ = host_and_port(options_.host == "::"        ? "::1"
                            : is_wildcard(options_.host) ? "127.0.0.1"
@@ -166,7 +167,7 @@ private:
             "the dispatcher listens on {} of the host {}, which {} cannot reach. Start all with "
             "--host 0.0.0.0 (or an address of the host) and the TLS files, or --insecure",
             service_, now->host, host_);
-          // It may also be what a killed run has left, which rank 0 is about to replace.
+          // The record may be that of a killed run, which rank 0 is about to replace.
           if (clock::system().now() < begin + long_enough_to_replace)
             return false;
           return failed_precondition(seen);
@@ -194,7 +195,7 @@ private:
     return {};
   }
 
-  /// The service's workers by the rank that brought them.
+  /// The workers of the service by the rank that started them.
   std::map<int, std::vector<worker_status>> workers_of_ranks(const service_status& now) const {
     std::map<int, std::vector<worker_status>> out;
     for (const auto& x : now.workers)
@@ -238,7 +239,7 @@ private:
         const auto wanted = static_cast<size_t>(rank == options_.rank.rank || at == progress.end()
                                                   ? options_.workers
                                                   : at->second.workers);
-        // One that has come and gone did come.
+        // A worker that has left also counts as registered.
         if (workers[rank].size() < wanted
             && (at == progress.end() || at->second.state == "running")) {
           missing.push_back(rank);
@@ -286,7 +287,7 @@ private:
       drain([](const worker_status&) { return true; });
       return {};
     }
-    // Processes of this node without workers read from these.
+    // Processes of this node that start no workers may read from the workers of this process.
     if (by_directory() && options_.workers > 0 && options_.rank.local_size > 1)
       HEADRACE_TRY(await_ends(
         until,
@@ -340,7 +341,7 @@ private:
     return over.status();
   }
 
-  /// Has workers leave in order, all at once.
+  /// Drains workers, all at the same time.
   void drain(const std::function<bool(const worker_status&)>& which) {
     const auto now = get_service_status(local_, std::chrono::seconds{5});
     if (!now)
@@ -364,7 +365,8 @@ private:
     stop_.request_stop();
   }
 
-  /// Without a command: until the workers have ended, as the one that leads has them leave.
+  /// For a process without a command: waits until its workers have ended, which the process of rank
+  /// 0 drains.
   int serve() {
     while (servers_.stop_signal() == 0 && servers_.running_workers() > 0) servers_.turn();
     if (servers_.stop_signal() != 0)
@@ -374,7 +376,7 @@ private:
     return static_cast<int>(exit_code::ok);
   }
 
-  // Whoever notices that the other process was killed has the last word.
+  // The process that detects that the other one was killed writes the last record.
   static inline std::mutex notes_;
   static inline bool killed_ = false;
 
@@ -382,9 +384,9 @@ private:
   run_directory directory_;
   std::string host_;
   run_servers servers_;
-  std::shared_ptr<node> here_; ///< what asks the service, with its certificate
-  std::string service_;        ///< as others reach it
-  std::string local_;          ///< as this process does
+  std::shared_ptr<node> here_; ///< the node for requests to the service, with its certificate
+  std::string service_;        ///< the address of the service for other processes
+  std::string local_;          ///< the address of the service for this process
   std::string token_;
   std::stop_source stop_;
   std::atomic<bool> drained_ = false;

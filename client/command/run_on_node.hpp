@@ -10,35 +10,39 @@
 
 namespace headrace::command {
 
-/// What one process of a run does.
+/// The options of one process of a run.
 struct run_options {
-  std::vector<std::string> command; ///< empty: it only brings workers
+  std::vector<std::string> command; ///< empty: the process only runs workers
   run_rank rank;
   int workers = 1;
-  std::string directory; ///< where the processes of the run meet; or
-  std::string service;   ///< the dispatcher's address. Both empty: this process is alone
+  /// Where the processes of the run find each other; if empty, see `service`.
+  std::string directory;
+  /// The dispatcher's address; if `directory` is empty too, this process is the only one.
+  std::string service;
   std::string host = "127.0.0.1";
   std::string advertise;
-  uint16_t port = 0; ///< of the dispatcher
+  uint16_t port = 0; ///< the port of the dispatcher
   tls_options tls;
   bool insecure = false;
   std::string work_dir;
-  std::string config; ///< a file of the servers' settings; may be empty
+  std::string config; ///< a file with settings of the servers; may be empty
   std::string log_level = "warn";
-  std::string python; ///< the interpreter of workers that run Python functions; empty: they do not
-  /// How long all that the command needs may take to come.
+  /// The interpreter of workers that run Python functions; empty: workers do not run them.
+  std::string python;
+  /// The time limit for the start of the services that the command needs.
   duration start_timeout = std::chrono::minutes{2};
-  /// How long a worker may take to leave.
+  /// The time limit for the drain of a worker.
   duration drain_timeout = std::chrono::minutes{1};
-  /// How long the commands of other processes may run on after this one's has ended well.
+  /// How long the commands of other processes may continue after the command of this process has
+  /// succeeded.
   duration end_timeout = std::chrono::hours{1};
-  /// From a signal to stop to the end of the command.
+  /// The time from a signal to stop to the end of the command.
   duration stop_timeout = std::chrono::seconds{30};
 };
 
-/// Runs the command beside the servers of this process, and ends them after it. Returns the exit
-/// code: the command's, or one of `exit_code` if it was not started. Nothing that it started
-/// outlives it.
+/// Runs the command together with the servers of this process, and ends the servers after it.
+/// Returns the exit code: that of the command, or one of `exit_code` if the command was not
+/// started. No process that it started outlives it.
 int run_on_node(const run_options& options);
 
 } // namespace headrace::command

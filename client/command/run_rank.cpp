@@ -7,16 +7,17 @@
 namespace headrace::command {
 namespace {
 
-/// The variables in which a launcher says which one a process is.
+/// The variables in which a launcher sets the number of a process.
 struct launcher {
   const char* name;
   const char* rank;
   const char* size;
-  const char* local_rank; ///< null: there is one process a node
+  const char* local_rank; ///< null: there is one process on each node
   const char* local_size;
 };
 
-// Slurm's are those of a job step: a job's script, which is no step, runs once.
+// The variables of Slurm are those of a job step; the script of a job, which is not a step, runs
+// once.
 constexpr launcher launchers[]{
   {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
   {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -36,7 +37,7 @@ result<int> number(const std::string& name, const std::string& text, int low, in
   return value;
 }
 
-/// How many of `2(x3),1` run on the node of that rank.
+/// The number of tasks on the node with that number, by a text such as `2(x3),1`.
 int tasks_of_node(const std::string& counts, int node) {
   const auto* at = counts.c_str();
   while (*at != '\0') {
@@ -62,7 +63,7 @@ std::string job_of(const launcher& by, const variable_reader& variable) {
     return "torchrun-" + variable("TORCHELASTIC_RUN_ID") + "-"
            + variable("TORCHELASTIC_RESTART_COUNT");
   if (name == "Slurm") {
-    // The parts of a heterogeneous job have numbers of their own.
+    // The components of a heterogeneous job have job ids of their own.
     const auto whole = variable("SLURM_HET_JOB_ID");
     return "slurm-" + (whole.empty() ? variable("SLURM_JOB_ID") : whole);
   }

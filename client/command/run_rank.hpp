@@ -8,16 +8,17 @@
 
 namespace headrace::command {
 
-/// Which one of the processes of a run this is: `headrace run` is started once on each node, or
-/// several times on each.
+/// The number of this process among those of the run: `headrace run` is started once, or several
+/// times, on each node.
 struct run_rank {
   int rank = 0;
   int size = 1;
-  int local_rank = 0; ///< among those of its node
+  int local_rank = 0; ///< the number among the processes of its node
   int local_size = 1;
-  /// The launcher's name of this job, for file names; empty: there is none.
+  /// The launcher's id of this job, for file names; empty: there is none.
   std::string job;
-  /// What said so: `--nodes`, or a launcher; empty: nothing did, and this process is alone.
+  /// The origin of the numbers: `--nodes`, or a launcher; empty: there is none, and this process is
+  /// the only one.
   std::string by;
 };
 
@@ -26,10 +27,10 @@ using variable_reader = std::function<std::string(const char*)>;
 /// Reads the variables of this process.
 std::string variable_of_process(const char* name);
 
-/// By `--nodes` and `--node-rank` if they are given, else by the variables of torchrun, Open MPI,
-/// MPICH (and its kin), of a Slurm job step or of parallel-ssh, in this order: what starts
-/// processes within another one comes first. Errors name the option or variable that is missing or
-/// wrong.
+/// The rank by `--nodes` and `--node-rank` if these are given, else by the variables of torchrun,
+/// Open MPI, MPICH (and related launchers), of a Slurm job step or of parallel-ssh, in this order:
+/// launchers that run inside others come first. Errors name the option or variable that is missing
+/// or wrong.
 result<run_rank> rank_of_process(std::optional<int> nodes, std::optional<int> node_rank,
                                  const variable_reader& variable);
 

@@ -17,9 +17,9 @@ namespace headrace::command {
 namespace {
 
 constexpr size_t last_lines = 5;
-/// How long one turn of a wait is.
+/// The length of one turn of a wait.
 constexpr auto moment = std::chrono::milliseconds{50};
-/// From SIGTERM to SIGKILL, for a server.
+/// The time from SIGTERM to SIGKILL, for a server.
 constexpr auto server_limit = std::chrono::seconds{5};
 
 std::string this_program() {
@@ -56,7 +56,7 @@ run_servers::run_servers() {
 }
 
 run_servers::~run_servers() {
-  servers_.clear(); // kills those that still run
+  servers_.clear(); // kills the servers that still run
   ::close(signals_);
 }
 
@@ -138,7 +138,7 @@ void run_servers::reap() {
       continue;
     read_lines(x);
     x.process.reset();
-    // A worker that was made to leave ends well; so does one that somebody stops.
+    // A worker that was drained ends with success; so does one that a user stops.
     if (stopping_ || signal_ != 0 || (*how == process_end{} && x.name != "dispatcher"))
       continue;
     auto text = fmt::format("the {} ended: {}", x.name, to_string(*how));
@@ -148,7 +148,7 @@ void run_servers::reap() {
     without_dispatcher_ = without_dispatcher_ || x.name == "dispatcher";
     std::fprintf(stderr, "headrace run: %s\n", text.c_str());
   }
-  // Orphans of the command fall to this process.
+  // Orphans of the command become children of this process.
   siginfo_t info{};
   while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
     const auto pid = info.si_pid;
@@ -237,7 +237,7 @@ void run_servers::stop(const std::function<bool(const server&)>& which) {
   while (clock::system().now() < until && std::ranges::any_of(servers_, runs)) turn();
   for (auto& x : servers_)
     if (runs(x))
-      x.process.reset(); // kills it
+      x.process.reset(); // the destructor kills the process
 }
 
 void run_servers::stop() {

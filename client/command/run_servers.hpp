@@ -12,10 +12,10 @@
 
 namespace headrace::command {
 
-/// The server processes of one process of a run, the signals that it gets, and its waits. What the
-/// servers write goes to standard error.
+/// The server processes of one process of a run, the signals to this process, and its waits. The
+/// output of the servers goes to standard error.
 ///
-/// It must be made before there are other threads, and only that thread may use it.
+/// The object must be made before there are other threads, and only that thread may use it.
 class run_servers {
 public:
   run_servers();
@@ -23,21 +23,22 @@ public:
   run_servers(const run_servers&) = delete;
   run_servers& operator=(const run_servers&) = delete;
 
-  /// Starts the dispatcher; its advertised address, once it listens.
+  /// Starts the dispatcher. Returns its advertised address when it listens.
   result<std::string> start_dispatcher(const run_options& options, time_point until);
   status start_worker(const run_options& options, const std::string& dispatcher,
                       const std::string& tag);
   size_t running_workers() const;
-  /// How a server ended that should not have; empty: none did.
+  /// The end of a server that ended unexpectedly; empty: none did.
   const std::string& failed() const noexcept { return failed_; }
 
   /// Polls `what` until it returns true or an error. Returns false when `until` has passed, and
   /// `cancelled` after a signal to stop.
   result<bool> wait(time_point until, const std::function<result<bool>()>& what);
-  /// Waits for a moment, handles signals and passes on what the servers write.
+  /// Waits for a short time, handles signals, and passes on the output of the servers.
   void turn();
   /// Waits for the end of the command. A signal is passed on to it; it is killed `limit` later, or
-  /// with a second one. Without a dispatcher that `needed` says it needs, it is asked to end.
+  /// after a second signal. If `needed` is true and the dispatcher ends, the command is requested
+  /// to end.
   process_end run(child_process& command, duration limit, bool needed);
   /// The first signal to stop; 0: none.
   int stop_signal() const noexcept { return signal_; }
@@ -49,7 +50,7 @@ private:
   struct server {
     std::string name;
     std::optional<child_process> process;
-    std::deque<std::string> lines; ///< the last that it wrote
+    std::deque<std::string> lines; ///< the last lines that the server wrote
     std::string listens;           ///< the address on its first line of output
     bool reads = true;
   };

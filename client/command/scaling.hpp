@@ -11,11 +11,13 @@
 
 namespace headrace::command {
 
-/// Starts and stops workers of a cluster in this process, as its trainers need them. A worker that
-/// is stopped leaves in order, while others may be started. The destructor ends the whole service.
+/// Starts and stops workers of a cluster in this process, by the demand of the trainers. A worker
+/// that is stopped leaves in order, while others may be started. The destructor ends the whole
+/// service.
 class scaling {
 public:
-  /// `running`: the workers that there are, numbered from 0. `status` may block. `of` lives longer.
+  /// `running`: the number of workers at the beginning, which are numbered from 0. `status` may
+  /// block. `of` lives longer.
   scaling(local_cluster& of, uint32_t running, worker_demand::options within,
           status_watch::question status, logger log);
   ~scaling();
@@ -25,12 +27,13 @@ private:
   void become(uint32_t wanted);
 
   local_cluster& of_;
-  std::vector<size_t> workers_; ///< the numbers of those that run
-  size_t next_;                 ///< the number of the next one
+  std::vector<size_t> workers_; ///< the numbers of the workers that run
+  size_t next_;                 ///< the number of the next worker
   worker_demand demand_;
   const logger log_;
   std::vector<std::future<void>> leaving_; ///< workers that leave; the destructor waits for them
-  std::optional<status_watch> watch_;      ///< last: it ends before what it uses
+  /// The last member: it ends before the other members, which it uses.
+  std::optional<status_watch> watch_;
 };
 
 } // namespace headrace::command

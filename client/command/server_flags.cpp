@@ -19,7 +19,7 @@
 namespace headrace::command {
 namespace {
 
-/// The past of a process without a parent of ours.
+/// The past of a process that has no parent which restarts it.
 class only_life final : public process_lives {
 public:
   process_past past() const override { return past_of_this_process(); }
@@ -117,7 +117,7 @@ function_finder functions_of(const std::vector<std::string>& plugins) {
 void end_process(const std::string& name, const status& why, exit_code code) {
   fail(name, why);
   std::fflush(nullptr);
-  // At once, as hanging threads could block an orderly end.
+  // The process ends at once, because hanging threads could block an orderly end.
   ::_exit(static_cast<int>(code));
 }
 
@@ -133,7 +133,7 @@ std::function<void(const status&)> end_process_as(std::string name) {
 
 running with_web_port(running started, const server_settings& given, const process_lives& lives,
                       monitor::monitored what, const logger& log) {
-  /// These end before the server does.
+  /// These objects end before the server does.
   struct watched {
     std::shared_ptr<void> server;
     std::unique_ptr<verdict_log> verdicts;

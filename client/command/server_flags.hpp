@@ -15,16 +15,16 @@
 
 namespace headrace::command {
 
-/// The three TLS files of a client; without flags those of the environment.
+/// The options for the three TLS files of a client; their defaults are those of the environment.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
-/// `--dispatcher` of a client.
+/// The option `--dispatcher` of a client.
 void add_service_flag(CLI::App& app, std::string& into);
 /// To be called after parsing: takes the value of HEADRACE_SERVICE if no flag was given. Throws
 /// `CLI::ValidationError` if it is not an address.
 void settle_service(const CLI::App& app, std::string& into);
 
-/// `--plugin` of a command that runs pipelines without being a server.
+/// The option `--plugin` of a command that runs pipelines without a server.
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
 /// The functions of these plug-ins. Throws `error`.
 function_finder functions_of(const std::vector<std::string>& plugins);
@@ -35,7 +35,7 @@ function_finder functions_of(const std::vector<std::string>& plugins);
 /// continue.
 std::function<void(const status&)> end_process_as(std::string name);
 
-/// Adds to a server's options what depends on its process.
+/// Adds to a server's options those that depend on its process.
 template <class Options>
 Options in_process(Options given, const std::string& name, const process_lives& lives,
                    const logger& log) {
@@ -51,16 +51,16 @@ struct running {
   std::shared_ptr<void> server;
   /// `host:port`, for the first line of output.
   std::string address;
-  /// The ports that it listens on, for `--port-file` (the first one) and for a restart.
+  /// The ports on which it listens, for `--port-file` (the first one) and for a restart.
   std::vector<uint16_t> ports;
   /// Its name in that line; empty: the server's name.
   std::string role = {};
-  /// The second line of output, such as where its page is; empty: none.
+  /// The second line of output, such as the address of its page; empty: there is none.
   std::string remark = {};
 };
 
-/// Adds the HTTP port of the settings to a started server: its port comes last, and its address
-/// goes into the remark. If it is a dispatcher, what bounds its jobs is logged, too. Throws
+/// Adds the HTTP port of the settings to a started server: its port is added at the end, and its
+/// address to the remark. For a dispatcher, the verdicts on its jobs are also logged. Throws
 /// `error`.
 running with_web_port(running started, const server_settings& given, const process_lives& lives,
                       monitor::monitored what, const logger& log);

@@ -20,20 +20,20 @@ inline constexpr std::array server_kinds{server_kind::dispatcher, server_kind::w
 /// The command's name.
 std::string_view to_string(server_kind x) noexcept;
 
-/// Settings of a server's process, for all kinds of servers.
+/// The settings of a server's process, for all kinds of servers.
 struct process_flags {
   uint64_t memory_limit = 0; ///< bytes; 0: none
   log_options log;
   std::string port_file;
   bool no_restart = false;
-  /// The time from a signal to stop to the end of the process, even if something hangs.
+  /// The time from a signal to stop to the end of the process, even if a thread blocks.
   duration stop_budget = std::chrono::milliseconds{900};
 };
 
-/// How many workers `up` runs.
+/// The number of workers that `up` runs.
 struct worker_range {
   int least = 1;
-  int most = 1; ///< more than `least`: as the trainers need
+  int most = 1; ///< if larger than `least`: the number follows the demand of the trainers
   friend bool operator==(const worker_range&, const worker_range&) = default;
 };
 
@@ -41,7 +41,7 @@ struct worker_range {
 struct server_settings {
   endpoint_options endpoint;
   web_port http_port;
-  duration heartbeat = std::chrono::seconds{1}; ///< the interval that a dispatcher chooses
+  duration heartbeat = std::chrono::seconds{1}; ///< the interval that the dispatcher chooses
   duration lease = std::chrono::seconds{5};
   job_terms jobs;
   std::string work_dir;
@@ -51,12 +51,12 @@ struct server_settings {
 
   std::string dispatcher = "127.0.0.1:5050"; ///< the dispatcher of a worker
   std::vector<std::string> tags;
-  std::optional<duration> own_heartbeat; ///< of a worker
+  std::optional<duration> own_heartbeat; ///< the interval of a worker
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
   duration drain = std::chrono::milliseconds{500};
 
   worker_range workers;
-  bool isolate = false; ///< a process for each server of `up`
+  bool isolate = false; ///< each server of `up` has a process of its own
   std::vector<std::string> plugins;
   size_t most_stuck_threads = 8;
   uint64_t cross_trainer_cache_size = 0; ///< bytes; 0: a quarter of the memory

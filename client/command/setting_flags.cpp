@@ -7,7 +7,7 @@
 namespace headrace::command {
 namespace {
 
-/// Keeps the written value of a setting, if it is valid.
+/// Records the text of a setting, if the value is valid.
 void take(const setting& what, server_kind kind, const texts& written, given_settings& into) {
   auto scratch = defaults_of(kind);
   if (auto how = what.value.set(scratch, written); !how)

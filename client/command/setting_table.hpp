@@ -17,11 +17,12 @@ struct setting {
   std::string help;
   std::string cpp = {};    ///< the member of the server's options in C++; empty: none
   std::string python = {}; ///< the field of `DispatcherConfig` or `WorkerConfig`; empty: none
-  std::string group = {};  ///< in the help; empty: options
-  /// A text for people that describes an unset value; empty: the value of `get`.
+  std::string group = {};  ///< the group in the help; empty: options
+  /// A description of an unset value for users; empty: the value of `get` is used.
   std::string not_set = {};
-  std::string variable_as = {}; ///< the environment variable, if it is not made of the name
-  bool by_commas = false;       ///< a list in one argument, separated by commas
+  /// The environment variable, if its name does not follow from the setting's.
+  std::string variable_as = {};
+  bool by_commas = false; ///< a list in one argument, separated by commas
 
   bool is_of(server_kind kind) const noexcept;
   std::string flag() const { return "--" + name; }

@@ -14,8 +14,8 @@ namespace {
 
 using shape = setting_value::shape;
 
-/// A value that is one text: `read` makes it of the text, `show` makes the text of it (nullopt:
-/// none).
+/// A value that is one text: `read` converts the text to the value, `show` the value to the text
+/// (nullopt: unset).
 template <class T, class Read, class Show>
 setting_value one(std::string type, shape form, place<T> at, Read read, Show show) {
   return {
@@ -29,7 +29,7 @@ setting_value one(std::string type, shape form, place<T> at, Read read, Show sho
       return {};
     },
     .get = [at, show = std::move(show)](const server_settings& from) -> std::optional<texts> {
-      // Nothing is changed: `at` returns a mutable place for both directions.
+      // The object is not changed: `at` returns a mutable reference for both directions.
       const std::optional<std::string> shown = show(at(const_cast<server_settings&>(from)));
       if (!shown)
         return std::nullopt;

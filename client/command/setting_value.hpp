@@ -12,15 +12,15 @@ namespace headrace::command {
 
 using texts = std::vector<std::string>;
 
-/// How the value of a setting is written, and where it is stored.
+/// The text form of a setting's value, and the place where the value is stored.
 struct setting_value {
   /// The form of a value in a file: a number and a flag may be written without quotation marks.
   enum class shape : uint8_t { text, number, flag, list };
 
-  std::string type; ///< for people: `TIME`
+  std::string type; ///< the kind of value, for users: `TIME`
   shape form = shape::text;
-  /// Reads a value (one text, unless it is a list) and stores it. An error names the fault and what
-  /// would be right, and changes nothing.
+  /// Reads a value (one text, unless it is a list) and stores it. An error contains the fault and a
+  /// valid form, and nothing is changed.
   std::function<status(server_settings&, const texts&)> set;
   /// The present value, in the form that `set` reads; nullopt: unset.
   std::function<std::optional<texts>(const server_settings&)> get;
@@ -31,7 +31,7 @@ struct setting_value {
 template <class T>
 using place = std::function<T&(server_settings&)>;
 
-/// Any text; empty stands for none.
+/// Any text; the empty one means that the setting is unset.
 setting_value text_value(std::string type, place<std::string> at);
 /// As above, but not empty; `what`: what the text names, for errors.
 setting_value name_value(std::string type, place<std::string> at, std::string what);
@@ -46,7 +46,7 @@ setting_value list_value(std::string type, place<texts> at);
 setting_value roster_value(place<texts> at);
 setting_value flag_value(place<bool> at);
 setting_value port_value(place<uint16_t> at);
-/// A port, `auto` or `off`.
+/// A port, or the word `auto` or `off`.
 setting_value web_port_value(place<web_port> at);
 setting_value bytes_value(place<uint64_t> at);
 setting_value count_value(place<size_t> at);
@@ -56,9 +56,9 @@ setting_value number_value(place<int> at, int least, int most);
 setting_value workers_value(place<worker_range> at, int most);
 /// A positive length of time.
 setting_value time_value(place<duration> at);
-/// As above, or `never`, which stands for none. `least`: the shortest valid time.
+/// As above, or `never`, which means that the time is unset. `least`: the shortest valid time.
 setting_value time_or_never_value(place<std::optional<duration>> at, duration least);
-/// A positive length of time; without one, nothing is shown.
+/// A positive length of time; an unset one has no text.
 setting_value optional_time_value(place<std::optional<duration>> at);
 setting_value deployment_value(place<deployment_mode> at);
 setting_value log_level_value(place<log_level> at);

@@ -24,7 +24,7 @@ std::optional<server_kind> kind_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// The text of one value; empty if settings have no values of its kind.
+/// The text of one value; empty if no setting has values of this TOML type.
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string())
     return text->get();
@@ -79,7 +79,7 @@ public:
   reader(std::string file, server_kind kind) : file_(std::move(file)), kind_(kind) {}
 
   status read(const toml::table& all) {
-    // Settings of one server replace those of all.
+    // Settings of one server replace those of all servers.
     std::vector<file_value> own;
     for (const auto& [key, node] : all)
       if (const auto* part = node.as_table()) {
@@ -149,7 +149,7 @@ private:
   std::vector<file_value> out_;
 };
 
-/// The text of a regular file, as a device may have no end.
+/// The text of a regular file; other kinds of files are refused, because a device may have no end.
 result<std::string> text_in(const std::string& file) {
   constexpr size_t most = 1 << 20;
   std::string text(most + 1, '\0');

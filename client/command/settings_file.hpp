@@ -15,10 +15,11 @@ struct file_value {
   std::string where; ///< `file:line`
 };
 
-/// Reads a TOML file. Settings have their keys at the top, for all servers that have them, or in a
-/// table (`[worker]`) for one kind alone. Returns the settings of one kind of server, in the order
-/// in which they must be stored. All of the file is checked, also settings of other kinds: an error
-/// (invalid_argument; not_found, if there is no file) names file, line and key.
+/// Reads a TOML file. The keys of settings are at the top, for all servers that have the setting,
+/// or in a table (`[worker]`) for one kind of server alone. Returns the settings of one kind of
+/// server, in the order in which they must be stored. The whole file is checked, also settings of
+/// other kinds: an error (invalid_argument; not_found if the file does not exist) names file, line
+/// and key.
 result<std::vector<file_value>> read_settings_file(const std::string& file, server_kind kind);
 
 } // namespace headrace::command

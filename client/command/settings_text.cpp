@@ -8,10 +8,10 @@
 namespace headrace::command {
 namespace {
 
-/// Text that is not UTF-8, such as names of files, must not end this process.
+/// Text that is not UTF-8, such as the name of a file, must not end this process.
 constexpr auto as_replacement = nlohmann::json::error_handler_t::replace;
 
-/// TOML writes texts as JSON does, except one control character.
+/// The form of texts in TOML is that in JSON, except for one control character.
 std::string quoted(const std::string& x) {
   std::string out;
   for (const char c : nlohmann::json(x).dump(-1, ' ', false, as_replacement))
@@ -22,7 +22,7 @@ std::string quoted(const std::string& x) {
   return out;
 }
 
-/// Some numbers may be words, too: a port may be `auto`.
+/// Some numeric settings also have words as values: a port may be `auto`.
 bool is_number(const std::string& x) {
   return !x.empty() && std::ranges::all_of(x, [](char c) { return c >= '0' && c <= '9'; });
 }

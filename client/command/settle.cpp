@@ -17,7 +17,8 @@ constexpr const char* file_variable = "HEADRACE_CONFIG";
 
 std::string without_prefix(const std::string& variable) { return variable.substr(prefix.size()); }
 
-/// A variable that is similar to a known one is more likely a misspelling than another program's.
+/// A variable whose name is similar to a valid one is more likely a misspelling than a variable of
+/// another program.
 status check_names(const environment& variables) {
   texts known{without_prefix(file_variable)};
   for (const auto& one : all_settings()) known.push_back(without_prefix(one.variable()));
@@ -49,7 +50,7 @@ texts written_in(const setting& what, const std::string& value) {
 }
 
 /// For a service called `headrace`, Kubernetes sets HEADRACE_PORT=tcp://10.0.0.7:5050 in the pods
-/// of its namespace. That is not our variable HEADRACE_PORT.
+/// of its namespace. That value is not meant for the setting `port`.
 bool is_of_kubernetes(const std::string& name, const std::string& value) {
   return name == "HEADRACE_PORT" && value.find("://") != std::string::npos;
 }
@@ -193,7 +194,7 @@ result<settled> settle(server_kind kind, const given_settings& given,
         take_command_line(out, given), check_times(out), check_tls(out), check_processes(out)})
     if (!how)
       return how;
-  // The process is ended by force only after its drain is over.
+  // The process is killed only after the time for its drain has passed.
   if (kind == server_kind::worker)
     out.values.process.stop_budget = out.values.drain + std::chrono::milliseconds{400};
   return out;

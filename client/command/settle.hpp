@@ -10,8 +10,9 @@ namespace headrace::command {
 
 /// The settings on the command line.
 struct given_settings {
-  std::map<std::string, texts> values; ///< by the settings' names
-  std::string file;                    ///< of `--config`; empty: HEADRACE_CONFIG's, or none
+  std::map<std::string, texts> values; ///< the values by the settings' names
+  /// The file of `--config`; empty: that of HEADRACE_CONFIG, or none.
+  std::string file;
 };
 
 /// Environment variables whose names begin with HEADRACE_, and their values.
@@ -22,7 +23,7 @@ environment environment_of_process();
 struct settled {
   server_kind kind = server_kind::dispatcher;
   server_settings values;
-  /// By the name of a setting that is not the default, the place of its value: `command line`,
+  /// The place of each value that is not the default, by the setting's name: `command line`,
   /// `file:line`, or the name of the variable.
   std::map<std::string, std::string> from;
 
@@ -30,17 +31,18 @@ struct settled {
   std::string called(const std::string& name) const;
 };
 
-/// Resolves the settings: of the command line, else of the file, else of the environment, else the
-/// defaults. An error (invalid_argument) names the place, the fault and what would be right: an
-/// invalid value, an unknown name, a contradiction. An unknown environment variable is refused only
-/// if its name is close to a known one; an empty one counts as unset.
+/// Resolves the settings: those of the command line, else of the file, else of the environment,
+/// else the defaults. An error (invalid_argument) contains the place, the fault and a valid value:
+/// the fault is an invalid value, an unknown name, or a contradiction. An unknown environment
+/// variable is refused only if its name is similar to a valid one; an empty variable counts as
+/// unset.
 result<settled> settle(server_kind kind, const given_settings& given, const environment& variables);
 
-/// The settings of one server as flags for one of another kind: those that the other kind has by
-/// the same names, without those named in `but`.
+/// The settings of one server in the form of flags for one of another kind: those settings that the
+/// other kind has by the same names, without those named in `but`.
 texts flags_for(const settled& from, server_kind to, const texts& but);
-/// `NAME=` for every variable that a setting is read from: for the environment of servers that get
-/// all their settings by flags.
+/// `NAME=` for every variable of a setting: for the environment of servers that get all their
+/// settings by flags.
 texts no_variables();
 
 } // namespace headrace::command

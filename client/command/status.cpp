@@ -27,7 +27,7 @@ int fail(const status& why, exit_code code) {
 }
 
 void show(const flags& given, const service_status& x) {
-  // On a terminal, each status replaces the one before.
+  // On a terminal, each status replaces the previous one.
   if (given.watch && !given.json && ::isatty(STDOUT_FILENO) != 0)
     std::fputs("\x1b[H\x1b[2J", stdout);
   std::fputs((given.json ? monitor::status_json(x) + "\n" : status_text(x)).c_str(), stdout);
@@ -36,7 +36,7 @@ void show(const flags& given, const service_status& x) {
 
 int run(const flags& given) {
   stop_signal stop;
-  // Requests use the process's node; the first call that makes it decides how it connects.
+  // Requests use the process's node; the first call, which makes the node, decides how it connects.
   auto here = node::process({.role = node_role::tool, .tls = given.tls});
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));

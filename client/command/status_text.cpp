@@ -11,8 +11,8 @@
 namespace headrace::command {
 namespace {
 
-/// Text from others, such as names, in a form that cannot look like lines of the status, nor move
-/// the cursor.
+/// Text from other processes, such as names, in a form that cannot be mistaken for lines of the
+/// status and cannot move the cursor.
 std::string shown(std::string_view x) {
   std::string out;
   append_text(out, x);

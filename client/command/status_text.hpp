@@ -10,7 +10,7 @@ namespace headrace::command {
 std::string status_text(const service_status& x);
 /// 1234567 as `1.23M`.
 std::string short_number(double x);
-/// Why trainers wait, a line for each job of which that is known.
+/// The verdicts on why trainers wait, with one line for each job that has one.
 std::string verdicts_text(const service_status& x);
 
 } // namespace headrace::command

@@ -12,7 +12,7 @@
 
 namespace headrace::command {
 
-/// Asks for the status of a service at an interval, on a thread of its own, and passes each answer
+/// Requests the status of a service at an interval, on a thread of its own, and passes each answer
 /// on.
 class status_watch {
 public:
@@ -33,7 +33,8 @@ public:
 private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::jthread thread_; ///< last: it ends before what it uses
+  /// The last member: the thread ends before the other members, which it uses.
+  std::jthread thread_;
 };
 
 } // namespace headrace::command

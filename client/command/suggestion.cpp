@@ -6,7 +6,7 @@
 namespace headrace::command {
 namespace {
 
-/// How many letters to insert, delete or replace (Levenshtein).
+/// The least number of insertions, deletions and replacements of letters (Levenshtein).
 size_t edits(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -12,7 +12,7 @@
 namespace headrace::command {
 namespace {
 
-/// A kind of time: its letter in a bar, its color on a terminal, and what it is.
+/// A kind of time: its letter in a bar, its color on a terminal, and its share.
 struct kind {
   double operator_status::*share;
   char letter;
@@ -35,7 +35,8 @@ std::string shown(std::string_view x) {
   return out;
 }
 
-/// A bar of `bar_width` columns; what is left is time in which it was not asked for more.
+/// A bar of `bar_width` columns; the remaining columns stand for the time in which no rows were
+/// requested of the operator.
 std::string bar(const operator_status& x, bool color) {
   std::string out;
   size_t used = 0;

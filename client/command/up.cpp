@@ -13,7 +13,7 @@ namespace {
 local_cluster_options options_of(const server_settings& from) {
   local_cluster_options out;
   out.workers = from.workers.least;
-  // A worker that is not needed any more gives its trainers all that it has begun.
+  // A worker that is no longer needed sends its trainers all elements that it has begun.
   if (from.workers.most != from.workers.least)
     out.drain = std::chrono::minutes{1};
   out.endpoint = from.endpoint;
@@ -38,7 +38,8 @@ int run_apart(const settled& now) {
                  "a number, or leave --isolate out\n");
     return static_cast<int>(exit_code::usage);
   }
-  // These are for this process: the other servers are given ports, and write to this process.
+  // These settings are for this process alone: the other servers are given ports, and write to this
+  // process.
   const texts own{"port", "port-file", "log-file", "no-restart"};
   return run_isolated({.workers = given.workers.least,
                        .endpoint = given.endpoint,

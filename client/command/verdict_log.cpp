@@ -8,7 +8,7 @@ namespace headrace::command {
 
 namespace {
 
-/// Longer than the time that a verdict looks back.
+/// The interval is longer than the time on which a verdict is based.
 constexpr auto interval = std::chrono::seconds{5};
 
 } // namespace
@@ -28,7 +28,7 @@ std::vector<verdict> verdict_changes::look(const service_status& now) {
     }
     of.last = cause;
   }
-  jobs_ = std::move(jobs); // those that are over are forgotten
+  jobs_ = std::move(jobs); // jobs that have ended are removed
   return out;
 }
 

@@ -12,8 +12,8 @@
 
 namespace headrace::command {
 
-/// Which verdicts are new: of each job those whose cause was the same at two looks, and is not the
-/// one that was named last. Pure.
+/// Finds new verdicts: for each job those whose cause was the same in two statuses, and differs
+/// from the cause that was reported last. Pure.
 class verdict_changes {
 public:
   std::vector<verdict> look(const service_status& now);
@@ -25,7 +25,7 @@ private:
   std::map<uint64_t, known> jobs_;
 };
 
-/// Logs what bounds the rate of each job when it changes.
+/// Logs the verdict on each job when it changes.
 class verdict_log {
 public:
   verdict_log(status_watch::question status, logger to);
@@ -35,7 +35,7 @@ private:
 
   const logger log_;
   verdict_changes changes_;
-  status_watch watch_; ///< last: it ends before what it uses
+  status_watch watch_; ///< the last member: it ends before the other members, which it uses
 };
 
 } // namespace headrace::command

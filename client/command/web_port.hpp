@@ -4,16 +4,16 @@
 
 namespace headrace::command {
 
-/// Where a server listens for HTTP.
+/// The port on which a server listens for HTTP.
 struct web_port {
   enum class choice : uint8_t {
     off,
-    automatic, ///< `first_port`, or any free one if that is taken
+    automatic, ///< `first_port`, or any free one if that is in use
     given,
   };
   static constexpr uint16_t first_port = 5051;
   choice how = choice::automatic;
-  uint16_t port = 0; ///< given; 0: any free one
+  uint16_t port = 0; ///< the given port; 0: any free one
   friend bool operator==(const web_port&, const web_port&) = default;
 };
 

@@ -7,10 +7,10 @@
 
 namespace headrace::detail {
 
-/// The dataset that the engine made; throws `error` if it could not.
+/// The dataset that a maker returned; throws `error` if it returned an error.
 inline dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
 
-/// Makes a function shared, as the nodes of a graph hold it.
+/// Makes a function shared, for the nodes of a graph.
 inline function_ptr shared(function f) { return std::make_shared<const function>(std::move(f)); }
 
 } // namespace headrace::detail

@@ -28,7 +28,7 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
     out.rejoins = about.rounds->rejoin;
     out.consumer_timeout = about.rounds->consumer_timeout;
   }
-  // Coordinated reads have one repetition, as the dataset has no end.
+  // Coordinated reads have one repetition, because the dataset has no end.
   if (about.iterations && !about.rounds) {
     const auto number =
       about.iterations->next(out.dataset ? out.dataset->fingerprint : out.dataset_id);

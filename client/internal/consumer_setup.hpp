@@ -7,7 +7,7 @@
 namespace headrace::service {
 
 /// Options for a consumer that reads the next repetition of a `distribute` node's job, which this
-/// counts. Fails if the node's input, which the consumer sends, is too large for a message.
+/// call counts. Fails if the node's input, which the consumer sends, is too large for a message.
 result<consumer_options> consumer_options_of(const dataset_node& distribute);
 
 } // namespace headrace::service

@@ -8,11 +8,11 @@
 
 namespace headrace {
 
-/// Accepts links of this process under the address of a data port, as long as it lives; its
-/// destructor closes them.
+/// Accepts links of this process under the address of a data port, until the destructor closes the
+/// links.
 class local_listener {
 public:
-  /// Throws `error` if the address is in use at the hub.
+  /// Throws `error` if another listener of the hub has the address.
   local_listener(std::shared_ptr<local_hub> hub, std::string address, uint64_t node,
                  link_accepted on_accepted);
   ~local_listener();

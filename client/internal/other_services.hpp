@@ -7,13 +7,13 @@
 
 namespace headrace {
 
-/// The session in which a worker reads other services, opened when it is first needed: with the
-/// worker's own certificate, or that of the process if the worker has none. Thread-safe.
+/// The session in which a worker reads other services. It is opened when it is first needed: with
+/// the worker's own certificate, or that of the process if the worker has none. Thread-safe.
 class other_services {
 public:
   explicit other_services(tls_options tls) : tls_(std::move(tls)) {}
 
-  /// Null: that of the process.
+  /// The session; null: that of the process is used.
   result<std::shared_ptr<service_session>> session() {
     std::lock_guard lock{mutex_};
     if (tls_.enabled() && !session_) {

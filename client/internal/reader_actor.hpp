@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// The actor that `consumer_host` spawns: a trainer that is an actor. It starts the consumer, and
-/// answers requests with elements of its handout.
+/// The actor that `consumer_host` spawns, for a trainer that is an actor. It starts the consumer,
+/// and answers requests with elements of the consumer's handout.
 class reader_state {
 public:
   using handle_type = port::handle<caf::result<local<consumed>>(atom::more, uint64_t),
@@ -39,7 +39,8 @@ private:
   dataset_ptr what_;
   std::shared_ptr<const element_spec> spec_;
   starter start_;
-  std::shared_ptr<consumer_handle> consumer_; ///< holds null if the consumer could not be started
+  /// Contains null if the consumer could not be started.
+  std::shared_ptr<consumer_handle> consumer_;
   std::shared_ptr<handout> out_;
   std::shared_ptr<const block> current_;
   std::deque<question> questions_;

@@ -20,7 +20,7 @@ void check_lease(duration lease) {
       milliseconds_text(lease)))};
 }
 
-/// `name`: the time in which heartbeats must fit; `who`: what it belongs to.
+/// `name`: the time into which heartbeats must fit; `who`: the member to which it belongs.
 duration fitting(std::optional<duration> asked, duration limit, const char* name, const char* who) {
   if (limit <= duration::zero())
     throw error{invalid_argument(

@@ -11,15 +11,15 @@
 
 namespace headrace::service {
 
-/// Sends a request to a dispatcher and waits for the answer. Errors name the address, or are the
-/// dispatcher's own.
+/// Sends a request to a dispatcher and waits for the answer. Errors name the address, or are those
+/// of the dispatcher.
 result<envelope> call(const target& dispatcher, duration limit, const envelope& what);
-/// As above, and waits for a dispatcher that is not reachable: tries again, with growing pauses.
-/// The request may reach the dispatcher more than once.
+/// As above, and waits for a dispatcher that cannot be reached: the request is repeated, with
+/// growing pauses. It may reach the dispatcher more than once.
 result<envelope> call(const target& dispatcher, const waiting& how, const envelope& what);
 
-/// The message that registers a graph under an id which the service chooses. Fails if it is too
-/// large.
+/// The message that registers a graph under an id which the service chooses. Fails if the message
+/// would be too large.
 result<dataset_registration> registration_of(const dataset_ptr& graph);
 
 } // namespace headrace::service

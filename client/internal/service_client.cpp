@@ -100,8 +100,8 @@ result<envelope> call(const target& dispatcher, const waiting& how, const envelo
     const auto left = [&] { return std::max(contact.until() - now(), duration{1'000'000}); };
     auto to = connect(*session.here, where, std::min(left(), attempt));
     if (to) {
-      // A single request does not wait for all of the time that is left: the dispatcher may be
-      // restarted meanwhile, and is asked again.
+      // A single request does not use all of the remaining time: the dispatcher may be restarted,
+      // and the request is then repeated.
       auto answer =
         ask_dispatcher(*session.here, where, to->actor, std::min(left(), attempt), what);
       const auto code = answer.status().code();
@@ -200,7 +200,7 @@ result<dataset_metadata> metadata_of(const target& dispatcher, const std::string
   const auto spec = def.getElementSpec();
   dataset_metadata out;
   HEADRACE_ASSIGN(out.spec, decode_spec(buffer::copy_of(spec.begin(), spec.size())));
-  // If only a later release can decode the graph, its elements can be read all the same.
+  // If only a later release can decode the graph, its elements can still be read.
   const auto graph = def.getGraph();
   if (const auto known = decode_graph(buffer::copy_of(graph.begin(), graph.size()))) {
     out.cardinality = (*known)->cardinality;

@@ -26,32 +26,32 @@ struct target {
   std::shared_ptr<service_session> session{}; ///< null: that of the process
 };
 
-/// This process's node, which connects with these TLS files (or without TLS). An error if the node
-/// exists and connects in another way.
+/// The node of this process, which connects with these TLS files (or without TLS). An error if the
+/// node exists and connects in another way.
 result<std::shared_ptr<node>> node_with(const tls_options& tls);
 
-/// Where consumers and calls of this node write messages for people: its log; without one, standard
-/// error if that is a terminal.
+/// The log for messages to users from consumers and calls of this node: the node's log; without
+/// one, standard error if that is a terminal.
 logger log_of(const node& here);
 
-/// The address of a dispatcher: `given`, or the value of HEADRACE_SERVICE if that is empty. An
+/// The address of a dispatcher: `given`, or the value of HEADRACE_SERVICE if `given` is empty. An
 /// error (invalid_argument) names `argument` if neither is set, and the variable if its value is
 /// not an address.
 result<std::string> named(const std::string& given, std::string_view argument = "service");
 
-/// How long a dispatcher may take to answer.
+/// The time limit for an answer of the dispatcher.
 inline constexpr duration answer_limit = std::chrono::seconds{10};
 
-/// How a call waits for a dispatcher that is not reachable yet, or is away for a moment.
+/// How a call waits for a dispatcher that cannot be reached yet, or not for a short time.
 struct waiting {
-  duration limit = std::chrono::seconds{60}; ///< until the answer must be there
+  duration limit = std::chrono::seconds{60}; ///< the time limit for the answer
   std::string option = "timeout";            ///< the name of the limit, for messages
-  std::stop_token stop;                      ///< ends it: `cancelled`
+  std::stop_token stop;                      ///< ends the wait: `cancelled`
 };
 
 struct registered_graph {
   std::string id;
-  std::string warning; ///< for the caller; usually empty
+  std::string warning; ///< a warning for the caller; usually empty
 };
 /// Registers a graph, under `id` or an id that the service chooses.
 result<registered_graph> register_graph(const target& dispatcher, const dataset_ptr& graph,
@@ -59,11 +59,12 @@ result<registered_graph> register_graph(const target& dispatcher, const dataset_
 /// The graph of a registered dataset. Does not wait for a dispatcher.
 result<dataset_ptr> graph_of(const target& dispatcher, const std::string& id,
                              duration limit = answer_limit);
-/// The properties of a registered dataset that readers rely on.
+/// The properties of a registered dataset on which readers rely.
 struct dataset_metadata {
   element_spec spec;
   int64_t cardinality = unknown_cardinality;
-  headrace::compression compression = headrace::compression::automatic; ///< as registered
+  /// The registered compression.
+  headrace::compression compression = headrace::compression::automatic;
 };
 result<dataset_metadata> metadata_of(const target& dispatcher, const std::string& id,
                                      const waiting& how = {});

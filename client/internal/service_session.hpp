@@ -11,21 +11,22 @@ namespace headrace {
 class link_pool;
 class node;
 
-/// What the consumers and calls of one session share.
+/// The objects that the consumers and calls of one session share.
 struct service_session {
   std::shared_ptr<node> here;
   std::shared_ptr<link_pool> links;
-  pid_t owner = 0; ///< the process that made it
+  pid_t owner = 0; ///< the process that made the session
 
-  /// A forked child leaves what its parent made alone, as the threads of it are not there.
+  /// In a forked child the objects of the parent are not destroyed, because their threads do not
+  /// exist there.
   ~service_session();
 
   /// A session that connects with these TLS files.
   static result<std::shared_ptr<service_session>> open(const tls_options& tls);
-  /// The session of the process, which is shared as long as somebody holds it.
+  /// The session of the process, which exists as long as there is a reference to it.
   static result<service_session> of_process();
   /// `given`, or that of the process if `given` is null. An error in a child that was forked after
-  /// `given` was made, as its threads do not exist there.
+  /// `given` was made, because its threads do not exist there.
   static result<service_session> of(const std::shared_ptr<service_session>& given);
   /// True if the session of the process has this node.
   static bool is_of_process(const node& here);

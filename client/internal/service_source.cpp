@@ -18,15 +18,15 @@ struct service_source::impl {
   consumer_handle actor;
   std::stop_token stop;
   warning warn;
-  std::string job; ///< for messages
+  std::string job; ///< the name of the job, for messages
   std::vector<tensor_spec> spec;
   bool failed = false;
 };
 
 namespace {
 
-/// An error that waiting cannot change is reported for the iteration, not as its first element.
-/// Whether the dispatcher is reachable is left to the consumer, which waits for it.
+/// An error that waiting cannot change is reported for the iteration, not as its first element. The
+/// consumer checks whether the dispatcher can be reached, and waits for it.
 status certainly_wrong(node& here, const address& where, duration limit) {
   constexpr duration longest = std::chrono::seconds{2};
   const auto reached = connect(here, where, std::min(limit, longest), greeting::once);
@@ -60,8 +60,8 @@ service_source::open(const dataset_node& graph, std::stop_token stop, warning wa
   what->job = options.job_name.empty() ? "distribute" : "job " + options.job_name;
   what->spec = graph.spec.components;
   std::unique_ptr<service_source> out{new service_source{std::move(what)}};
-  // The handout wakes the actor, and the actor fills the handout, so the handle is set a moment
-  // later.
+  // The handout calls the actor, and the actor fills the handout, so the handle is set after both
+  // are made.
   auto actor = std::make_shared<consumer_handle>();
   out->out_ = std::make_shared<handout>(
     [actor] {
@@ -91,7 +91,7 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
   status how;
   auto came = out_->next_within(limit, impl_->stop, rows, how);
   if (came == handout::outcome::over && !how) {
-    // The error is the last element; then comes the end.
+    // The error is the last element, followed by the end.
     out_->add(task_id{}, block::failed_row(impl_->spec, how.that_ends_run()));
     came = out_->try_next(rows, how);
   } else if (came == handout::outcome::over) {

@@ -14,14 +14,14 @@ namespace headrace {
 
 class handout;
 
-/// Reads a `distribute` node: the service's elements in this process.
+/// Reads a `distribute` node in this process: the elements of the service.
 class service_source final : public element_source {
 public:
-  /// Called with a message for the trainer about a repetition that ended well, such as that
-  /// elements are missing. May be empty.
+  /// Called with a message for the trainer about a repetition that ended without an error, for
+  /// instance that elements are missing. May be empty.
   using warning = std::function<void(const std::string&)>;
-  /// Connects to the service, begins to open the next repetition of its job, and returns without
-  /// waiting for the answer. `in`: the session; null: that of the graph.
+  /// Connects to the service, requests the next repetition of the job, and returns without waiting
+  /// for the answer. `in`: the session; null: that of the graph.
   static result<std::unique_ptr<service_source>>
   open(const dataset_node& node, std::stop_token stop, warning warn = {},
        const std::shared_ptr<service_session>& in = {});
@@ -31,10 +31,10 @@ public:
   bool was_empty() override;
 
   /// The next rows, none of which is handed out yet: the caller takes each with `handout::claim`.
-  /// An error is returned as a block with one error row, which is taken like any other. nullptr:
+  /// An error is returned as a block with one error row, which is taken like other rows. nullptr:
   /// the end.
   std::shared_ptr<const block> peek();
-  /// As `peek`, but waits no longer than `limit`; nullopt then.
+  /// As `peek`, but waits for at most `limit`, and then returns nullopt.
   std::optional<std::shared_ptr<const block>> peek_within(duration limit);
   /// The rows of `peek`; see handout.
   handout& rows() noexcept { return *out_; }

@@ -5,8 +5,8 @@
 
 namespace headrace {
 
-/// The supervision trees of a service: one for the dispatcher's process and one for each worker's,
-/// as they were reported. For a process without a readable report there is only the root.
+/// The reported supervision trees of a service: one for the dispatcher's process and one for each
+/// worker's. For a process without a readable report there is only the root.
 std::vector<supervised> read_supervision(schema::ServiceStatus::Reader in);
 
 } // namespace headrace

@@ -8,13 +8,14 @@ namespace headrace::monitor {
 
 namespace {
 
-/// How long a request waits for the dispatcher of its own process.
+/// How long a request waits for the dispatcher in the same process.
 constexpr auto patience = std::chrono::seconds{3};
 
 } // namespace
 
 monitored of_dispatcher(const endpoint_options& where, uint16_t port) {
-  // The advertised address may not lead back to this host, as with address translation.
+  // The advertised address may not lead to this host from inside, for instance with address
+  // translation.
   const auto& host = where.host;
   const auto here = host_and_port(!is_wildcard(host) ? host
                                   : host == "::"     ? "::1"

@@ -5,9 +5,10 @@
 
 namespace headrace::monitor {
 
-/// What a dispatcher that listens at that port shows. Its process asks it as a client.
+/// The content for a dispatcher that listens at that port. Its process requests the status as a
+/// client does.
 monitored of_dispatcher(const endpoint_options& where, uint16_t port);
-/// What a worker shows; `server` lives longer.
+/// The content for a worker; `server` lives longer.
 monitored of_worker(const worker_server& server);
 
 } // namespace headrace::monitor

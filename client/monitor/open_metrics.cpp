@@ -75,7 +75,7 @@ void add_samples(metric_families& to, const std::vector<metric_sample>& samples,
       at->second.unit = unit_of(x.name);
     }
     if (at->second.kind != kind_of(x))
-      continue; // one of another version, which counts something else
+      continue; // the family comes from a process of another version, with another definition
     auto& added = at->second.samples.emplace_back(x);
     added.labels.insert(labels.begin(), labels.end());
   }

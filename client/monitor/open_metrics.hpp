@@ -18,19 +18,19 @@ struct metric_family {
   std::vector<metric_sample> samples;
 };
 
-/// Families by their names.
+/// The families by name.
 using metric_families = std::map<std::string, metric_family>;
 
-/// Adds samples whose definitions are not known here, with further labels.
+/// Adds samples without their definitions, with further labels.
 void add_samples(metric_families& to, const std::vector<metric_sample>& samples,
                  const metric_labels& labels = {});
-/// Adds all of a registry, with their definitions.
+/// Adds all metrics of a registry, with their definitions.
 void add_registry(metric_families& to, const metric_registry& from);
 
-/// The content type of `open_metrics_text`.
+/// The content type of the result of `open_metrics_text`.
 inline constexpr std::string_view open_metrics_type =
   "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Families in the text format of OpenMetrics 1.0.
+/// The families in the text format of OpenMetrics 1.0.
 std::string open_metrics_text(const metric_families& all);
 
 } // namespace headrace::monitor

@@ -5,9 +5,9 @@
 
 namespace headrace::monitor {
 
-/// What a service's status says, as metrics: workers, jobs, tasks, operators, trainers, windows,
-/// rounds and saves; and the metrics of the dispatcher's process and of its workers, which have the
-/// label `worker`.
+/// The content of a service's status in the form of metrics: workers, jobs, tasks, operators,
+/// trainers, windows, rounds and saves; and the metrics of the dispatcher's process and of its
+/// workers, which have the label `worker`.
 metric_families metrics_of(const service_status& x);
 
 /// The families of the status itself, without samples; for the documentation.

@@ -180,7 +180,7 @@ std::string status_json(const service_status& x) {
                      {"saves", std::move(saves)},
                      {"tree", std::move(tree)},
                      {"metrics", metrics_json(x.metrics)}};
-  // Names come from other processes: those that are not UTF-8 must not end this one.
+  // Names come from other processes: one that is not UTF-8 must not end this process.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -39,7 +39,7 @@ std::string host_of(std::string_view header) {
   return std::string{header.substr(0, header.find(':'))};
 }
 
-/// What all connections of a server share.
+/// The state that all connections of a server share.
 struct shared {
   web_options options;
   web_server::handler answers;
@@ -54,7 +54,7 @@ struct shared {
   }
 };
 
-/// One connection with one request.
+/// One connection, for one request.
 class exchange : public std::enable_shared_from_this<exchange> {
 public:
   exchange(tcp::socket socket, asio::ssl::context* tls, std::shared_ptr<shared> with)
@@ -97,7 +97,7 @@ private:
 
   void answer(error_code how) {
     if (how && how.category() != http::make_error_code(http::error::end_of_stream).category())
-      return; // the connection is lost, or its time is over
+      return; // the connection is lost, or its time limit has passed
     if (how == http::error::end_of_stream)
       return;
     const auto out = how ? web_answer{400, "text/plain; charset=utf-8", how.message() + "\n"}
@@ -117,7 +117,7 @@ private:
     if (how || reading_.get().method() != http::verb::head)
       answer_.body() = out.body;
     on_stream([this](auto& stream) {
-      // A header of HEAD has the length of what is left out.
+      // The header of the answer to HEAD has the length of the content that is left out.
       writing_.emplace(answer_);
       http::async_write(stream, *writing_,
                         [me = shared_from_this()](error_code, size_t) { me->end(); });

@@ -13,15 +13,16 @@
 namespace headrace::monitor {
 
 struct web_options {
-  std::string host = "127.0.0.1"; ///< anything but loopback needs `tls` or `insecure`
+  std::string host = "127.0.0.1"; ///< addresses other than loopback need `tls` or `insecure`
   uint16_t port = 0;              ///< 0: any free one
-  /// If that port is taken, any free one is good, too.
+  /// True: if that port is in use, any free one is taken.
   bool any_port = false;
-  /// Set: HTTPS, and clients must present a certificate of the authority.
+  /// If set, the server uses HTTPS, and clients must present a certificate of the authority.
   tls_options tls;
   bool insecure = false;
-  /// Further names under which the server may be addressed, besides numbers, localhost and `host`.
-  /// A page of another site could otherwise read it in the browser of somebody who may.
+  /// Further names under which clients may address the server, besides numeric addresses, localhost
+  /// and `host`. Requests for other names are refused, because a page of another site could
+  /// otherwise read the server through the browser of a permitted user.
   std::vector<std::string> names;
 };
 
@@ -31,14 +32,15 @@ struct web_answer {
   std::string body;
 };
 
-/// A small HTTP server for GET and HEAD. Each request has a connection of its own, 5 seconds and 8
-/// KiB of header; more than 64 connections at a time are closed at once.
+/// A small HTTP server for GET and HEAD. Each request has a connection of its own, with limits of 5
+/// seconds and 8 KiB of header; if more than 64 connections are open, further ones are closed at
+/// once.
 class web_server {
 public:
   /// Returns the answer to a path, without its query. Called by two threads; may block.
   using handler = std::function<web_answer(std::string_view path)>;
 
-  /// Listens. Errors name the host and port, or the TLS file.
+  /// Starts to listen. Errors name the host and port, or the TLS file.
   static result<std::unique_ptr<web_server>> start(const web_options& options, handler answers);
   /// Ends all connections; waits for running handlers.
   ~web_server();
