@@ -7,7 +7,7 @@ import sys
 
 
 def binary() -> str | None:
-    """The command's program: the one beside this package, or the build's."""
+    """The path of the command's program: the one beside this package, or that of the build."""
     here = os.path.dirname(os.path.abspath(__file__))
     for path in (os.path.join(here, "bin", "headrace"), os.environ.get("HEADRACE_COMMAND", "")):
         if path and os.access(path, os.X_OK):
@@ -16,7 +16,7 @@ def binary() -> str | None:
 
 
 def _end_with_parent() -> None:
-    """The process ends when that one does whose id is in HEADRACE_PARENT, as the program's ``main`` has it."""
+    """Ends the process when the process ends whose id is in HEADRACE_PARENT, as the program's ``main`` does."""
     parent = os.environ.pop("HEADRACE_PARENT", "")
     if not parent:
         return
@@ -41,7 +41,7 @@ def main() -> int:
     if program is None:
         print("headrace: the command's program is not in this installation", file=sys.stderr)
         return 1
-    # Of the workers of `headrace run --python`.
+    # The variable sets the interpreter for the workers of `headrace run --python`.
     os.environ.setdefault("HEADRACE_PYTHON", sys.executable)
     os.execv(program, ["headrace", *arguments])
 

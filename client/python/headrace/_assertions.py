@@ -1,4 +1,4 @@
-"""Assertions that hold whether their results are used or not, as those of TensorFlow's functions do."""
+"""Assertions that have an effect whether their results are used or not, as in TensorFlow's functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Asserted:
 
     @property
     def conditional(self) -> bool:
-        """Is what is asserted now about some elements alone: in a branch, or in a step of a loop?"""
+        """True if an assertion that is made now applies to some elements only: in a branch, or in a step of a loop."""
         return self._of_a_step or bool(self._branches)
 
     def add(self, assertion: Tensor) -> None:
@@ -31,7 +31,7 @@ class Asserted:
 
     @contextlib.contextmanager
     def within(self, condition: Tensor, taken: bool) -> Iterator[None]:
-        """What is asserted within holds for the elements whose ``condition`` is ``taken``, and for no others."""
+        """Assertions that are made inside apply only to the elements for which ``condition`` is ``taken``."""
         self._branches.append((condition, taken))
         try:
             yield
@@ -42,7 +42,7 @@ class Asserted:
         return bool(self._all)
 
     def tied(self, result: Any) -> Any:
-        """The tensors of ``result``, of which the first fails where an assertion does."""
+        """The tensors of ``result``; the first of them fails if an assertion fails."""
         pending = self._all
         self._all = []
 
@@ -69,7 +69,7 @@ _of_thread = _OfThread()
 
 @contextlib.contextmanager
 def collected(by: Asserted) -> Iterator[None]:
-    """Assertions that are made within, on this thread, are added to ``by``."""
+    """Adds the assertions that are made inside, on this thread, to ``by``."""
     _of_thread.functions.append(by)
     try:
         yield
@@ -79,7 +79,7 @@ def collected(by: Asserted) -> Iterator[None]:
 
 @contextlib.contextmanager
 def branch(condition: Any, taken: bool) -> Iterator[None]:
-    """What is asserted within is asserted where the tensor ``condition`` is ``taken``."""
+    """Assertions that are made inside apply only to elements for which the tensor ``condition`` is ``taken``."""
     if _of_thread.functions and isinstance(condition, Tensor):
         with _of_thread.functions[-1].within(condition, taken):
             yield
@@ -88,12 +88,12 @@ def branch(condition: Any, taken: bool) -> Iterator[None]:
 
 
 def is_conditional() -> bool:
-    """Is a branch, or a step of a loop, being traced on this thread?"""
+    """True if a branch, or a step of a loop, is being traced on this thread."""
     return any(function.conditional for function in _of_thread.functions)
 
 
 def holds(assertion: Tensor) -> Tensor:
-    """``assertion``, the result of an assertion, which is now part of the function that is being traced.
+    """``assertion``, the result of an assertion, which becomes part of the function that is being traced.
 
     If nothing in it depends on an element, and it is in no branch or loop, it is looked at now: raises
     ``InvalidArgumentError`` if it does not hold.

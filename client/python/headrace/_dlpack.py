@@ -1,4 +1,4 @@
-"""Arrays as DLPack exports, for libraries that do not take numpy's read-only ones."""
+"""Exports arrays through DLPack, for libraries that do not accept read-only arrays of numpy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import _core
 
 
 class Shared:
-    """The memory of an array, for ``from_dlpack``. Not to be written to: others may share it."""
+    """The memory of an array, for ``from_dlpack``. It must not be written to, because other objects may share it."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -17,4 +17,4 @@ class Shared:
         return _core.dlpack(self._array)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0  # the CPU
+        return 1, 0  # the device is the CPU

@@ -1,4 +1,4 @@
-"""Which datasets have functions that draw by chance for each element, and from which seed, if the process has one."""
+"""Finds the datasets whose functions draw random numbers for each element, and the seeds of these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ._epochs import mixed
 
 
 class _OfThread(threading.local):
-    """How many functions have drawn while they were traced, and whether the one that was traced last did."""
+    """The number of functions that have drawn while they were traced, and whether the function that was traced last
+    has.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -24,26 +26,26 @@ _of_thread = _OfThread()
 
 
 def note() -> None:
-    """The function that is being traced draws for each element."""
+    """Records that the function that is being traced draws random numbers for each element."""
     _of_thread.count += 1
 
 
 @contextmanager
 def traced() -> Iterator[None]:
-    """A function is traced within, and with it those of the datasets that it makes."""
+    """Inside, a function is traced, and with it the functions of the datasets that it makes."""
     before = _of_thread.count
-    yield  # of a function that fails no dataset is made
+    yield  # no dataset is made of a function that fails
     _of_thread.last = _of_thread.last or _of_thread.count != before
 
 
 def forget() -> None:
-    """No dataset is made of the function that was traced last."""
+    """Records that no dataset is made of the function that was traced last."""
     _of_thread.last = False
 
 
 def seed_of(*inputs: Any) -> int | None:
-    """What decides the draws of a dataset that is made now of these: their seed, or one of the process if the function that
-    was traced for it draws. None: nothing decides them, or there are none.
+    """The seed on which the random numbers of a dataset depend that is now made of these inputs: that of the inputs, or
+    one of the process if the function that was traced for it draws. None: there is no seed, or no random number.
     """
     draws, _of_thread.last = _of_thread.last, False
     given = of_inputs(inputs)
@@ -59,14 +61,14 @@ def of_inputs(inputs: Iterable[Any]) -> int | None:
 
 
 def decided(dataset: Any) -> _core.Graph:
-    """The graph of a dataset for workers, with the seed of what its functions draw, if it has one."""
+    """The graph of a dataset for workers, with the seed for its functions, if there is one."""
     graph: _core.Graph = dataset._graph
     return graph if dataset._drawn_from is None else _core.options(graph, None, None, None, None, None, dataset._drawn_from)
 
 
 def warn_of_what_is_not_decided(dataset: Any, where: str) -> None:
-    """Warns if functions of a dataset draw, and the seed of the process is to decide what: where workers share the elements,
-    what one draws depends on what it was given before.
+    """Warns if functions of a dataset draw random numbers while the process has a seed: if workers share the elements,
+    the numbers of a worker depend on the elements that it was given before.
     """
     if dataset._drawn_from is not None:
         warnings.warn(f"{where}: under dynamic random.set_seed decides nothing of what functions draw for each element, as it "

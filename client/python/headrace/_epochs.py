@@ -1,4 +1,4 @@
-"""Numbers of iterations that several processes make together."""
+"""Numbers of iterations that several processes take part in."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ _KNOWN_TYPE = multiprocessing.sharedctypes.RawArray("q", 1 + 2 * _KEPT)
 
 
 def mixed(*numbers: int) -> int:
-    """One number of 64 bits that each of these decides."""
+    """One number of 64 bits that depends on all of these."""
     text = ",".join(str(x) for x in numbers).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 class Epochs:
-    """Counts passes. Processes that are spawned with it count together with this one.
+    """Counts passes. Processes that are spawned with the object share the count with this one.
 
-    Whoever begins a pass names it by a key that all who make it know, and others do not; the first one to come counts.
+    A process begins a pass with a key that is the same in all processes which take part in the pass, and differs from
+    those of other passes; the first process that begins it increases the count.
     """
 
     def __init__(self) -> None:
-        # The next number, then the last few pairs of a key and its number.
+        # The next number, and then the last pairs of a key and its number.
         self._kept: Any = [0] + [-1, -1] * _KEPT
 
     @property
     def next(self) -> int:
-        """The number of the pass that begins next."""
+        """The number of the next pass."""
         return int(self._kept[0])
 
     @next.setter
@@ -40,7 +41,7 @@ class Epochs:
         self._kept[0] = number
 
     def begin(self, key: int | None = None) -> int:
-        """The number of a pass; None is a pass of this process alone."""
+        """Begins a pass and returns its number. None: a pass of this process alone."""
         if isinstance(self._kept, list):
             return self._count(key)
         with self._kept.get_lock():

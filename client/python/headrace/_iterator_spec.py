@@ -9,7 +9,7 @@ from ._specs import DatasetSpec
 
 
 class IteratorSpec:
-    """What is known of an iterator: the spec of the elements that it gives.
+    """The spec of an iterator: the spec of the elements that it returns.
 
     >>> hr.data.IteratorSpec.from_value(iter(Dataset.range(3)))
     IteratorSpec(TensorSpec(shape=(), dtype=headrace.int64, name=None))
@@ -22,7 +22,7 @@ class IteratorSpec:
 
     @property
     def element_spec(self) -> Any:
-        """What is known of its elements.
+        """The spec of the elements.
 
         >>> hr.data.IteratorSpec(hr.TensorSpec([], hr.int64)).element_spec.dtype
         headrace.int64
@@ -48,7 +48,7 @@ class IteratorSpec:
         return IteratorSpec(value.element_spec)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Could an iterator of that spec (or that iterator) be one of this?
+        """True if an iterator with that spec (or that iterator) has this spec.
 
         >>> hr.data.IteratorSpec(hr.TensorSpec([], hr.int64)).is_compatible_with(iter(Dataset.range(3)))
         True

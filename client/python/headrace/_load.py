@@ -1,12 +1,12 @@
-"""Loads the extension, before anything else does."""
+"""Loads the extension, before other modules are imported."""
 
 import os
 import sys
 
 _flags = sys.getdlopenflags()
-# The extension's libraries (RE2, OpenSSL ...) must bind to their own symbols, and not to global
-# ones of another package: TensorFlow has other versions of some. A preloaded library is meant to
-# come before all others.
+# The extension's libraries (RE2, OpenSSL and others) must bind to their own symbols, and not to global ones of another
+# package: TensorFlow has other versions of some. With a preloaded library this is left out, because its symbols are
+# meant to be used before all others.
 if not os.environ.get("LD_PRELOAD"):
     sys.setdlopenflags(_flags | os.RTLD_DEEPBIND)
 try:

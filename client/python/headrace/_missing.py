@@ -10,7 +10,7 @@ from .errors import UnimplementedError
 
 _INPUT_ONLY = "headrace.distribute.LocalStrategy and ProcessStrategy divide the input; the framework trains"
 
-#: By the documented place of the names: what to use instead, if there is something.
+#: By the documented module of the names: the replacement, if there is one.
 MISSING: dict[str, dict[str, str]] = {
     "": {
         "DeviceSpec": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
@@ -84,7 +84,7 @@ MISSING: dict[str, dict[str, str]] = {
 }
 
 
-#: Modules that are imported when they are first named.
+#: Modules that are imported when they are first used.
 _ENGINES = ("dask", "ray")
 #: Modules of functions.
 _FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "ragged", "random", "strings")
@@ -95,7 +95,7 @@ class MissingNameError(UnimplementedError, AttributeError):
 
 
 def missing(place: str, name: str) -> NoReturn:
-    """Raises for a name that a place does not have."""
+    """Raises the error for a name that a module does not have."""
     known = MISSING.get(place, {})
     where = f"headrace.{place}" if place else "headrace"
     if not place and name in ("jax", "torch"):
@@ -108,7 +108,7 @@ def missing(place: str, name: str) -> NoReturn:
 
 
 def names_of(place: str) -> Callable[[str], Any]:
-    """A module's ``__getattr__``."""
+    """The ``__getattr__`` of a module."""
     def get(name: str) -> Any:
         if not place and name in _ENGINES:
             return importlib.import_module(f"headrace.{name}")

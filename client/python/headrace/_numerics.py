@@ -1,4 +1,5 @@
-"""Checks of what functions compute: while they are on, each floating result of a function must be finite."""
+"""Checks of the results of functions: while they are enabled, each floating-point result of a function must be finite.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +35,18 @@ _OPERATORS = {
 
 
 class _Inside(threading.local):
-    """How many functions run that are checked as one."""
+    """The number of running functions that are checked as one."""
 
     depth = 0
 
 
 _inside = _Inside()
-#: What stands in place of what, while the checks are on.
+#: The functions that are replaced while the checks are enabled, with the originals.
 _replaced: list[tuple[Any, str, Any]] = []
 
 
 def enable() -> None:
-    """What is computed in functions that are traced from here on is checked."""
+    """Enables the checks for functions that are traced later."""
     if _replaced:
         return
     for name in dir(_core):
@@ -58,14 +59,14 @@ def enable() -> None:
 
 
 def disable() -> None:
-    """Nothing more is checked."""
+    """Disables the checks."""
     for where, name, f in _replaced:
         setattr(where, name, f)
     _replaced.clear()
 
 
 def as_one(f: _F) -> _F:
-    """A function put together of others, of which the result is checked and not what it computes on its way."""
+    """A function that is composed of others: its result is checked, and intermediate results are not."""
     @functools.wraps(f)
     def call(*args: Any, **given: Any) -> Any:
         _inside.depth += 1
@@ -85,7 +86,7 @@ def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _finite(result: Any, name: str) -> Any:
-    """The result, of which the floating tensors are errors of the elements for which they are not finite."""
+    """The result, in which floating-point tensors are errors of the elements for which they are not finite."""
     if isinstance(result, (tuple, list)):
         return type(result)(_finite(part, name) for part in result)
     if isinstance(result, dict):
@@ -93,5 +94,5 @@ def _finite(result: Any, name: str) -> Any:
     if _inside.depth or not isinstance(result, _core.Tensor) or not result.dtype.is_floating:
         return result
     out = _core.check_numerics(result, f"{users_line()}: the result of {name}, {result.dtype.name} of shape {result.shape}")
-    # What depends on no element is looked at now.
+    # A result that depends on no element is checked at once.
     return holds(out) if _core.is_static(out) else out

@@ -1,4 +1,4 @@
-"""The class of iterators whose elements are numpy's, as ``tf.data.NumpyIterator``: every iterator here."""
+"""The class of iterators whose elements are numpy values, as ``tf.data.NumpyIterator``: here every iterator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     NumpyIterator = _core.Iterator
 else:
     class _EveryIterator(type):
-        """Every iterator of a dataset is an instance."""
+        """The metaclass by which every iterator of a dataset is an instance."""
 
         def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, _core.Iterator)
@@ -33,7 +33,7 @@ else:
             return issubclass(subclass, _core.Iterator)
 
     class NumpyIterator(metaclass=_EveryIterator):
-        """What ``iter`` and ``as_numpy_iterator`` of a dataset give: its elements, one after another.
+        """The result of ``iter`` and ``as_numpy_iterator`` of a dataset: its elements, one after another.
 
         Raises ``TypeError`` for what is no dataset.
 

@@ -11,7 +11,7 @@ from .errors import InvalidArgumentError
 
 
 class Optional:
-    """An element, or the knowledge that there is none: made by ``from_value``, ``empty``, or an iterator.
+    """An element, or the record that there is none. It is made by ``from_value``, ``empty``, or an iterator.
 
     >>> it = iter(Dataset.range(1))
     >>> [hr.experimental.get_next_as_optional(it).has_value() for _ in range(2)]
@@ -34,8 +34,8 @@ class Optional:
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """With this value: nested tuples and dicts of tensors, and of what numpy takes for arrays. Raises ``TypeError`` for a
-        tensor that depends on an element.
+        """An ``Optional`` with this value: nested tuples and dicts of tensors, and of values that numpy converts to
+        arrays. Raises ``TypeError`` for a tensor that depends on an element.
 
         >>> hr.experimental.Optional.from_value({"x": 3}).get_value()
         {'x': np.int32(3)}
@@ -45,7 +45,7 @@ class Optional:
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """Without a value, of which only the spec is known.
+        """An ``Optional`` without a value, with this spec.
 
         >>> hr.experimental.Optional.empty(hr.TensorSpec([], hr.int64)).has_value()
         False
@@ -53,7 +53,7 @@ class Optional:
         return Optional._made(element_spec, False, None)
 
     def has_value(self, name: str | None = None) -> bool:
-        """Is there a value?
+        """True if there is a value.
 
         >>> hr.experimental.Optional.from_value(1).has_value()
         True
@@ -72,7 +72,7 @@ class Optional:
 
     @property
     def element_spec(self) -> Any:
-        """The spec of the value, whether it is there or not.
+        """The spec of the value, whether there is one or not.
 
         >>> hr.experimental.Optional.from_value([1, 2]).element_spec
         TensorSpec(shape=(2,), dtype=headrace.int32, name=None)

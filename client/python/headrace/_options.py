@@ -1,4 +1,4 @@
-"""How a dataset runs."""
+"""The options of a dataset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._statistics import StatsAggregator
 from .errors import UnimplementedError
 
 
-#: The valid values of an option: a name for people, and a test.
+#: The valid values of an option: a description for users, and a test.
 _YES_OR_NO = ("a bool", lambda x: isinstance(x, (bool, np.bool_)))
 _NUMBER = ("an int", lambda x: isinstance(x, (int, np.integer)) and not isinstance(x, bool))
 _TEXT = ("a str", lambda x: isinstance(x, str))
@@ -26,7 +26,7 @@ class _Group:
     _fields: dict[str, Any] = {}
     _names: dict[str, str] = {}
 
-    #: Options that a dataset has are shown, and not to be set.
+    #: True for the options of a dataset, which can be read and not set.
     _read_only = False
 
     if not TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _Group:
 
 
 class _Missing:
-    """An option that this release lacks: using it says what to use instead."""
+    """An option that this release lacks. Its use raises an error with the replacement."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -100,7 +100,7 @@ class _Missing:
 
 
 class AutotuneAlgorithm(enum.IntEnum):
-    """How numbers are chosen that a dataset leaves open: all are accepted, and headrace has a way of its own.
+    """How numbers are chosen that a dataset leaves open. All values are accepted, and headrace uses its own algorithm.
 
     >>> options = hr.Options()
     >>> options.autotune.autotune_algorithm = AutotuneAlgorithm.STAGE_BASED
@@ -137,7 +137,7 @@ class ThreadingOptions(_Group):
 
 
 class OptimizationOptions(_Group):
-    """``Options().experimental_optimization``: hints, which are accepted and change nothing."""
+    """``Options().experimental_optimization``: hints, which are accepted and have no effect."""
 
     _fields = {name: _YES_OR_NO for name in (
         "apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
@@ -146,7 +146,7 @@ class OptimizationOptions(_Group):
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How ``headrace.distribute`` shares a dataset among processes; nothing changes where a dataset is read without it.
+    """How ``headrace.distribute`` divides a dataset among processes. Without ``headrace.distribute`` it has no effect.
 
     >>> options = hr.Options()
     >>> options.experimental_distribute.auto_shard_policy = AutoShardPolicy.OFF
@@ -162,7 +162,8 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What becomes of states outside of a graph, of which there are none here: all are accepted, and change nothing.
+    """How states outside of a graph are treated. There are none in headrace: all values are accepted, and have no
+    effect.
 
     >>> ExternalStatePolicy.IGNORE.name
     'IGNORE'
@@ -180,7 +181,7 @@ class DistributeOptions(_Group):
 
 
 class StatsOptions(_Group):
-    """``Options().experimental_stats``: where what is measured of a dataset goes.
+    """``Options().experimental_stats``: the destination of the measurements of a dataset.
 
     aggregator: a ``StatsAggregator``. prefix: stands before all names, with ``::`` behind it. latency_all_edges: measures
     how long each operator took for an element, too, with what is below it, as ``record_latency_NAME/_NUMBER``.
@@ -239,7 +240,8 @@ class Options(_Group):
     }
 
     def merge(self, options: Options) -> Options:
-        """These options, overridden by those that ``options`` sets. Warns of those that both set to different values.
+        """These options, overridden by those that are set in ``options``. Warns of options that have different values
+        in both.
 
         >>> first, second = hr.Options(), hr.Options()
         >>> first.deterministic, second.autotune.enabled = True, False
@@ -250,7 +252,7 @@ class Options(_Group):
 
     @staticmethod
     def _of(given: dict[str, Any]) -> Options:
-        """Options by dotted name, as returned by ``_given``."""
+        """The options by dotted name, as returned by ``_given``."""
         out = Options()
         for name, value in given.items():
             *groups, last = name.split(".")
@@ -273,11 +275,11 @@ def _merged(all_options: Iterable[Options]) -> Options:
 
 
 def of_inputs(all_options: Iterable[Options]) -> Options:
-    """The options of a dataset that is made of several. Warns of those that they set to different values."""
+    """The options of a dataset that is made of several. Warns of options that have different values in these."""
     return _merged(all_options)
 
 
-#: Options that the graph carries.
+#: Options that the graph contains.
 _OF_GRAPH = ("deterministic", "autotune.enabled", "threading.private_threadpool_size", "autotune.cpu_budget",
              "autotune.ram_budget")
 #: Options that change nothing here: hints how fast it goes, names, and what becomes of states that graphs do not have.
@@ -289,7 +291,7 @@ _SHARDING = "experimental_distribute.auto_shard_policy"
 
 
 def check(options: Any) -> Options:
-    """Raises for what is no Options, and for options that this release does not have."""
+    """Raises an error for a value that is not Options, and for options that this release does not have."""
     if not isinstance(options, Options):
         raise TypeError(f"with_options: options must be headrace.Options, not {type(options).__name__}")
     for name in options._given():
@@ -299,13 +301,15 @@ def check(options: Any) -> Options:
 
 
 def measured(options: Options) -> tuple[Any, str, bool] | None:
-    """What is measured of a dataset with these options: where it goes, the prefix of names, and whether of all operators."""
+    """The measurements of a dataset with these options: their destination, the prefix of names, and whether all
+    operators are measured.
+    """
     stats = options.experimental_stats
     return None if stats.aggregator is None else (stats.aggregator._all, stats.prefix or "", bool(stats.latency_all_edges))
 
 
 def of_graph(options: Options) -> tuple[bool | None, bool | None, int | None, int | None, str | None]:
-    """Deterministic, autotune, threads, bytes and compression, where they are given (0: not bounded)."""
+    """The values of deterministic, autotune, threads, bytes and compression, if they are set (0: not bounded)."""
     given = options._given()
     threads = given.get("threading.private_threadpool_size") or given.get("autotune.cpu_budget") or None
     return (given.get("deterministic"), given.get("autotune.enabled"), threads,

@@ -1,4 +1,4 @@
-"""Random numbers of Python and numpy that a function draws while it is traced."""
+"""Detects random numbers of Python and numpy that a function draws while it is traced."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Are two states of ``numpy.random`` equal? They are tuples with an array in them."""
+    """True if two states of ``numpy.random`` are equal. They are tuples that contain an array."""
     return len(one) == len(other) and all(np.array_equal(x, y) for x, y in zip(one, other))
 
 
 @contextlib.contextmanager
 def warned_of(function: str) -> Iterator[None]:
-    """Warns if ``random`` or ``numpy.random`` were drawn from within: the number is the same for all elements then.
+    """Warns if ``random`` or ``numpy.random`` were used inside: the number is then the same for all elements.
 
     It looks at the states of the two modules, so that generators of the function's own are not seen, and draws of other
     threads are.

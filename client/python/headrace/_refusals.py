@@ -1,4 +1,4 @@
-"""Errors for what a traced function cannot do with a tensor."""
+"""Errors for operations that a traced function cannot do with a tensor."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _STANDARD = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "plat
 
 
 class NoSuchAttributeError(OperatorNotAllowedInGraphError, AttributeError):
-    """A traced function asked a tensor for what only values have."""
+    """A traced function used an attribute of a tensor that only values have."""
 
 
 def is_users(file: str) -> bool:
-    """Is it a file of neither this package, nor numpy, nor Python itself?"""
+    """True for a file that belongs neither to this package, nor to numpy, nor to Python itself."""
     if file.startswith(_OURS):
         return False
     return not file.startswith(_STANDARD) or "site-packages" in file or "dist-packages" in file
@@ -36,7 +36,8 @@ def _place(frame: FrameType, line: int) -> str:
 
 
 def users_line() -> str:
-    """``file:line: `text` `` of the innermost caller outside of this package, numpy and Python's own modules."""
+    """The text ``file:line: `text` `` of the innermost caller outside of this package, numpy and Python's own modules.
+    """
     frame = sys._getframe(1)
     while frame.f_back is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
@@ -50,12 +51,14 @@ def _text(where: str, what: str, instead: str) -> str:
 
 def refuse(what: str, instead: str, kind: type[OperatorNotAllowedInGraphError] = OperatorNotAllowedInGraphError
            ) -> NoReturn:
-    """Raises the error for something that a traced function cannot do, with the place in its source."""
+    """Raises the error for an operation that a traced function cannot do, with the place in its source."""
     raise kind(_text(users_line(), what, instead))
 
 
 def explained(error: Exception) -> Exception | None:
-    """The error about a tensor for an exception of a traced function. None if it has another cause."""
+    """The error about a tensor that explains an exception of a traced function. None if the exception has another
+    cause.
+    """
     text, at, where, innermost = str(error), error.__traceback__, None, ""
     while at is not None:
         innermost = at.tb_frame.f_code.co_filename
@@ -92,7 +95,7 @@ def _getattr(self: _core.Tensor, name: str) -> NoReturn:
 
 
 def slice_step(step: _core.Tensor) -> int:
-    """For the extension: the step of a slice, which is a tensor."""
+    """Called by the extension: the step of a slice, which is a tensor."""
     if _core.is_static(step):
         return int(next(_core.from_tensors(step).read()))
     refuse("a slice's step is the same for all elements", "Use headrace.gather with headrace.range")
@@ -100,7 +103,7 @@ def slice_step(step: _core.Tensor) -> int:
 
 _array = _refusing("a tensor's value is needed as a numpy array", "Use the functions of headrace")
 
-#: Methods of tensors that refuse.
+#: Methods of tensors that raise an error.
 METHODS: dict[str, Any] = {
     "__bool__": _refusing("Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained "
                           "comparison)", "Use headrace.where, headrace.cond, & | ~"),

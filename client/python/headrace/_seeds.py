@@ -9,18 +9,20 @@ from ._epochs import mixed
 
 
 class _OfProcess:
-    """The seed and the number of the next dataset without one. They are replaced together, so that threads see both."""
+    """The seed, and the number of the next dataset without a seed. Both are replaced together, so that threads see
+    matching values.
+    """
 
     state: tuple[int, Iterator[int]] | None = None
 
 
 def set_seed(seed: int) -> None:
-    """Later datasets get the same seeds as those after an earlier ``set_seed`` of this number, one by one."""
+    """Later datasets get, one by one, the same seeds as those after an earlier ``set_seed`` of this number."""
     _OfProcess.state = (seed, itertools.count())
 
 
 def is_set() -> bool:
-    """Has the process a seed?"""
+    """True if the process has a seed."""
     return _OfProcess.state is not None
 
 
@@ -31,10 +33,12 @@ def of_process() -> int | None:
 
 
 def derived(given: int | None) -> int | None:
-    """A dataset's seed as the engine takes it: of the process' seed and the one given, if there are such. None is drawn."""
+    """The seed of a dataset for the engine, made of the seed of the process and the given one, if there are any. None:
+    the engine draws one.
+    """
     state = _OfProcess.state
     if state is None:
         return None if given is None else given % 2**64
     seed, numbers = state
-    # The first number tells the two cases apart.
+    # The first number distinguishes the two cases.
     return mixed(0, seed, next(numbers)) if given is None else mixed(1, seed, given)

@@ -1,4 +1,4 @@
-"""The types of elements, as far as they are known before the elements are made."""
+"""The types of elements, as far as they are determined before the elements are made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ShapeLike = Union["TensorShape", Sequence[Union[int, None]], int, None]
 
 
 class TensorShape:
-    """Extents of a tensor, ``None`` where one is not known; ``TensorShape(None)`` has an unknown rank.
+    """The extents of a tensor, ``None`` for unknown ones; ``TensorShape(None)`` has an unknown rank.
 
     >>> s = TensorShape([None, 3])
     >>> s, s.rank, s[1], s == (None, 3)
@@ -42,7 +42,7 @@ class TensorShape:
 
     @property
     def rank(self) -> int | None:
-        """How many axes there are, or None.
+        """The number of axes, or None.
 
         >>> hr.TensorShape([None, 3]).rank, hr.TensorShape(None).rank
         (2, None)
@@ -69,7 +69,7 @@ class TensorShape:
         return list(self._known())
 
     def is_fully_defined(self) -> bool:
-        """Are rank and all extents known?
+        """True if the rank and all extents are known.
 
         >>> hr.TensorShape([2, 3]).is_fully_defined(), hr.TensorShape([None]).is_fully_defined()
         (True, False)
@@ -77,7 +77,7 @@ class TensorShape:
         return self._dims is not None and None not in self._dims
 
     def num_elements(self) -> int | None:
-        """How many values there are, or None.
+        """The number of values, or None.
 
         >>> hr.TensorShape([2, 3]).num_elements()
         6
@@ -163,7 +163,7 @@ class TensorSpec:
 
     @property
     def name(self) -> str | None:
-        """A name for people; nothing depends on it.
+        """A name for users; it has no effect.
 
         >>> hr.TensorSpec([], hr.int64, "label").name
         'label'
@@ -171,7 +171,7 @@ class TensorSpec:
         return self._name
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Could a tensor of that spec (or that value) be one of this?
+        """True if a tensor with that spec (or that value) has this spec.
 
         >>> hr.TensorSpec([None], hr.int64).is_compatible_with(np.array([1, 2]))
         True
@@ -200,7 +200,7 @@ class TensorSpec:
         return Tensor
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
-        """The spec of tensors of both. Raises ``ValueError`` if their dtypes differ.
+        """The most specific spec with which both are compatible. Raises ``ValueError`` if their dtypes differ.
 
         >>> hr.TensorSpec([2, 3], hr.int64).most_specific_compatible_type(hr.TensorSpec([2, 4], hr.int64)).shape
         TensorShape([2, None])
@@ -227,7 +227,7 @@ class TensorSpec:
 
 
 class DatasetSpec:
-    """A component of elements that is a dataset, as of ``window``.
+    """The spec of a component of elements that is a dataset, such as those of ``window``.
 
     >>> Dataset.range(4).window(2).element_spec
     DatasetSpec(TensorSpec(shape=(), dtype=headrace.int64, name=None))
@@ -240,7 +240,7 @@ class DatasetSpec:
 
     @property
     def element_spec(self) -> Any:
-        """What is known of its elements.
+        """The spec of the elements.
 
         >>> Dataset.range(4).window(2).element_spec.element_spec.dtype
         headrace.int64
@@ -249,7 +249,7 @@ class DatasetSpec:
 
     @property
     def value_type(self) -> type:
-        """The class of what has this spec.
+        """The class of the values with this spec.
 
         >>> Dataset.range(4).window(2).element_spec.value_type is Dataset
         True
@@ -268,7 +268,7 @@ class DatasetSpec:
         return DatasetSpec(value.element_spec)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Could a dataset of that spec (or that dataset) be one of this?
+        """True if a dataset with that spec (or that dataset) has this spec.
 
         >>> Dataset.range(4).window(2).element_spec.is_compatible_with(Dataset.range(2))
         True
@@ -278,7 +278,7 @@ class DatasetSpec:
             type(a) is type(b) and a.is_compatible_with(b) for a, b in zip(flatten(self._element_spec), flatten(other)))
 
     def most_specific_compatible_type(self, other: DatasetSpec) -> DatasetSpec:
-        """The spec of datasets of both. Raises ``ValueError`` if there is none.
+        """The most specific spec with which both are compatible. Raises ``ValueError`` if there is none.
 
         >>> one, other = (hr.DatasetSpec(hr.TensorSpec([n], hr.int64)) for n in (2, 3))
         >>> one.most_specific_compatible_type(other)
@@ -301,7 +301,7 @@ class DatasetSpec:
 
 
 def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None, nesting: int = 0) -> Any:
-    """A tensor's spec, or that of a dataset of tensors if ``nesting`` is 1, and so on."""
+    """The spec of a tensor, or that of a dataset of tensors if ``nesting`` is 1, and so on."""
     out: Any = TensorSpec(dims, dtype)
     for _ in range(nesting):
         out = DatasetSpec(out)
@@ -309,7 +309,7 @@ def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None, nesting: int =
 
 
 def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
-    """``f`` of every leaf of nested tuples and dicts, and of the parts of ragged tensors."""
+    """Applies ``f`` to every leaf of nested tuples and dicts, and to the parts of ragged tensors."""
     if isinstance(value, tuple):
         return tuple(map_structure(f, part) for part in value)
     if isinstance(value, dict):
@@ -320,7 +320,7 @@ def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _same_structure(one: Any, other: Any) -> bool:
-    """Are two nests of tuples and dicts arranged alike?"""
+    """True if two nests of tuples and dicts have the same structure."""
     return bool(map_structure(lambda leaf: 0, one) == map_structure(lambda leaf: 0, other))
 
 

@@ -1,4 +1,4 @@
-"""What was measured of datasets as they were read."""
+"""Measurements of datasets, made while they are read."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from . import _core
 
 @dataclass(frozen=True)
 class Histogram:
-    """The values that were measured under one name: microseconds or bytes.
+    """The values that were measured under one name, in microseconds or bytes.
 
     >>> values = Histogram(count=2, sum=5.0, sum_of_squares=17.0, min=1.0, max=4.0, buckets=((1.0, 1), (4.0, 1)))
     >>> values.mean, values.stddev
     (2.5, 1.5)
     """
 
-    #: How many values there are, one an element.
+    #: The number of values, one for each element.
     count: int
     sum: float
     sum_of_squares: float
@@ -47,7 +47,7 @@ class Histogram:
         return math.sqrt(max(0.0, self.sum_of_squares / self.count - self.mean**2))
 
     def percentile(self, percent: float) -> float:
-        """A number that so many percent of the values do not exceed: the limit of a bucket, or the largest value.
+        """The number that this percentage of the values does not exceed: the limit of a bucket, or the largest value.
 
         Raises ``ValueError`` for a number that is not from 0 to 100.
 
@@ -65,8 +65,8 @@ class Histogram:
 
 
 class StatsAggregator:
-    """Collects what ``latency_stats`` and ``bytes_produced_stats`` measure, of all iterations over the datasets whose options
-    name it.
+    """Collects the measurements of ``latency_stats`` and ``bytes_produced_stats``, in all iterations over the datasets
+    whose options name it.
 
     >>> import headrace as hr
     >>> aggregator = hr.experimental.StatsAggregator()
@@ -83,7 +83,7 @@ class StatsAggregator:
         self._all: Any = _core.Statistics()
 
     def get_summary(self) -> dict[str, Histogram]:
-        """What was measured so far, by name: a copy, which does not change any more.
+        """The measurements so far, by name: a copy, which does not change.
 
         Elements that were read ahead count, too.
 

@@ -1,4 +1,4 @@
-"""The tensor of a traced function, as Python and numpy see it."""
+"""The tensor of a traced function, with the operators of Python and numpy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _repr(self: Tensor) -> str:
 
 
 def _float_first(f: Any) -> Any:
-    """numpy's functions of floats take integers too."""
+    """Lets numpy's functions of floats accept integers, too."""
     def call(x: Any) -> Tensor:
         t = _values.constant(x)
         return f(t if t.dtype.is_floating or t.dtype.is_complex else _core.cast(t, "float64"))
@@ -186,7 +186,8 @@ def _get_shape(self: Tensor) -> TensorShape:
 
 
 def _set_shape(self: Tensor, shape: Any) -> None:
-    """This tensor has this shape from here on, as with ``headrace.ensure_shape``; an element with another one is an error.
+    """Sets the shape of this tensor from here on, as ``headrace.ensure_shape`` does. An element with another shape is
+    an error.
 
     Raises ``InvalidArgumentError`` for a shape that it is known not to have.
 
@@ -207,7 +208,7 @@ def _divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def _without_texts(f: Any) -> Any:
-    """An operator that takes no description of a tensor as its other operand."""
+    """An operator that refuses the description of a tensor as its other operand."""
     @functools.wraps(f)
     def operator(self: Tensor, other: Any) -> Any:
         refuse_texts(other) if isinstance(other, (list, tuple, np.ndarray)) else refuse_text(other)
@@ -215,7 +216,7 @@ def _without_texts(f: Any) -> Any:
     return operator
 
 
-# Comparisons with texts are operators, too: a description would compare unequal to everything.
+# Comparisons with texts are operators, too: a description would be unequal to every text.
 for _name in ("__add__", "__radd__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Tensor, _name, _without_texts(getattr(Tensor, _name)))
 

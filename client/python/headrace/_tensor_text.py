@@ -1,4 +1,4 @@
-"""Texts that describe a tensor, as ``str`` and f-strings make them. They are for messages, and never data."""
+"""Texts that describe a tensor, made by ``str`` and f-strings. They are for messages, and never data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ._refusals import refuse
 
-#: What each such text begins with, in lower case, because a function may have changed the case of it.
+#: The beginning of each such text, in lower case, because a function may have changed its case.
 BEGINNING = "<headrace.tensor shape="
 
 
@@ -24,7 +24,7 @@ _of_thread = _OfThread()
 
 @contextlib.contextmanager
 def in_function() -> Iterator[None]:
-    """A function is traced within, on this thread."""
+    """Inside, a function is traced on this thread."""
     _of_thread.functions += 1
     try:
         yield
@@ -57,7 +57,7 @@ def refuse_text(value: Any) -> None:
 
 
 def refuse_texts(value: Any) -> None:
-    """The same for lists, tuples and arrays of them, which are looked through in functions that are being traced.
+    """As ``refuse_text`` for lists, tuples and arrays of texts, which are searched in functions that are being traced.
 
     Outside of those there are no tensors whose value is not known, and arrays may be large.
     """
@@ -66,7 +66,7 @@ def refuse_texts(value: Any) -> None:
 
 
 def refuse_in_result(value: Any) -> None:
-    """The same for all that a function gives: nested tuples, lists and dicts, the keys of these as well."""
+    """As ``refuse_text`` for the result of a function: nested tuples, lists and dicts, including the keys."""
     if isinstance(value, (list, tuple)):
         for part in value:
             refuse_in_result(part)

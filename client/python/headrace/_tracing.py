@@ -1,4 +1,4 @@
-"""Python functions become functions of a graph."""
+"""Makes functions of a graph from Python functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _leaf(value: Any) -> Any:
 
 
 def describe(f: Any) -> str:
-    """A function's name and place, for errors."""
+    """The name and place of a function, for errors."""
     code = getattr(f, "__code__", None)
     name = getattr(f, "__qualname__", None) or repr(f)
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
@@ -42,7 +42,7 @@ def _check_arguments(f: Callable[..., Any], given: tuple[Any, ...], what: str) -
     try:
         signature = inspect.signature(f)
     except (TypeError, ValueError):
-        return  # of a function that is not Python's
+        return  # the function is not a Python function
     try:
         signature.bind(*given)
     except TypeError as e:
@@ -51,7 +51,7 @@ def _check_arguments(f: Callable[..., Any], given: tuple[Any, ...], what: str) -
 
 
 class _Call:
-    """A function that is being traced, and what it reads from its arguments that are datasets."""
+    """A function that is being traced, with the elements that it reads from its arguments that are datasets."""
 
     def __init__(self, opened: Any) -> None:
         self.opened = opened
@@ -60,13 +60,13 @@ class _Call:
         self.asserted = _assertions.Asserted()
 
     def element_of(self, single: _core.Graph) -> Any:
-        """Tensors that stand for the only element of a dataset that depends on the function's argument."""
+        """Tensors for the only element of a dataset that depends on the function's argument."""
         inner = _core.open_function(single)
         self.read.append((single, inner))
         return _argument(inner.argument)
 
     def finish(self, result: Any) -> _core.Function:
-        """The traced function. If it has read elements of datasets, it gives a dataset of one element."""
+        """The traced function. If it has read elements of datasets, its result is a dataset of one element."""
         result = self.asserted.tied(result)
         if not self.read:
             return self.opened.finish(result)
@@ -74,7 +74,7 @@ class _Call:
 
     def finish_dataset(self, graph: _core.Graph) -> _core.Function:
         if self.asserted:
-            # A dataset of one element, which fails where an assertion does, stands before it.
+            # A dataset of one element is put before it, which fails if an assertion fails.
             held = _core.from_tensors(self.asserted.tied(_values.constant(True)))
             graph = _core.flat_map(held, _core.open_function(held).finish_dataset(graph))
         for single, inner in reversed(self.read):
@@ -83,23 +83,23 @@ class _Call:
 
 
 class _Tracing(threading.local):
-    """The functions that this thread is tracing: an inner one is traced while the outer one is."""
+    """The functions that this thread is tracing: inner ones are traced while the outer ones are."""
 
     def __init__(self) -> None:
         self.calls: list[_Call] = []
 
 
 _tracing = _Tracing()
-_salts = itertools.count(1)  # outside of all functions
+_salts = itertools.count(1)  # for code outside of all functions
 
 
 def next_salt() -> int:
-    """A number that tells the random functions of one traced function apart, the same in each trace."""
+    """A number that distinguishes the random functions of one traced function, and is the same in each trace."""
     return next(_tracing.calls[-1].salts if _tracing.calls else _salts)
 
 
 def is_tracing() -> bool:
-    """Is a function being traced on this thread?"""
+    """True if a function is being traced on this thread."""
     return bool(_tracing.calls)
 
 
@@ -115,7 +115,7 @@ def _argument(given: Any) -> Any:
 
 
 def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: str, *, dataset: bool) -> _core.Function:
-    """Calls ``f`` once with tensors that stand for the graph's elements, and keeps what it computed.
+    """Calls ``f`` once with tensors for the graph's elements, and returns the traced function.
 
     Raises ``TypeError`` if ``f`` is no function, or gives a dataset where tensors are needed or the other way round.
     """
@@ -131,7 +131,7 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
 
 
 def _called(f: Callable[..., Any], given: tuple[Any, ...], opened: Any) -> tuple[_Call, Any]:
-    """What ``f`` gives for tensors. Where it needs the value of one for its control flow, it is rewritten, and called
+    """The result of ``f`` for tensors. If its control flow needs the value of a tensor, it is rewritten and called
     again.
     """
     try:
@@ -184,7 +184,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
         return call.finish_dataset(result._graph)
     if dataset:
         raise TypeError(f"{operator}: {argument} {describe(f)} must give a Dataset, not {type(result).__name__}")
-    if isinstance(result, list):  # a list inside of a tuple or dict is a tensor
+    if isinstance(result, list):  # a list inside a tuple or dict is a tensor
         result = tuple(result)
     try:
         return call.finish(map_structure(_leaf, result))
@@ -201,7 +201,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 def tensors(value: Any) -> Any:
-    """Nested tuples and dicts of anything that is a tensor, as constants."""
+    """Nested tuples and dicts of values that can be tensors, as constants."""
     def leaf(part: Any) -> Any:
         if part is None or callable(part) and not isinstance(part, (np.ndarray, np.generic)):
             raise TypeError(f"{part!r} is no tensor")

@@ -7,7 +7,8 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-#: By message: its fields, as (number, name, type). A type that is no scalar is another message; "map" has names as keys.
+#: By message: its fields, as (number, name, type). A type that is not a scalar type is another message; "map" has names
+#: as keys.
 _FIELDS: dict[str, list[tuple[int, str, str]]] = {
     "BytesList": [(1, "value", "repeated bytes")],
     "FloatList": [(1, "value", "repeated float")],
@@ -80,7 +81,7 @@ _PACKAGE = "tensorflow"
 
 
 def _described() -> Any:
-    """The messages as a file of protocol buffers."""
+    """The messages in the form of a protocol buffer file."""
     kinds = descriptor_pb2.FieldDescriptorProto
     scalars = {"bytes": kinds.TYPE_BYTES, "float": kinds.TYPE_FLOAT, "int64": kinds.TYPE_INT64}
     file = descriptor_pb2.FileDescriptorProto(name="headrace/train.proto", package=_PACKAGE, syntax="proto3")
@@ -108,14 +109,15 @@ def _described() -> Any:
     return file
 
 
-#: The classes of the entries of maps: some releases need them to be there, and do not keep them.
+#: The classes of the entries of maps. Some releases of protobuf require them to exist, and do not keep references to
+#: them.
 _entries: list[Any] = []
 
 
 @functools.lru_cache(maxsize=None)
 def classes_of(module: str) -> dict[str, Any]:
-    """The classes by their names, as if they were written in that module."""
-    # A pool of its own: TensorFlow has messages of the same names in the one that all share.
+    """The classes by name, as if they were defined in that module."""
+    # The messages have a pool of their own: TensorFlow has messages with the same names in the common one.
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_described().SerializeToString())
     file = pool.FindFileByName("headrace/train.proto")
@@ -123,7 +125,7 @@ def classes_of(module: str) -> dict[str, Any]:
     for name, text in _DOCUMENTATION.items():
         described = file.message_types_by_name[name]
         made = classes[name] = message_factory.GetMessageClass(described)
-        # Under this name they are pickled.
+        # The name under which they are pickled.
         made.__module__, made.__doc__ = module, text
         for entry in map(message_factory.GetMessageClass, described.nested_types):
             entry.__module__, entry.__qualname__ = module, f"{name}.{entry.__name__}"

@@ -1,4 +1,4 @@
-"""What type checkers see of the message classes of ``headrace.train``, which are made when they are first used."""
+"""The message classes of ``headrace.train`` for type checkers. The real classes are made when they are first used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _M = TypeVar("_M", bound="Message")
 
 
 class Message:
-    """What all messages have of ``google.protobuf.message.Message``."""
+    """The part of ``google.protobuf.message.Message`` that all messages have."""
 
     DESCRIPTOR: Any
 

@@ -17,7 +17,7 @@ def _first_leaf(value: Any) -> Any:
 
 
 def holds_tensors(value: Any) -> bool:
-    """Is it a tensor, or lists with tensors in them?"""
+    """True for a tensor, and for lists that contain tensors."""
     if isinstance(value, (list, tuple)):
         return any(holds_tensors(part) for part in value)
     return isinstance(value, _core.Tensor)
@@ -31,7 +31,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     refuse_texts(value)
     try:
-        # Strings are kept as objects: numpy's own strings would lose NULs at their ends.
+        # Strings are kept as objects: numpy's own strings would lose trailing NULs.
         array = np.asarray(value, dtype=np.object_ if isinstance(_first_leaf(value), (str, bytes)) else None)
     except ValueError:
         raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}") from None
@@ -70,7 +70,7 @@ def _first_tensor(value: Any) -> _core.Tensor:
 
 
 def side_by_side(values: Any) -> list[_core.Tensor]:
-    """Tensors of a list; numbers of Python beside them take the dtype of the first."""
+    """The tensors of a list; Python numbers among them get the dtype of the first tensor."""
     parts = list(values)
     first = next((part for part in parts if holds_tensors(part)), None)
     if first is None:
@@ -81,7 +81,7 @@ def side_by_side(values: Any) -> list[_core.Tensor]:
 
 
 def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
-    """A part of a list with tensors of this dtype in it, which Python's numbers take."""
+    """A part of a list with tensors of this dtype; Python numbers in it get the dtype."""
     if holds_tensors(part):
         return constant(part)
     array = as_array(part)
@@ -94,7 +94,7 @@ def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
 
 
 def tensor(value: Any, argument: str) -> _core.Tensor:
-    """An argument of a function: a tensor, a literal whose dtype follows its neighbours', or a constant."""
+    """An argument of a function: a tensor, a literal that takes the dtype of the other operand, or a constant."""
     if isinstance(value, (bool, int, float, str, bytes)) and not isinstance(value, np.generic):
         refuse_text(value)
         return _core.literal(value)
@@ -102,7 +102,7 @@ def tensor(value: Any, argument: str) -> _core.Tensor:
 
 
 def named(value: Any, argument: str) -> _core.Tensor:
-    """The same, of a dtype of its own: Python's numbers are int32 and float32. Errors name the argument."""
+    """As ``tensor``, but with a dtype of its own: Python numbers become int32 and float32. Errors name the argument."""
     try:
         return constant(value)
     except (TypeError, ValueError) as e:
@@ -110,19 +110,19 @@ def named(value: Any, argument: str) -> _core.Tensor:
 
 
 def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
-    """Two operands; Python's numbers in a list take the dtype of the tensor beside it."""
+    """Two operands; Python numbers in a list get the dtype of the tensor in the other operand."""
     if isinstance(y, (list, tuple)) and isinstance(x, _core.Tensor):
         return x, beside(y, x.dtype)
     if isinstance(x, (list, tuple)) and isinstance(y, _core.Tensor):
         return beside(x, y.dtype), y
     if isinstance(y, (_core.Tensor, np.ndarray, np.generic)):
         return tensor(x, "x"), tensor(y, "y")
-    # Nobody else says of which dtype a number of Python is.
+    # Neither operand determines the dtype of Python numbers.
     return named(x, "x"), tensor(y, "y")
 
 
 def integers(value: Any, argument: str) -> list[int]:
-    """One int or several as a list."""
+    """One int or several, as a list."""
     if value is None:
         return []
     value = known(value, argument, "ints")
@@ -136,7 +136,7 @@ def count_of(value: Any, argument: str) -> int | _core.Tensor:
 
 
 def extents(value: Any, argument: str) -> list[int | _core.Tensor] | _core.Tensor:
-    """Extents of a shape: ints and scalar tensors, or a vector of integers that depends on an element."""
+    """The extents of a shape: ints and scalar tensors, or a vector of integers that depends on an element."""
     if _depends(value):
         if not value.dtype.is_integer or value.ndim not in (0, 1):
             raise TypeError(f"{argument} must be integers, not {value!r}")
@@ -147,7 +147,7 @@ def extents(value: Any, argument: str) -> list[int | _core.Tensor] | _core.Tenso
 
 
 def is_known(value: Any) -> bool:
-    """Is it a tensor that is the same for all elements?"""
+    """True for a tensor that is the same for all elements."""
     return isinstance(value, _core.Tensor) and _core.is_static(value)
 
 
@@ -162,19 +162,19 @@ def _scalar(value: _core.Tensor, argument: str) -> _core.Tensor:
 
 
 def seconds(value: Any, argument: str, default: float) -> float:
-    """A time in seconds, or ``TypeError`` or ``ValueError`` that names the argument."""
+    """A time in seconds. Raises ``TypeError`` or ``ValueError``, naming the argument."""
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{argument} must be a number of seconds or None, not {type(value).__name__}: {value!r}")
     if not value >= 1e-9:
         raise ValueError(f"{argument} must be more than 0 seconds, not {value!r}")
-    # The engine counts nanoseconds in 64 bits, so thirty years stand for ever.
+    # The engine counts nanoseconds in 64 bits, so thirty years stand for an unlimited time.
     return float(min(value, 1e9))
 
 
 def known(value: Any, argument: str, what: str) -> Any:
-    """The value of a tensor that is the same for all elements; anything else as it is.
+    """The value of a tensor that is the same for all elements; other values are returned unchanged.
 
     Raises ``TypeError``, naming the argument, for a tensor that depends on an element.
     """
@@ -187,7 +187,7 @@ def known(value: Any, argument: str, what: str) -> Any:
 
 
 def integer(value: Any, argument: str) -> int:
-    """An int, also of a tensor or array with one, or ``TypeError`` that names the argument."""
+    """An int, which may be in a tensor or array. Raises ``TypeError``, naming the argument."""
     value = known(value, argument, "an int")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]

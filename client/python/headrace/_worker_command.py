@@ -26,7 +26,7 @@ def _bytes(text: str) -> int:
 
 
 def _ms(seconds: float | None) -> int | None:
-    """Whole milliseconds, of which 0 is none."""
+    """Whole milliseconds; 0: None."""
     return None if seconds is None else math.ceil(seconds * 1000)
 
 
@@ -113,7 +113,7 @@ def run(arguments: list[str]) -> int:
     except (FailedPreconditionError, DeadlineExceededError) as e:
         print(f"headrace: worker: {e}", file=sys.stderr)
         return _VERSION_MISMATCH if isinstance(e, FailedPreconditionError) else _CANNOT_CONNECT
-    except OpError as e:  # it is none of the dispatcher's workers
+    except OpError as e:  # the worker is not in the dispatcher's list
         print(f"headrace: worker: {e}", file=sys.stderr)
         return 1
     finally:

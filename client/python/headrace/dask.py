@@ -40,14 +40,14 @@ class _ServerActor:
         self._server = Server(plan, host or "127.0.0.1")
 
     def address(self, timeout: float) -> tuple[str, str]:
-        """Its address, or why it has none."""
+        """The address, or the reason why there is none."""
         try:
             return self._server.address(timeout), ""
         except OpError as error:
             return "", str(error)
 
     def pid(self) -> int:
-        """Of the server's process."""
+        """The id of the server's process."""
         return self._server.pid
 
     def stop(self) -> None:
@@ -55,7 +55,7 @@ class _ServerActor:
 
 
 class _Actors(Launcher):
-    """Actors on the cluster's workers in turn."""
+    """Actors on the cluster's workers, which are used in turn."""
 
     def __init__(self, client: Any, resources: dict[str, float] | None) -> None:
         self._client = client
@@ -98,7 +98,7 @@ class _Actors(Launcher):
         if future.status == "finished":
             try:
                 future.result(1).stop().result(10)
-            except Exception:  # the worker is gone, and the process with it
+            except Exception:  # the worker is lost, and the process with it
                 pass
         future.cancel()
 
@@ -112,7 +112,7 @@ class _Actors(Launcher):
 
 
 class DaskService(LaunchedService):
-    """A service on a Dask cluster: what ``start`` gives. It ends with the program that started it."""
+    """A service on a Dask cluster, as ``start`` returns it. It ends with the program that started it."""
 
 
 def start(client: Any, workers: int | tuple[int, int] = 1, *, resources: dict[str, float] | None = None, python: bool = True,

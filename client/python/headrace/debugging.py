@@ -41,7 +41,8 @@ def _two(f: Any, x: Any, y: Any, message: str | None, summarize: Any) -> Tensor:
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
-    """``data`` if all of the bools in ``condition`` hold: a tensor, or several in a list, each of a dtype of its own.
+    """``data`` if all bools in ``condition`` are true. ``data`` is a tensor, or a list of tensors, each with a dtype of
+    its own.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(1).map(lambda x: tuple(Assert(x < 9, [x, "text"])))
@@ -120,7 +121,7 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
 
 def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: Any = None,
                 name: str | None = None) -> Tensor:
-    """``x`` where ``|x - y| < atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None.
+    """``x`` where ``|x - y| < atol + rtol * |y|``; a tolerance of None stands for ten times the dtype's step at 1.
 
     Floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``.
 
@@ -137,7 +138,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
     usual = 10 * step_at_one(real)
     relative, absolute = (constant(usual if given is None else given, real) for given in (rtol, atol))
     difference = value - other
-    # In the shape of both.
+    # The tolerance gets the common shape of both.
     beside = _core.where(difference == difference, other, other)
     near = abs(difference) < absolute + relative * abs(beside)
     return held(_core.check(value, near, "assert_near", message or "x is near y", [("x", value), ("y", other)], None),
@@ -182,7 +183,7 @@ def assert_non_positive(x: Any, message: str | None = None, summarize: Any = Non
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """``x`` without NaN and infinities.
+    """``x``, or an error if it has NaN or infinite values.
 
     >>> list(Dataset.from_tensor_slices([1.5]).map(lambda x: hr.debugging.assert_all_finite(x, "the input")))
     [np.float32(1.5)]
@@ -201,7 +202,8 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """From here on, what functions compute is checked for NaN and infinities: an error of the element, which names the line.
+    """From now on, the results of functions are checked for NaN and infinities: these are errors of the element, with
+    the line of the function.
 
     It holds for functions that are traced afterwards, until ``disable_check_numerics``, and for each floating result that
     another one depends on. What only moves values, as ``reshape`` and ``where``, is not checked, nor is what comes in. The
@@ -219,7 +221,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 
 
 def disable_check_numerics() -> None:
-    """Functions that are traced from here on are not checked any more.
+    """Functions that are traced later are no longer checked.
 
     >>> hr.debugging.disable_check_numerics()
     """
@@ -237,7 +239,7 @@ def set_log_device_placement(enabled: bool) -> None:
 
 
 def get_log_device_placement() -> bool:
-    """Are placements logged? They never are.
+    """Whether placements are logged: always False.
 
     >>> hr.debugging.get_log_device_placement()
     False
@@ -246,14 +248,14 @@ def get_log_device_placement() -> bool:
 
 
 def disable_traceback_filtering() -> None:
-    """Tracebacks are whole, so that nothing changes.
+    """Tracebacks are never filtered, so this has no effect.
 
     >>> hr.debugging.disable_traceback_filtering()
     """
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Are lines left out of tracebacks? None are.
+    """Whether lines are left out of tracebacks: always False.
 
     >>> hr.debugging.is_traceback_filtering_enabled()
     False
@@ -262,7 +264,8 @@ def is_traceback_filtering_enabled() -> bool:
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Raises ``TypeError`` for what is no iterable of tensors: one tensor, an array, a string, or no iterable at all.
+    """Raises ``TypeError`` for a value that is not an iterable of tensors: one tensor, an array, a string, or an object
+    that cannot be iterated.
 
     >>> hr.debugging.assert_proper_iterable([1, 2])
     """
@@ -271,7 +274,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Is it a tensor of numbers (and not of strings or bools)?
+    """True for a tensor of numbers (and not of strings or bools).
 
     >>> import headrace as hr
     >>> is_numeric_tensor(hr.constant(1)), is_numeric_tensor(hr.constant("x")), is_numeric_tensor(1)

@@ -1,6 +1,6 @@
-"""What rewritten functions call where their source has `if`, `and`, `or`, `not`, a conditional expression or a chain of
-comparisons. A condition that is a Python value acts as Python says; for a tensor both branches are traced, and the
-values that they leave become one, chosen by the condition for each element.
+"""The functions that rewritten functions call in place of `if`, `and`, `or`, `not`, a conditional expression or a chain
+of comparisons. A condition that is a Python value has the usual effect. For a tensor both branches are traced, and the
+values that they set are combined: for each element the condition chooses one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from .. import _assertions, _core, _values
 from .._refusals import refuse
-from .rewriting import callee as callee  # of rewritten functions, too
+from .rewriting import callee as callee  # also for rewritten functions
 from .source import OPS
 
 Thunk = Callable[[], Any]
@@ -24,7 +24,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Unset:
-    """The value of a variable after an `if` over a tensor that gave it no value which every element has."""
+    """The value of a variable after an `if` over a tensor that did not set it for every element."""
 
     def __init__(self, why: str) -> None:
         self._why = why
@@ -125,7 +125,8 @@ def values(*names: Thunk) -> list[Any]:
 
 def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], names: tuple[str, ...],
            in_place: str) -> None:
-    """An `if` of which no branch returns. ``names``: the variables that it sets. ``in_place``: what it does besides."""
+    """An `if` none of whose branches returns. ``names``: the variables that it sets. ``in_place``: its other effects.
+    """
     if not _is_tensor(condition):
         (yes if condition else no)()
         return
@@ -149,7 +150,9 @@ def _refuse_what_happens(what: str) -> NoReturn:
 
 
 def returned(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], in_place: str) -> Any:
-    """The result of a function that ends with an `if`, or whose `if` returns: the rest of it is in the branches."""
+    """The result of a function that ends with an `if`, or whose `if` returns: the rest of the function is in the
+    branches.
+    """
     if not _is_tensor(condition):
         return (yes if condition else no)()
     condition = _condition(condition)
@@ -168,7 +171,7 @@ def returned(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[l
 
 
 def plain(condition: Any, why: str) -> Any:
-    """The condition of a statement that only Python can run."""
+    """The condition of a statement that only Python can run: it must not be a tensor."""
     if _is_tensor(condition):
         refuse(f"{why} depends on a tensor", "Use headrace.cond, headrace.where or headrace.while_loop")
     return condition
@@ -181,7 +184,7 @@ def _merged(condition: _core.Tensor, yes: Any, no: Any, name: str) -> Any:
     if yes is no:
         return yes
     if isinstance(yes, Unset) or isinstance(no, Unset):
-        if name.startswith(f"{OPS}_value_"):  # what a `return` in a loop gives: read only where it was come to
+        if name.startswith(f"{OPS}_value_"):  # the value of a `return` in a loop, read only if it was reached
             return no if isinstance(yes, Unset) else yes
         return Unset(f"`{name}` is set in only one branch of an `if` over a tensor")
     if _fits_no_tensor(yes) or _fits_no_tensor(no):
@@ -215,7 +218,7 @@ def _one(condition: _core.Tensor, yes: Any, no: Any, what: str) -> Any:
 
 
 def _beside_each_other(yes: Any, no: Any) -> tuple[_core.Tensor, _core.Tensor]:
-    """Python's numbers take the dtype of a tensor in the other branch."""
+    """Converts Python numbers to the dtype of the tensor in the other branch."""
     if _is_tensor(yes) == _is_tensor(no):
         return _values.constant(yes), _values.constant(no)
     if _is_tensor(yes):

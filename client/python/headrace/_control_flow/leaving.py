@@ -1,5 +1,5 @@
-"""`break`, `continue` and `return` in loops become variables that say that a loop is left: what follows them is then
-below an `if` that looks at these, and the loop's condition looks at them, too.
+"""Replaces `break`, `continue` and `return` in loops by variables that record that a loop is left. The statements after
+them are put below an `if` that tests these variables, and the loop's condition tests them, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Lowered:
-    """A loop without `break`, `continue` and `return`. ``left``: the variables of which none is true while it goes on.
+    """A loop without `break`, `continue` and `return`. ``left``: the variables none of which is true while the loop
+    continues.
 
     ``possible`` is false if they are where Python alone can run them (in a `with` or `try`).
     """
@@ -33,13 +34,13 @@ class Lowered:
             body.insert(0, at(_set(self._continue, False), loop))
         loop.body = body
         self.left = [name for name in (self._break, self.returned) if name in self._used]
-        #: Is it the outermost loop with a `return`, so that the function may return after it?
+        #: True for the outermost loop with a `return`: the function may return after it.
         self.returns = returns is None and self.returned in self._used
-        #: What is set before the loop.
+        #: The statements before the loop.
         self.first = [at(_set(name, False), loop) for name in self.left if name == self._break or returns is None]
 
     def result(self) -> ast.stmt:
-        """What follows a loop with a `return` in it."""
+        """The statement after a loop that contains a `return`."""
         back = ast.Return(ast.Name(self.value, ast.Load()))
         return at(ast.If(ast.Name(self.returned, ast.Load()), [back], []), self.loop)
 

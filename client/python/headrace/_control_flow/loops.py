@@ -1,4 +1,4 @@
-"""What rewritten functions call where their source has a `while` or `for`. A loop over Python's values runs while the
+"""The functions that rewritten functions call in place of `while` and `for`. A loop over Python values runs while the
 function is traced; one whose condition or bounds are tensors becomes a loop of the graph.
 """
 
@@ -25,7 +25,7 @@ _ADVICE = "Set it before the loop to a tensor with the dtype and shape that it k
 
 
 class Numbers:
-    """``range`` with a bound that is a tensor."""
+    """``range`` with a tensor as a bound."""
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
         dtype = next(x.dtype for x in (start, stop, step) if _is_tensor(x))
@@ -40,7 +40,7 @@ class Numbers:
 
 
 class Rows:
-    """The rows of a tensor whose number differs from element to element."""
+    """The rows of a tensor whose number of rows differs between elements."""
 
     def __init__(self, tensor: Any) -> None:
         self._tensor = tensor
@@ -52,7 +52,7 @@ class Rows:
 
 
 def iterated(f: Any, *arguments: Any) -> Any:
-    """``f(*arguments)`` after `in` of a `for`."""
+    """``f(*arguments)`` after the `in` of a `for`."""
     if (f is builtins.range or f is range_) and any(_is_tensor(x) for x in arguments) and 1 <= len(arguments) <= 3:
         start, stop, step = (0, arguments[0], 1) if len(arguments) == 1 else (*arguments, 1)[:3]
         return Numbers(start, stop, step)
@@ -72,7 +72,7 @@ def while_(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...
 
 def for_(over: Any, goes_on: Thunk, body: Callable[[Any], None], get: Thunk, put: Put, names: tuple[str, ...],
          in_place: str) -> None:
-    """``for item in over: body(item)`` as long as ``goes_on()``."""
+    """``for item in over: body(item)`` as long as ``goes_on()`` is true."""
     if _is_tensor(over) and over.shape.dims and over.shape.dims[0] is None:
         over = Rows(over)
     if not isinstance(over, (Numbers, Rows)):
@@ -128,7 +128,9 @@ def _staged(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
 
 
 def _widened(value: Any) -> Any:
-    """Python's numbers as 64 bits, for loops whose other tensors are: a literal would follow its neighbours."""
+    """Python numbers as 64-bit tensors, for loops whose other tensors have 64 bits: a literal would take the dtype of
+    the other operand.
+    """
     if isinstance(value, (int, float)) and not isinstance(value, (bool, np.generic)):
         return _values.constant(value, "int64" if isinstance(value, int) else "float64")
     return value
@@ -142,7 +144,7 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
         placeholders: Any = loop.variables
         variables = dict(zip(which, placeholders))
         put([variables.get(i, value) for i, value in enumerate(before)])
-        # What is asserted in a step belongs to that step.
+        # Assertions that are made in a step belong to that step.
         in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
         with _assertions.collected(in_condition):
             condition = test()
@@ -178,7 +180,7 @@ def _local(name: str) -> Unset:
 
 
 def _begun_anew(first: list[Any], after: list[Any], names: tuple[str, ...]) -> list[Any] | None:
-    """Other first values, if those of Python's numbers need another dtype, or what a `return` gives is new."""
+    """Other first values, if a Python number needs another dtype, or if a `return` has a new value. None: no change."""
     out = list(first)
     for i, (a, b) in enumerate(zip(first, after)):
         if isinstance(a, (bool, int, float)) and _is_tensor(b) and _values.constant(a).dtype != b.dtype:
@@ -191,7 +193,7 @@ def _begun_anew(first: list[Any], after: list[Any], names: tuple[str, ...]) -> l
 
 
 def _zeros(x: Any) -> Any:
-    """Any tensor of this spec: the value of a `return` that was not come to, which nobody reads."""
+    """A tensor with the spec of ``x``, as the value of a `return` that was not reached. It is never read."""
     if x.shape.dims is None or None in x.shape.dims:
         refuse(f"a `return` in a loop over a tensor gives the shape {x.shape}, which differs from element to element",
                "Set a variable, and return it after the loop")
@@ -199,7 +201,7 @@ def _zeros(x: Any) -> Any:
 
 
 def _after(before: Any, after: Any, name: str) -> Any:
-    """A variable's value after a step, if it fits what it was before."""
+    """The value of a variable after a step, if it is compatible with the value before."""
     called = "what a `return` gives" if name.startswith(f"{OPS}_value_") else f"`{name}`"
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
         return {key: _after(before[key], after[key], f"{name}[{key!r}]") for key in before}

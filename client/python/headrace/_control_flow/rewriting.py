@@ -1,4 +1,5 @@
-"""Functions whose control flow may depend on tensors: made from the source of the user's, with the lines of its file.
+"""Functions whose control flow may depend on tensors. They are made from the source of the user's functions, and keep
+the lines of its file.
 
 Each `if` becomes two functions, one a branch, which set the variables of the function around them, and a call of
 ``branches.branch`` that decides what becomes of both. Where a branch returns, all that follows the `if` is part of its
@@ -19,16 +20,18 @@ from .._refusals import is_users
 from .leaving import Lowered, none_of
 from .source import OPS, Node, at, compiled, function_node, tree_of
 
-#: The attribute of functions that are left as they are.
+#: The attribute of functions that are not rewritten.
 LEFT_ALONE = "_headrace_do_not_convert"
-#: The attribute of functions that wrap another one: makes the wrapper of that one rewritten.
+#: The attribute of functions that wrap another one. It makes the wrapper of the rewritten function.
 REWRITTEN = "_headrace_rewritten"
 _codes: weakref.WeakKeyDictionary[types.FunctionType, types.CodeType | None] = weakref.WeakKeyDictionary()
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def rewritten(f: Any) -> Any:
-    """``f`` with control flow that takes tensors; None if its source is not to be had, or it is none of the user's."""
+    """``f`` with control flow over tensors; None if its source is not available, or if it is not a function of the
+    user.
+    """
     if hasattr(f, REWRITTEN):
         return getattr(f, REWRITTEN)()
     if isinstance(f, functools.partial):
@@ -50,7 +53,7 @@ def rewritten(f: Any) -> Any:
 
 
 def callee(f: Any) -> Any:
-    """What a rewritten function calls in the place of ``f``."""
+    """The function that a rewritten function calls in place of ``f``."""
     if not isinstance(f, (types.FunctionType, types.MethodType, functools.partial)):
         return f
     return rewritten(f) or f
@@ -65,7 +68,7 @@ def _code_of(f: types.FunctionType) -> types.CodeType | None:
 
 @functools.lru_cache(maxsize=None)
 def _ops() -> types.SimpleNamespace:
-    """What rewritten functions call."""
+    """The functions that rewritten functions call."""
     from . import branches, loops
 
     return types.SimpleNamespace(**vars(branches), loops=loops)
@@ -103,7 +106,7 @@ def _yields(node: Node) -> bool:
 
 
 def _leaves_loop(nodes: list[ast.stmt]) -> bool:
-    """Is there a break or continue of a loop around these statements?"""
+    """True if the statements contain a `break` or `continue` of a loop around them."""
     todo: list[ast.AST] = list(nodes)
     while todo:
         x = todo.pop()
@@ -122,7 +125,7 @@ def _always_returns(body: list[ast.stmt]) -> bool:
 
 
 def _stored(nodes: list[ast.stmt]) -> list[str]:
-    """The names of the function's variables that statements set, in their order."""
+    """The names of the function's variables that statements set, in order."""
     return list(dict.fromkeys(name for node in nodes for name in _sets(node)))
 
 
@@ -140,11 +143,11 @@ def _sets(x: ast.AST) -> Iterator[str]:
     if isinstance(x, _Scope):
         return
     for child in ast.iter_child_nodes(x):
-        if not (isinstance(x, ast.comprehension) and child is x.target):  # a variable of its own
+        if not (isinstance(x, ast.comprehension) and child is x.target):  # the comprehension's own variable
             yield from _sets(child)
 
 
-#: The functions of ``headrace.debugging`` that hold for the elements of a branch although their results are not used.
+#: The functions of ``headrace.debugging`` that apply to the elements of a branch even if their results are not used.
 ASSERTIONS = frozenset((
     "Assert", "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer", "assert_less",
     "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative", "assert_non_positive", "assert_none_equal",
@@ -154,7 +157,7 @@ ASSERTIONS = frozenset((
 
 
 def _asserts(call: ast.Call) -> bool:
-    """Is it a call of such a function, by its name?"""
+    """True if it is a call of such a function, by its name."""
     f = call.func
     return (f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else "") in ASSERTIONS
 
@@ -165,7 +168,7 @@ def _has_assertion(nodes: list[ast.stmt]) -> bool:
 
 
 def _in_place(nodes: list[ast.stmt]) -> str:
-    """What statements do that is no setting of a variable and no assertion; empty: nothing."""
+    """The effects of statements other than setting a variable and asserting; empty: there are none."""
     for node in nodes:
         for x in (node, *([] if isinstance(node, _Scope) else _own(node))):
             if isinstance(x, (ast.Subscript, ast.Attribute)) and isinstance(x.ctx, (ast.Store, ast.Del)):
@@ -178,7 +181,7 @@ def _in_place(nodes: list[ast.stmt]) -> str:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Of one function; functions inside it have rewriters of their own."""
+    """Rewrites one function; functions inside it have rewriters of their own."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -195,7 +198,7 @@ class _Rewriter(ast.NodeTransformer):
         given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         outer = {name for x in _own(node) if isinstance(x, ast.Nonlocal) for name in x.names}
         body = self._block(node.body, ends=True)
-        # Variables that only branches set belong to the function, too.
+        # Variables that are set only in branches belong to the function, too.
         own = sorted(self._set - given - outer - self._globals)
         first = [x for x in body if isinstance(x, (ast.Global, ast.Nonlocal))]
         rest = [x for x in body if not isinstance(x, (ast.Global, ast.Nonlocal))]
@@ -209,7 +212,7 @@ class _Rewriter(ast.NodeTransformer):
     # -- statements ---------------------------------------------------------------------------------------
 
     def _block(self, body: list[ast.stmt], *, ends: bool) -> list[ast.stmt]:
-        """``ends``: nothing of the function follows, so that a branch may return for it."""
+        """Rewrites a block. ``ends``: no statement of the function follows, so that a branch may return from it."""
         out: list[ast.stmt] = []
         for i, x in enumerate(body):
             if isinstance(x, (ast.While, ast.For)) and self._is_rewritten(x, ends=ends):
@@ -249,7 +252,7 @@ class _Rewriter(ast.NodeTransformer):
         if self._globals & set(_stored(yes + no)):
             return [self._plain(x, "a global variable")]
         self._set.update(names)
-        in_place = _in_place(yes + no)  # of the user's source: blocks are changed as they are rewritten
+        in_place = _in_place(yes + no)  # searched before blocks are changed
         made, call = self._branches(x, self._block(yes, ends=True), self._block(no, ends=True), names, "returned",
                                     [ast.Constant(in_place)])
         return [*made, at(ast.Return(call), x)]
@@ -279,7 +282,9 @@ class _Rewriter(ast.NodeTransformer):
         return x
 
     def _is_rewritten(self, x: ast.While | ast.For, *, ends: bool) -> bool:
-        """Can it become a loop over tensors? If it can, `break`, `continue` and `return` are replaced in it."""
+        """True if the statement can become a loop over tensors. Then `break`, `continue` and `return` in it are
+        replaced.
+        """
         if hasattr(x, "_lowered"):
             return True
         tests = [x.test] if isinstance(x, ast.While) else [x.iter]
@@ -325,14 +330,14 @@ class _Rewriter(ast.NodeTransformer):
         return [at(m, x) for m in (*made, ast.Expr(call[0]))]
 
     def _over(self, x: ast.expr) -> ast.expr:
-        """What a `for` goes over: `range` may have bounds that are tensors there."""
+        """The iterable of a `for`: its `range` may have tensors as bounds."""
         if not isinstance(x, ast.Call) or x.keywords or _has([x], (ast.Starred,)) or (
                 isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec")):
             return self.visit(x)
         return _call("loops.iterated", self.visit(x.func), *[self.visit(a) for a in x.args])
 
     def _inner(self, x: Any) -> Any:
-        """A statement with blocks in it."""
+        """A statement that contains blocks."""
         for field in ("body", "orelse", "finalbody"):
             if getattr(x, field, None):
                 setattr(x, field, self._block(getattr(x, field), ends=False))
@@ -357,7 +362,7 @@ class _Rewriter(ast.NodeTransformer):
         return self._inner(x)
 
     def visit_AnnAssign(self, x: ast.AnnAssign) -> Any:
-        # Names that are annotated cannot be nonlocal.
+        # Annotated names cannot be nonlocal.
         if x.value is None:
             return at(ast.Pass(), x)
         return at(ast.Assign([x.target], self.visit(x.value)), x)
@@ -380,7 +385,8 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(x)
         if isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec"):
             if x.func.id == "super" and not x.args and self._first:
-                # Without arguments it looks at those of the function that it is in, which may be a branch.
+                # Without arguments, `super` would use those of the function in which the call is, which may be a
+                # branch.
                 x.args = [at(ast.Name(name, ast.Load()), x) for name in ("__class__", self._first)]
             return x
         x.func = at(_call("callee", x.func), x)

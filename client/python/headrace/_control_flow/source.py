@@ -1,4 +1,4 @@
-"""The syntax tree of a function that is there as an object."""
+"""The syntax tree of a function object."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Node = Union[ast.FunctionDef, ast.Lambda]
 
 #: The name under which rewritten functions find `branches`.
 OPS = "__headrace"
-_FUTURES = 0x1FF0000  # flags of `from __future__ import ...` in co_flags
+_FUTURES = 0x1FF0000  # the flags of `from __future__ import ...` in co_flags
 
 
 def tree_of(f: types.FunctionType) -> Node | None:
-    """The tree of a Python function, with the line numbers of its file. None if the source is not to be had, or is not
+    """The tree of a Python function, with the line numbers of its file. None if the source is not available, or is not
     that of the function.
     """
     code = f.__code__
@@ -35,7 +35,7 @@ def tree_of(f: types.FunctionType) -> Node | None:
 
 
 def function_node(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
-    """A function without what is evaluated around it."""
+    """A function without decorators, defaults and annotations."""
     out = ast.FunctionDef(name=name, args=args, body=body, decorator_list=[])
     if sys.version_info >= (3, 12):
         out.type_params = []
@@ -43,11 +43,11 @@ def function_node(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.F
 
 
 def at(node: Any, place: ast.AST) -> Any:
-    """The node, and what is new below it, has the line of ``place``."""
+    """Gives the node, and new nodes below it, the line of ``place``."""
     for x in ast.walk(node):
         if "lineno" in x._attributes and not hasattr(x, "lineno"):
             ast.copy_location(x, place)
-            # Python gives calls of methods that end on another line the number of that line.
+            # For calls of methods that end on another line, Python uses the number of that line.
             x.end_lineno, x.end_col_offset = x.lineno, x.col_offset  # type: ignore[attr-defined]
     return node
 
@@ -61,7 +61,7 @@ def _parsed(text: str) -> ast.Module | None:
 
 
 def _imports_of(scope: ast.AST) -> list[ast.stmt]:
-    """What a module imports: Python compiles calls of functions of imported modules otherwise."""
+    """The imports of a module: Python compiles calls of functions of imported modules differently."""
     out: list[ast.stmt] = []
     for x in ast.iter_child_nodes(scope):
         if isinstance(x, (ast.Import, ast.ImportFrom)):
@@ -78,14 +78,16 @@ def _first_line(node: Node) -> int:
 
 
 def _is(made: types.CodeType | None, code: types.CodeType) -> bool:
-    """Is `made` the code of the function, apart from lines? A file may have changed since it was imported."""
+    """True if `made` is the code of the function, except for line numbers. A file may have changed since it was
+    imported.
+    """
     return made is not None and all(getattr(made, part) == getattr(code, part) for part in (
         "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount"))
 
 
 def compiled(node: Node, f: types.FunctionType, *, with_ops: bool = False,
              beside: Sequence[ast.stmt] = ()) -> types.CodeType | None:
-    """The code of a tree in the place of ``f``: its free variables are those of ``f``, and `OPS` if asked for.
+    """The code of a tree in place of ``f``: its free variables are those of ``f``, and `OPS` if requested.
 
     ``beside``: other statements of its module.
     """
@@ -111,7 +113,7 @@ def _codes_in(code: types.CodeType) -> list[types.CodeType]:
 
 
 def _bare(node: Node) -> Node:
-    """Without what is evaluated around the function: decorators, defaults and annotations."""
+    """The function without the parts that are evaluated around it: decorators, defaults and annotations."""
     args = ast.arguments(
         posonlyargs=[ast.arg(a.arg) for a in node.args.posonlyargs], args=[ast.arg(a.arg) for a in node.args.args],
         vararg=ast.arg(node.args.vararg.arg) if node.args.vararg else None,

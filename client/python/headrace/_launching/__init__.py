@@ -1,1 +1,1 @@
-"""Services that an engine (Ray, Dask) gives places to: what the engines have in common."""
+"""Services whose servers an engine (Ray, Dask) places: the parts that all engines have in common."""

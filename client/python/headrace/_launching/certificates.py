@@ -14,7 +14,7 @@ from .program import command
 
 
 class Certificates(NamedTuple):
-    """A certificate, its key and the authority: PEM texts. Who has them may use the service."""
+    """A certificate, its key and the authority, as PEM texts. Their holder may use the service."""
 
     cert: bytes
     key: bytes
@@ -37,8 +37,8 @@ def _close(descriptors: list[int]) -> None:
 
 
 class CertificateFiles:
-    """Certificates as files in memory, which go with this process: nothing is left on a disk. Children of this process
-    can read them by these paths for as long as it lives.
+    """Certificates as files in memory, which disappear with this process: nothing is written to a disk. Children of
+    this process can read them by these paths as long as it lives.
     """
 
     def __init__(self, certificates: Certificates) -> None:

@@ -16,7 +16,7 @@ from .launcher import Launcher
 from .server import ServerPlan
 
 DISPATCHER = "dispatcher"
-#: Seconds between two looks at a number that changes.
+#: Seconds between two checks of a number that changes.
 _LOOK = 0.2
 _FOLLOW = 1.0
 #: Seconds after a change for which what is seen may be of other workers, and for which fewer workers must have been enough;
@@ -34,7 +34,8 @@ def _at_once(what: Callable[[str], None], places: list[str]) -> None:
 
 
 class LaunchedService:
-    """A dispatcher and workers in places of an engine. It is made by ``start`` and ``connect`` of the engine's module.
+    """A dispatcher and workers in places of an engine. The object is made by ``start`` and ``connect`` of the engine's
+    module.
 
     As a context manager it is stopped at the end of ``with``.
     """
@@ -55,12 +56,14 @@ class LaunchedService:
 
     @property
     def address(self) -> str:
-        """``host:port`` of the dispatcher."""
+        """The ``host:port`` of the dispatcher."""
         return self._address
 
     @property
     def session(self) -> _service.Session | None:
-        """The session with the service's certificate, for what else takes one (``session=``); None without TLS."""
+        """The session with the service's certificate, for other functions with the argument ``session``; None without
+        TLS.
+        """
         if self._files is not None and self._session is None:
             self._session = _service.Session(self._files.cert, self._files.key, self._files.ca)
         return self._session
@@ -76,24 +79,25 @@ class LaunchedService:
     # -- workers ---------------------------------------------------------------------------------------------------------
 
     def _workers(self) -> list[str]:
-        """The places of workers, the newest last."""
+        """The places of the workers, the newest last."""
         places = [x for x in self._launcher.places() if x != DISPATCHER]
         return sorted(places, key=lambda x: int(re.sub(r"\D", "", x) or 0))
 
     @property
     def num_workers(self) -> int:
-        """How many workers there are, or are about to come."""
+        """The number of workers that run or are starting."""
         return len(self._workers())
 
     def wanted_workers(self) -> int | None:
-        """How many workers the running jobs need, from what their trainers wait; 0 if none runs. None: nothing is known yet, or
-        another number would change nothing.
+        """The number of workers that the running jobs need, according to the waits of their trainers; 0 if no job runs.
+        None: the number is unknown so far, or more workers would not help.
         """
         wanted: int | None = self.status()["wanted_workers"]
         return wanted
 
     def scale(self, workers: int, *, timeout: float | None = None) -> None:
-        """Has that many workers run: starts more and waits until they are there, or has the newest ones leave in order.
+        """Starts or stops workers until that number runs: waits until new ones have registered, or lets the newest ones
+        leave in order.
 
         Raises ``DeadlineExceededError`` if they have not come, or left, within `timeout` seconds (that of ``start``);
         those that did not come are given up, the others stay.
@@ -146,7 +150,7 @@ class LaunchedService:
             left = max(until - time.monotonic(), 0.1)
             try:
                 address = self._launcher.address(place, left)
-                # One that is lost needs not leave.
+                # A worker that is lost need not leave.
                 with contextlib.suppress(NotFoundError):
                     _service.drain_worker(self._address, address, max(until - time.monotonic(), 0.1), session=self.session)
             except OpError as error:
@@ -158,8 +162,9 @@ class LaunchedService:
             raise DeadlineExceededError("workers ended before they had left in order: " + "; ".join(late))
 
     def follow(self, least: int, most: int) -> None:
-        """From now on keeps as many workers as the trainers need, within these bounds, for as long as this program runs: more
-        at once, fewer after half a minute, as ``headrace up --workers N..M`` does.
+        """From now on adapts the number of workers to the demand of the trainers, within these bounds, as long as this
+        program runs: the number increases at once and decreases after half a minute, as with ``headrace up --workers
+        N..M``.
         """
         demand = _core.WorkerDemand(least, most, _SETTLING, _PATIENCE)
 
@@ -178,11 +183,11 @@ class LaunchedService:
     # -- the end ---------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Lets go of the service, which runs on."""
+        """Closes the connection to the service, which continues to run."""
         self._over.set()
 
     def stop(self) -> None:
-        """Ends the servers, workers first, and gives their places back."""
+        """Ends the servers, workers first, and returns their places to the engine."""
         self._over.set()
         with self._lock:
             for place in [*reversed(self._workers()), DISPATCHER]:
@@ -197,8 +202,8 @@ class LaunchedService:
 
 def start_service(launcher: Launcher, *, workers: tuple[int, int], dispatcher: ServerPlan, worker: ServerPlan,
                   timeout: float, make: Any) -> Any:
-    """Starts a dispatcher and the least number of workers. ``make(address, worker)`` makes the service, given the plan of
-    its workers. Nothing is left if it fails.
+    """Starts a dispatcher and the least number of workers. ``make(address, worker)`` makes the service, with the plan
+    of its workers. If it fails, no server is left.
     """
     least, most = workers
     try:

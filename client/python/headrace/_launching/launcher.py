@@ -1,4 +1,4 @@
-"""What a launcher does for a service: the part that each engine has of its own."""
+"""The interface of a launcher: the part of a service that differs between engines."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from .server import ServerPlan
 
 
 class Launcher(abc.ABC):
-    """Places of an engine, by name. A place owns one server's process, which does not outlive it. Where they are, what they
-    may use, and whether they come again after a loss is the engine's.
+    """Places of an engine, by name. A place owns the process of one server, which does not outlive it. The engine
+    decides where the places are, which resources they may use, and whether they are started again after a loss.
     """
 
     @abc.abstractmethod
     def start(self, place: str, plan: ServerPlan) -> None:
-        """Has the engine start a server in a new place. Does not wait for it."""
+        """Requests the engine to start a server in a new place. Does not wait for it."""
 
     @abc.abstractmethod
     def address(self, place: str, timeout: float) -> str:
-        """``host:port`` of the server in that place, once it listens. Raises ``OpError`` if it does not within `timeout`
-        seconds.
+        """The ``host:port`` of the server in that place, when it listens. Raises ``OpError`` if it does not listen
+        within `timeout` seconds.
         """
 
     @abc.abstractmethod
     def stop(self, place: str) -> None:
-        """Ends the server in that place and gives the place back to the engine. Nothing if there is no such place."""
+        """Ends the server in that place and returns the place to the engine. Does nothing if there is no such place."""
 
     @abc.abstractmethod
     def places(self) -> list[str]:
-        """The names of the places that there are."""
+        """The names of the existing places."""
 
     def why_missing(self) -> str:
-        """A sentence on why a place may not come, for an error; may be empty."""
+        """A sentence with the reason why a place may not have been started, for an error; may be empty."""
         return ""

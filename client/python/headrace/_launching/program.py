@@ -1,4 +1,4 @@
-"""Where the command's program is."""
+"""Finds the command's program."""
 
 from __future__ import annotations
 

@@ -14,25 +14,27 @@ from ..errors import DeadlineExceededError, FailedPreconditionError
 from .certificates import CertificateFiles, Certificates
 from .program import command
 
-#: Seconds from SIGTERM to SIGKILL.
+#: The seconds from SIGTERM to SIGKILL.
 _GRACE = 5.0
 _LAST_LINES = 10
 
 
 class ServerPlan(NamedTuple):
-    """What a place runs. It can be pickled."""
+    """The server of a place. It can be pickled."""
 
     #: ``dispatcher`` or ``worker``.
     role: str
     #: Options of the command.
     arguments: tuple[str, ...]
     certificates: Certificates | None
-    #: The worker runs Python functions, too.
+    #: True: the worker runs Python functions, too.
     python: bool = False
 
 
 def options_of(settings: dict[str, Any] | None, argument: str) -> list[str]:
-    """Options of the command for settings by their names: ``{"work_dir": "/tmp/x"}``; lists are given more than once, True is a flag."""
+    """Options of the command for settings by their names: ``{"work_dir": "/tmp/x"}``; a list is given as repeated
+    options, True as a flag.
+    """
     out = []
     for name, value in (settings or {}).items():
         if not isinstance(name, str) or not name.replace("_", "").isalnum():
@@ -63,7 +65,7 @@ class Server:
         argv += [f"--host={host}", *plan.arguments]
         if self._files is not None:
             argv += [f"--tls-cert={self._files.cert}", f"--tls-key={self._files.key}", f"--tls-ca={self._files.ca}"]
-        # The kernel kills a child when the thread that started it ends, so that one stays for as long as the child does.
+        # The kernel kills a child when the thread that started it ends, so this thread lives as long as the child.
         self._keeper = threading.Thread(target=self._keep, args=(argv,), daemon=True, name="headrace-server")
         self._keeper.start()
         self._started.wait()
@@ -72,7 +74,7 @@ class Server:
 
     def _keep(self, argv: list[str]) -> None:
         try:
-            # HEADRACE_PARENT: it ends with that process.
+            # HEADRACE_PARENT: the server ends with that process.
             environment = {**os.environ, "HEADRACE_PARENT": str(os.getpid()), "HEADRACE_PORT_FILE": ""}
             process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, text=True)
@@ -99,13 +101,13 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The server's process id."""
         assert self._process is not None
         return self._process.pid
 
     def address(self, timeout: float) -> str:
-        """``host:port`` of its first line of output. Raises ``FailedPreconditionError`` with what it wrote if it ended
-        before, and ``DeadlineExceededError``.
+        """The ``host:port`` in the server's first line of output. Raises ``FailedPreconditionError`` with the output if
+        the server ended before, and ``DeadlineExceededError``.
         """
         if not self._listens.wait(timeout):
             raise DeadlineExceededError(f"the {self._plan.role} did not listen within {timeout} s")
@@ -114,7 +116,7 @@ class Server:
         return self._address
 
     def stop(self) -> None:
-        """Ends it in order, or kills it if that takes too long."""
+        """Ends the server in order, or kills it if that takes too long."""
         self._stopped = True
         process = self._process
         if process is not None and process.poll() is None:

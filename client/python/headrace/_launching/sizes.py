@@ -10,7 +10,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
 
 
 def bytes_of(value: Any, argument: str) -> int:
-    """Bytes of a number, or of a text such as ``8GiB``."""
+    """The bytes of a number, or of a text such as ``8GiB``."""
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""How many workers a service may have."""
+"""The number of workers that a service may have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def bounds_of(workers: Any) -> tuple[int, int]:
-    """The least and the most of the argument ``workers``: a number, or a pair."""
+    """The least and the largest number of workers in the argument ``workers``: a number, or a pair."""
     pair = workers if isinstance(workers, (tuple, list)) else (workers, workers)
     if len(pair) != 2 or not all(isinstance(x, int) and not isinstance(x, bool) for x in pair):
         raise TypeError(f"workers must be a number, or the least and the most: (2, 16), not {workers!r}")
