@@ -41,7 +41,7 @@ __all__ = ["experimental"]
 
 
 def _do_not_convert(func: Callable[..., Any] | None = None) -> Any:
-    """A decorator: ``func`` is traced as it is, and not rewritten.
+    """A decorator: ``func`` is traced without being rewritten.
 
     >>> import headrace as hr
     >>> @hr.autograph.experimental.do_not_convert

@@ -1,4 +1,4 @@
-"""The kinds of values that tensors hold."""
+"""The types of values in tensors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class DType:
-    """A dtype: ``headrace.int64``, ``headrace.string`` ... Equal to its name and to numpy's dtype.
+    """A dtype: ``headrace.int64``, ``headrace.string`` and so on. It is equal to its name and to numpy's dtype.
 
     >>> import headrace as hr
     >>> hr.int64, hr.int64 == np.int64, hr.float32.size
@@ -23,7 +23,7 @@ class DType:
 
     @property
     def name(self) -> str:
-        """``"int64"`` ...
+        """The name, such as ``"int64"``.
 
         >>> hr.int64.name
         'int64'
@@ -58,7 +58,7 @@ class DType:
 
     @property
     def is_integer(self) -> builtins.bool:
-        """Is this an integer, with a sign or without?
+        """True for an integer, with a sign or without.
 
         >>> hr.uint8.is_integer, hr.bool.is_integer
         (True, False)
@@ -67,7 +67,7 @@ class DType:
 
     @property
     def is_floating(self) -> builtins.bool:
-        """Is this a float of any size?
+        """True for a float of any size.
 
         >>> hr.bfloat16.is_floating
         True
@@ -76,7 +76,7 @@ class DType:
 
     @property
     def is_complex(self) -> builtins.bool:
-        """Is this complex?
+        """True for a complex dtype.
 
         >>> hr.complex64.is_complex
         True
@@ -85,7 +85,7 @@ class DType:
 
     @property
     def is_bool(self) -> builtins.bool:
-        """Is this bool?
+        """True for bool.
 
         >>> hr.bool.is_bool
         True
@@ -104,7 +104,7 @@ class DType:
 
     @property
     def min(self) -> Any:
-        """The smallest value: of floats the one with the largest size. ``TypeError`` for bool, strings and complex.
+        """The smallest value, which for floats is negative. ``TypeError`` for bool, strings and complex.
 
         >>> hr.int8.min
         -128
@@ -122,7 +122,7 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The least and the greatest intensity that an image of this dtype has.
+        """The least and the greatest intensity in an image of this dtype.
 
         >>> hr.uint8.limits, hr.float32.limits
         ((0, 255), (0, 1))
@@ -177,7 +177,7 @@ _PYTHON: dict[object, DType] = {
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The dtype that ``type_value`` means: one of ours, a name, a numpy dtype or type, or a Python type (``int`` is
+    """The dtype for ``type_value``: a dtype of headrace, a name, a numpy dtype or type, or a Python type (``int`` is
     int32 and ``float`` is float32, as in TensorFlow). Raises ``TypeError`` for anything else.
 
     >>> hr.as_dtype(np.uint8), hr.as_dtype("string"), hr.as_dtype(int)

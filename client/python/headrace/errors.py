@@ -18,7 +18,7 @@ _by_code: dict[int, type[OpError]] = {}
 
 
 class OpError(Exception):
-    """The base of all errors that an operator or the service gives."""
+    """The base of all errors of operators and of the service."""
 
     #: The number that gRPC and TensorFlow use for the cause.
     error_code: int = 2
@@ -55,7 +55,7 @@ class InvalidArgumentError(OpError, ValueError, code=3):
 
 
 class DeadlineExceededError(OpError, code=4):
-    """A bounded wait ended."""
+    """A wait with a time limit ended."""
 
 
 class NotFoundError(OpError, code=5):
@@ -63,11 +63,11 @@ class NotFoundError(OpError, code=5):
 
 
 class AlreadyExistsError(OpError, code=6):
-    """The id is taken by something else."""
+    """The id belongs to something else."""
 
 
 class PermissionDeniedError(OpError, code=7):
-    """Known, and not allowed."""
+    """The request was understood, and is not allowed."""
 
 
 class ResourceExhaustedError(OpError, code=8):
@@ -75,11 +75,11 @@ class ResourceExhaustedError(OpError, code=8):
 
 
 class FailedPreconditionError(OpError, code=9):
-    """The right call in the wrong state."""
+    """The call is valid, but not in the present state."""
 
 
 class AbortedError(OpError, code=10):
-    """Overtaken by another change; may be tried again."""
+    """Another change came first; the call may be repeated."""
 
 
 class OutOfRangeError(OpError, code=11):
@@ -87,7 +87,7 @@ class OutOfRangeError(OpError, code=11):
 
 
 class UnimplementedError(OpError, NotImplementedError, code=12):
-    """This release cannot do it."""
+    """This release does not implement the function."""
 
 
 class InternalError(OpError, code=13):
@@ -95,7 +95,7 @@ class InternalError(OpError, code=13):
 
 
 class UnavailableError(OpError, code=14):
-    """Nobody answers at the moment; may be tried again."""
+    """There is no answer at the moment; the call may be repeated."""
 
 
 class DataLossError(OpError, code=15):
@@ -103,13 +103,13 @@ class DataLossError(OpError, code=15):
 
 
 class UnauthenticatedError(OpError, code=16):
-    """No valid certificate."""
+    """There is no valid certificate."""
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """A traced function used a tensor's value in Python, which it does not have."""
+    """A traced function used the value of a tensor in Python; it has none while the function is traced."""
 
 
 def _make(code: int, message: str) -> OpError:
-    """For the extension: the error of that number."""
+    """Called by the extension: makes the error with that number."""
     return _by_code.get(code, UnknownError)(message)

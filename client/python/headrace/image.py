@@ -45,7 +45,7 @@ Tensor = _core.Tensor
 
 
 class ResizeMethod:
-    """How ``resize`` fills pixels in."""
+    """The algorithm by which ``resize`` computes pixels."""
 
     BILINEAR = "bilinear"
     NEAREST_NEIGHBOR = "nearest"
@@ -132,7 +132,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """A PNG as uint8 or uint16 [height, width, channels], of 1 to 4 channels, or 0 for as many as in the file.
+    """A PNG as uint8 or uint16 [height, width, channels], with 1 to 4 channels, or 0 for the number in the file.
 
     >>> images.map(hr.image.encode_png).map(hr.image.decode_png).get_single_element()[..., 0]
     array([[0, 3],
@@ -143,7 +143,7 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
 
 def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes.uint8, name: str | None = None,
                  expand_animations: bool = True) -> Tensor:
-    """A JPEG or a PNG, as its first bytes say; of other dtypes as ``convert_image_dtype`` gives.
+    """A JPEG or a PNG, by its first bytes; other dtypes are converted as by ``convert_image_dtype``.
 
     ``expand_animations`` is accepted: what is animated is not read.
 
@@ -187,7 +187,7 @@ def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Te
 
 def resize(images: Any, size: Any, method: Any = ResizeMethod.BILINEAR, preserve_aspect_ratio: bool = False,
            antialias: bool = False, name: str | None = None) -> Tensor:
-    """To ``size`` = (height, width), as float32 (nearest keeps the dtype).
+    """The image with ``size`` = (height, width), as float32 (nearest keeps the dtype).
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.from_tensors([[[0.0], [1.0]], [[2.0], [3.0]]]).map(lambda x: hr.image.resize(x, [1, 1]))
@@ -200,7 +200,7 @@ def resize(images: Any, size: Any, method: Any = ResizeMethod.BILINEAR, preserve
 
 def resize_with_pad(image: Any, target_height: int, target_width: int, method: Any = ResizeMethod.BILINEAR,
                     antialias: bool = False) -> Tensor:
-    """Within these extents and the same aspect ratio, then zeros round it.
+    """The image resized to fit into these extents, with the same aspect ratio and zeros around it.
 
     float32 (nearest keeps the dtype).
 
@@ -213,7 +213,8 @@ def resize_with_pad(image: Any, target_height: int, target_width: int, method: A
 
 
 def resize_with_crop_or_pad(image: Any, target_height: int, target_width: int) -> Tensor:
-    """Centred: what is too large is cut, what is too small gets zeros round it.
+    """Crops or pads the image at its centre: an axis that is too long is cut, one that is too short is padded with
+    zeros.
 
     >>> images.map(lambda x: hr.image.resize_with_crop_or_pad(x, 1, 4)).get_single_element()[..., 0]
     array([[0, 0, 3, 0]], dtype=uint8)
@@ -249,7 +250,7 @@ def pad_to_bounding_box(image: Any, offset_height: int, offset_width: int, targe
 
 
 def central_crop(image: Any, central_fraction: float) -> Tensor:
-    """The middle part: a fraction in (0, 1] along both axes.
+    """The middle part of the image: a fraction in (0, 1] of both axes.
 
     Raises ``InvalidArgumentError`` for other fractions.
 

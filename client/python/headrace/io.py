@@ -1,4 +1,4 @@
-"""Functions that take serialised data apart, for traced functions. Named as in ``tf.io``."""
+"""Functions that read serialised data, for traced functions. Named as in ``tf.io``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Tensor = _core.Tensor
 
 
 class FixedLenFeature(NamedTuple):
-    """A feature with a tensor of a known shape in each example; ``default_value`` stands where it is missing.
+    """A feature with a tensor of a given shape in each example; ``default_value`` replaces a missing one.
 
     >>> hr.io.FixedLenFeature([28, 28], hr.float32).shape
     [28, 28]
@@ -45,7 +45,7 @@ class VarLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """Any number of steps of tensors of one shape: [steps, ...]. ``allow_missing`` is how it always is.
+    """Any number of steps of tensors with one shape: [steps, ...]. ``allow_missing`` must be True.
 
     ``default_value``: a scalar that ``parse_example`` gives the steps that an example lacks beside others.
 
@@ -61,7 +61,8 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class SparseFeature(NamedTuple):
-    """Values at places: feature ``value_key`` holds the values, ``index_key`` (int64) their places, each at most once.
+    """Values with indices: feature ``value_key`` has the values, and ``index_key`` (int64) their indices, each at most
+    once.
 
     It becomes a vector of ``size``, with zeros or empty strings elsewhere, where TensorFlow gives a sparse tensor.
 
@@ -78,7 +79,7 @@ class SparseFeature(NamedTuple):
 
 
 class RaggedFeature(NamedTuple):
-    """Rows of different lengths: feature ``value_key`` holds the values, ``row_lengths_key`` (int64) the lengths.
+    """Rows of different lengths: feature ``value_key`` has the values, and ``row_lengths_key`` (int64) the lengths.
 
     It becomes a matrix, each row filled with zeros or empty strings to the longest.
 
@@ -116,7 +117,7 @@ def _feature(name: str, how: Any) -> _core.FeatureSpec:
 
 
 def _by_key(features: Mapping[str, Any], out: Any) -> dict[str, Tensor]:
-    """Under the keys that were given; the features' own names may be others."""
+    """The features by the given keys, which may differ from the features' own names."""
     return dict(zip(features, dict(out).values()))
 
 
@@ -187,7 +188,7 @@ class TFRecordCompressionType:
 
 
 class TFRecordOptions:
-    """How ``TFRecordWriter`` compresses a file.
+    """The compression of a file by ``TFRecordWriter``.
 
     compression_type: ``""``, ``"ZLIB"``, ``"GZIP"``, a ``TFRecordCompressionType``, other options, or None.
     compression_level: from 0, which is fast, to 9, which makes the smallest file; None or -1: what the library chooses.
@@ -230,7 +231,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """The type of compression that options, a ``TFRecordCompressionType`` or a string say; None: no compression.
+        """The type of compression of options, of a ``TFRecordCompressionType`` or of a string; None: no compression.
 
         Raises ``ValueError`` for another one.
 
@@ -249,7 +250,7 @@ class TFRecordOptions:
 
 
 def matching_files(pattern: Any, name: str | None = None) -> Tensor:
-    """The names of the files that match a glob, or any of several, in their order: they are listed here and now.
+    """The names of the files that match a glob, or any of several, in order. The files are listed at once.
 
     A vector of strings, empty if there is none. Raises ``TypeError`` in a function of a dataset, which would have to list
     them for each element.
@@ -273,7 +274,7 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
         try:
             found += Dataset.list_files(one, shuffle=False)
         except (NotFoundError, InvalidArgumentError):
-            pass  # that nothing matches is an error there
+            pass  # if no file matches, that is an error there
     return _core.constant(np.array([*sorted(found), None], np.object_)[:-1])
 
 
@@ -289,7 +290,8 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
 
 
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
-    """The tensor in the bytes of a ``TensorProto`` (a scalar string), of a shape that is not known before.
+    """The tensor in the bytes of a ``TensorProto`` (a scalar string). Its shape is unknown while the function is
+    traced.
 
     A tensor of another dtype, damaged bytes, and a tensor with another number of axes than others beside it are errors of
     the element. Where the shape is known, ``ensure_shape`` says so.
@@ -302,7 +304,8 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:
-    """The bytes of the file with this name, in the shape of the names: as the host knows it on which the function runs.
+    """The bytes of the file with this name, in the shape of the names. The file is read on the host that runs the
+    function.
 
     A file that cannot be read is an error of the element, which names it.
 
@@ -412,7 +415,7 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
 
 
 def _path_of(value: Any, argument: str) -> str:
-    """A path, also of a tensor with one. Raises ``TypeError``, naming the argument."""
+    """A path, which may be in a tensor. Raises ``TypeError``, naming the argument."""
     if isinstance(value, Tensor) and not _core.is_static(value):
         raise TypeError(f"{argument} must be the same for all elements: a function of a dataset is called once. "
                         "experimental.TFRecordWriter(path).write(dataset) writes a file for each element")
@@ -423,7 +426,7 @@ def _path_of(value: Any, argument: str) -> str:
 
 
 class TFRecordWriter:
-    """Writes a TFRecord file, which is there under its name once it is closed: whole, or not at all.
+    """Writes a TFRecord file, which appears under its name when it is closed: complete, or not at all.
 
     ``options``: ``""``, ``"GZIP"``, ``"ZLIB"``, ``TFRecordOptions`` or None. A context manager: an exception in it leaves no file behind.
 
@@ -460,10 +463,10 @@ class TFRecordWriter:
         self._to.write(record)
 
     def flush(self) -> None:
-        """Does nothing: the file is not there before it is closed."""
+        """Does nothing: the file does not exist before it is closed."""
 
     def close(self) -> None:
-        """Brings everything to the disk and gives the file its name.
+        """Flushes everything to the disk and gives the file its name.
 
         Raises an ``OpError`` if that fails.
 

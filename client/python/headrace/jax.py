@@ -15,7 +15,8 @@ from ._specs import map_structure
 
 
 def as_array(value: Any) -> Any:
-    """An element's leaf as a JAX array: without a copy where JAX can (on CPU, of memory aligned to 64 bytes).
+    """A leaf of an element as a JAX array: without a copy if JAX supports that (on the CPU, with memory aligned to 64
+    bytes).
 
     ``bytes`` stay as they are: JAX has no strings.
 
@@ -28,7 +29,7 @@ def as_array(value: Any) -> Any:
 
 
 def iterate(dataset: Dataset) -> Iterator[Any]:
-    """The elements of a dataset with JAX arrays of the same shapes in the same nest. Raises ``TypeError``.
+    """The elements of a dataset, with JAX arrays of the same shapes in the same nest. Raises ``TypeError``.
 
     >>> import headrace.jax
     >>> for x in hr.jax.iterate(hr.Dataset.range(4).map(lambda x: hr.cast(x, hr.float32)).batch(2)):

@@ -24,7 +24,7 @@ from . import dtypes
 from ._dataset import INFINITE_CARDINALITY, Dataset
 from ._specs import TensorSpec, flatten, map_structure
 
-#: Arguments of Keras that no adapter is given, and what stands in their place.
+#: Arguments of Keras that adapters do not have, with their replacements.
 _OF_KERAS = {
     "y": "the targets are the second part of the elements",
     "sample_weight": "the weights are the third part of the elements: ds.map(lambda x, y: (x, y, weight_of(y)))",
@@ -34,7 +34,7 @@ _OF_KERAS = {
 
 
 def _leaves(spec: Any) -> Iterator[Any]:
-    """As `flatten`, with ragged tensors as they are."""
+    """As `flatten`, but ragged tensors are leaves."""
     if isinstance(spec, (tuple, dict)):
         for part in spec.values() if isinstance(spec, dict) else spec:
             yield from _leaves(part)
@@ -61,7 +61,7 @@ def _checked(dataset: Any) -> Dataset:
 
 
 def _builds(frame: FrameType | None) -> bool:
-    """Does Keras ask only for a batch to build its model from?"""
+    """True if Keras requests only a batch from which it builds its model."""
     for _ in range(8):
         if frame is None:
             return False
@@ -99,7 +99,7 @@ class DataAdapter(_DataAdapter):
         return iter(self._dataset)
 
     def _pass(self, builds: bool) -> Iterator[Any]:
-        """The batches of an epoch; of the one from which the model was built, with that batch.
+        """The batches of an epoch. The epoch of the batch from which the model was built contains that batch.
 
         Keras asks for more of these than it reads: an iteration begins when its first batch is needed.
         """
@@ -122,7 +122,7 @@ class DataAdapter(_DataAdapter):
         return self._pass(_builds(sys._getframe(1)))
 
     def get_jax_iterator(self) -> Iterator[Any]:
-        """The same: JAX takes numpy's arrays.
+        """As ``get_numpy_iterator``: JAX accepts numpy's arrays.
 
         >>> import headrace.keras
         >>> [x.tolist() for x in hr.keras.DataAdapter(hr.Dataset.range(3).batch(2)).get_jax_iterator()]
@@ -145,7 +145,7 @@ class DataAdapter(_DataAdapter):
         return torch.utils.data.DataLoader(Batches(), batch_size=None)
 
     def get_tf_dataset(self) -> Any:
-        """The batches as a dataset of TensorFlow, which begins an iteration of this one in each of its own."""
+        """The batches as a dataset of TensorFlow. Each of its iterations begins an iteration of this dataset."""
         import tensorflow as tf
 
         def spec(leaf: TensorSpec) -> Any:
@@ -160,7 +160,7 @@ class DataAdapter(_DataAdapter):
 
     @property
     def num_batches(self) -> int | None:
-        """The number of batches in an epoch; None where it is not known, or where there is no end.
+        """The number of batches in an epoch; None if it is unknown, or if the dataset has no end.
 
         >>> import headrace.keras
         >>> hr.keras.DataAdapter(hr.Dataset.range(3).batch(2).repeat()).num_batches
@@ -178,7 +178,7 @@ class DataAdapter(_DataAdapter):
 
     @property
     def batch_size(self) -> int | None:
-        """The number of rows of a batch, where all have it.
+        """The number of rows of a batch, if all batches have the same.
 
         >>> import headrace.keras
         >>> hr.keras.DataAdapter(hr.Dataset.range(8).batch(4, drop_remainder=True)).batch_size
@@ -189,7 +189,7 @@ class DataAdapter(_DataAdapter):
 
     @property
     def has_partial_batch(self) -> bool | None:
-        """Is the last batch a smaller one? None where it is not known.
+        """True if the last batch is smaller; None if that is unknown.
 
         >>> import headrace.keras
         >>> hr.keras.DataAdapter(hr.Dataset.range(8).batch(4, drop_remainder=True)).has_partial_batch
@@ -199,7 +199,7 @@ class DataAdapter(_DataAdapter):
 
     @property
     def partial_batch_size(self) -> int | None:
-        """None: where the size of batches is known, all have it.
+        """None: if the size of batches is known, all batches have it.
 
         >>> import headrace.keras
         >>> hr.keras.DataAdapter(hr.Dataset.range(8).batch(4)).partial_batch_size

@@ -1,4 +1,4 @@
-"""Tables that travel with the graph, for traced functions. Named as in ``tf.lookup``."""
+"""Tables that are part of the graph, for traced functions. Named as in ``tf.lookup``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Initializer:
 
 
 class KeyValueTensorInitializer(_Initializer):
-    """Keys and values of a table: vectors, equally long; keys are strings or integers without repetition.
+    """The keys and values of a table: vectors of equal length; keys are strings or integers without repetition.
 
     Raises ``ValueError`` for other shapes.
 
@@ -56,7 +56,7 @@ class KeyValueTensorInitializer(_Initializer):
 
 
 class TextFileIndex:
-    """The part of each line of a text file that ``TextFileInitializer`` takes, in place of a column number.
+    """The part of each line of a text file for ``TextFileInitializer``, in place of a column number.
 
     >>> hr.lookup.TextFileIndex.WHOLE_LINE, hr.lookup.TextFileIndex.LINE_NUMBER
     (-2, -1)
@@ -67,7 +67,7 @@ class TextFileIndex:
 
 
 class TextFileInitializer(_Initializer):
-    """Keys and values of a table: from the lines of a text file, which is read now and here; workers need it not.
+    """The keys and values of a table, from the lines of a text file. The file is read at once; workers do not need it.
 
     key_index, value_index: ``TextFileIndex.WHOLE_LINE`` (a string or an integer), ``TextFileIndex.LINE_NUMBER`` (int64,
     from 0 on), or the number of a column between ``delimiter``s. key_dtype, value_dtype: what they are. vocab_size: only
@@ -125,7 +125,7 @@ class _Part:
             raise ValueError(f"{what}_dtype {self.dtype.name} cannot be read from a file with this {what}_index")
 
     def of(self, line: bytes, number: int, path: str) -> Any:
-        """The part of a line, or an error that names the line."""
+        """The part of the line, or an error with the number of the line."""
         if self.index == TextFileIndex.LINE_NUMBER:
             return number
         if self.index == TextFileIndex.WHOLE_LINE:
@@ -165,7 +165,7 @@ def _check(initializer: Any) -> None:
 
 
 class StaticHashTable:
-    """A table from keys to values; ``default_value`` for other keys.
+    """A table from keys to values; other keys get ``default_value``.
 
     >>> import headrace as hr
     >>> table = hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), -1)
@@ -193,7 +193,7 @@ class StaticHashTable:
     __getitem__ = lookup
 
     def size(self, name: str | None = None) -> int:
-        """How many entries there are.
+        """The number of entries.
 
         >>> hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer(["a"], [1]), -1).size()
         1
@@ -202,8 +202,8 @@ class StaticHashTable:
 
 
 class StaticVocabularyTable:
-    """A number for each word: its own for those of ``initializer``, and for others, by their fingerprint, one of
-    ``num_oov_buckets`` from the number of words on.
+    """A number for each word: for words of ``initializer`` the number there; for other words, by their fingerprint, one
+    of ``num_oov_buckets`` numbers from the number of words on.
 
     The words' own numbers are any integers, as 0, 1, ...; those of others are the same ones whatever they are, so that
     numbers from 1 on, which leave 0 for padding, coincide with the first bucket in the last word.
@@ -224,7 +224,7 @@ class StaticVocabularyTable:
         words = [word for _, word in sorted(zip(initializer.values.tolist(), initializer.keys.tolist()))]
         self._table = _core.vocabulary_table([w.encode() if isinstance(w, str) else w for w in words], buckets)
         numbers = np.sort(initializer.values).astype(np.int64)
-        #: The words' own numbers, where they are not 0, 1, ...
+        #: The numbers of the words, if they are not 0, 1, ...
         self._numbers = None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
 
     def lookup(self, keys: Any, name: str | None = None) -> Tensor:
@@ -246,7 +246,7 @@ class StaticVocabularyTable:
     __getitem__ = lookup
 
     def size(self, name: str | None = None) -> int:
-        """How many numbers there are, with the buckets.
+        """The number of numbers, including the buckets.
 
         >>> hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a"], [0]), 4).size()
         5

@@ -125,7 +125,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
-    """The absolute value; of complex numbers how large they are, as floats.
+    """The absolute value; for complex numbers their magnitude, as floats.
 
     >>> Dataset.from_tensors([-2, 0, 3]).map(abs).get_single_element()
     array([2, 0, 3], dtype=int32)
@@ -136,7 +136,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
 
 
 def real(input: Any, name: str | None = None) -> Tensor:
-    """The real part of complex numbers: float32 of complex64, float64 of complex128. Other numbers are their own.
+    """The real part of complex numbers: float32 for complex64, float64 for complex128. Other numbers are unchanged.
 
     >>> Dataset.from_tensors(np.array([3 + 4j])).map(real).get_single_element()
     array([3.])
@@ -145,7 +145,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
 
 
 def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part, as ``real``: of other numbers 0.
+    """The imaginary part, as ``real``; for other numbers 0.
 
     >>> Dataset.from_tensors(np.array([3 + 4j])).map(imag).get_single_element()
     array([4.])
@@ -164,7 +164,7 @@ def square(x: Any, name: str | None = None) -> Tensor:
 
 
 def sign(x: Any, name: str | None = None) -> Tensor:
-    """-1, 0 or 1; NaN stays.
+    """-1, 0 or 1; NaN for NaN.
 
     >>> Dataset.from_tensors([-2, 0, 3]).map(sign).get_single_element()
     array([-1,  0,  1], dtype=int32)
@@ -257,7 +257,7 @@ rint = round
 
 
 def is_nan(x: Any, name: str | None = None) -> Tensor:
-    """Is it not a number?
+    """True for NaN.
 
     >>> Dataset.from_tensors([1.0, float("nan")]).map(is_nan).get_single_element()
     array([False,  True])

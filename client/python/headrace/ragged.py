@@ -1,4 +1,4 @@
-"""Makes ragged tensors of Python's lists. Named as in ``tf.ragged``."""
+"""Makes ragged tensors of Python lists. Named as in ``tf.ragged``."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def constant(pylist: Any, dtype: Any = None, ragged_rank: int | None = None, inn
 
 
 def _as_lists(value: Any) -> Any:
-    """Arrays and tuples as lists."""
+    """Converts arrays and tuples to lists."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     return [_as_lists(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _depths(value: Any, depth: int, *, scalars: bool) -> Iterator[int]:
-    """How deep the values are nested, or else also the lists without any."""
+    """The depths of the nested values; without ``scalars``, also those of lists without values."""
     if not isinstance(value, list):
         yield depth
         return

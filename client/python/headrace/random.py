@@ -76,7 +76,7 @@ def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None
 
 def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
                      name: str | None = None, alg: str = "auto_select") -> Tensor:
-    """Normally distributed numbers.
+    """Normally distributed random numbers.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda seed: hr.random.stateless_normal([2], seed)).get_single_element().shape
     (2,)
@@ -89,7 +89,7 @@ def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, 
 def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0,
                                dtype: Any = dtypes.float32, name: str | None = None,
                                alg: str = "auto_select") -> Tensor:
-    """Normally distributed numbers, none further than two deviations from the mean.
+    """Normally distributed random numbers, at most two standard deviations from the mean.
 
     >>> drawn = Dataset.from_tensors(hr.random.stateless_truncated_normal([99], [1, 2])).get_single_element()
     >>> bool((abs(drawn) < 2).all())
@@ -102,7 +102,7 @@ def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: A
 
 def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = dtypes.int64,
                           name: str | None = None) -> Tensor:
-    """``num_samples`` draws for each line of unnormalised log-probabilities.
+    """``num_samples`` draws for each row of unnormalised log-probabilities.
 
     [lines, num_samples] of ``dtype``.
 
@@ -115,7 +115,7 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
 
 def categorical(logits: Any, num_samples: int, dtype: Any = None, seed: Any = None,
                 name: str | None = None) -> Tensor:
-    """As ``stateless_categorical``, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
+    """As ``stateless_categorical``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(1).map(lambda x: hr.random.categorical([[-1e9, 0.0]], 3)))
@@ -125,7 +125,7 @@ def categorical(logits: Any, num_samples: int, dtype: Any = None, seed: Any = No
 
 
 def fold_in(seed: Any, data: int) -> Tensor:
-    """Another seed: independent numbers for the same element.
+    """Another seed, for independent random numbers of the same element.
 
     >>> def two(seed):
     ...     other = hr.random.fold_in(seed, 1)
@@ -137,7 +137,7 @@ def fold_in(seed: Any, data: int) -> Tensor:
 
 
 def element_seed(salt: int) -> Tensor:
-    """A seed for each element, for the functions above; other ones in each pass.
+    """A seed for each element, for the functions above; it differs in each pass.
 
     Equal salts in one function give equal seeds. In functions of ``map`` and ``filter`` only.
 
@@ -152,7 +152,7 @@ def element_seed(salt: int) -> Tensor:
 
 
 def _drawn_seed(seed: Any) -> Tensor:
-    """A seed for each element, for one function that draws."""
+    """A seed for each element, for one function that draws random numbers."""
     from ._tracing import next_salt
 
     _drawing.note()
@@ -162,7 +162,7 @@ def _drawn_seed(seed: Any) -> Tensor:
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
             name: str | None = None) -> Tensor:
-    """As ``stateless_uniform``, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
+    """As ``stateless_uniform``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
 
     Two with the same ``seed`` in one function draw the same numbers.
 
@@ -176,7 +176,7 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes
 
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
            name: str | None = None) -> Tensor:
-    """As ``stateless_normal``, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
+    """As ``stateless_normal``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
 
     >>> Dataset.range(1).map(lambda x: hr.random.normal([2, 3])).get_single_element().shape
     (2, 3)
@@ -186,7 +186,7 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.f
 
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
                      name: str | None = None) -> Tensor:
-    """As ``stateless_truncated_normal``, drawn anew for each element and in each pass.
+    """As ``stateless_truncated_normal``, but drawn anew for each element and in each pass.
 
     >>> all(-2 < x < 2 for x in Dataset.range(9).map(lambda x: hr.random.truncated_normal([])))
     True

@@ -36,7 +36,7 @@ from .errors import AlreadyExistsError, DeadlineExceededError, NotFoundError, Op
 __all__ = ["RayService", "connect", "start"]
 
 _NAMESPACE = "headrace"
-#: Seconds in which an actor ends its server.
+#: The time limit in seconds in which an actor ends its server.
 _STOP = 10
 
 
@@ -57,7 +57,7 @@ class _ServerActor:
         self._server = Server(plan, ray.util.get_node_ip_address(), self._ended)
 
     def _ended(self, code: int) -> None:
-        if code == 0:  # it was made to leave: for good
+        if code == 0:  # the worker was drained: it is not started again
             ray = _ray()
             ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
         else:
@@ -65,21 +65,21 @@ class _ServerActor:
             os._exit(1)
 
     def address(self, timeout: float) -> tuple[str, str]:
-        """Its address, or why it has none. Own errors of headrace need not be known to who asks."""
+        """The address, or the reason why there is none. The caller need not have headrace's error classes."""
         try:
             return self._server.address(timeout), ""
         except OpError as error:
             return "", str(error)
 
     def about(self) -> dict[str, Any] | None:
-        """What a program needs to use the service; of the dispatcher."""
+        """The data that a program needs to use the service; for the dispatcher's actor."""
         return self._about
 
     def set_about(self, about: dict[str, Any]) -> None:
         self._about = about
 
     def pid(self) -> int:
-        """Of the server's process."""
+        """The id of the server's process."""
         return self._server.pid
 
     def stop(self) -> None:
@@ -93,7 +93,7 @@ class _Actors(Launcher):
         self._name = name
         self._options = {True: dispatcher, False: worker}
         self._handles: dict[str, Any] = {}
-        #: Those that were started here and have not answered yet.
+        #: The actors that were started by this object and have not answered yet.
         self._silent: set[str] = set()
 
     def start(self, place: str, plan: ServerPlan) -> None:
@@ -102,7 +102,8 @@ class _Actors(Launcher):
         options = dict(self._options[is_dispatcher])
         if options.get("lifetime") is None:
             options.pop("lifetime", None)
-        # A dispatcher's process is started again by its parent, at its address; on another host it would have another one.
+        # A dispatcher's process is restarted by its parent, at the same address; on another host it would have another
+        # one.
         actor = ray.remote(_ServerActor).options(name=f"{self._name}/{place}", namespace=_NAMESPACE, max_concurrency=4,
                                                  max_restarts=0 if is_dispatcher else -1, max_task_retries=0, **options)
         try:
@@ -123,7 +124,7 @@ class _Actors(Launcher):
         return self._handles[place]
 
     def call(self, place: str, method: str, *arguments: Any, timeout: float) -> Any:
-        """What a method of the actor gives."""
+        """The result of a method of the actor."""
         ray = _ray()
         handle = self.handle(place)
         if handle is None:
@@ -153,7 +154,7 @@ class _Actors(Launcher):
         if handle is None:
             return
         if place not in self._silent:  # it may never have begun
-            with contextlib.suppress(ray.exceptions.RayError, TimeoutError):  # it has ended
+            with contextlib.suppress(ray.exceptions.RayError, TimeoutError):  # the actor has ended
                 ray.get(handle.stop.remote(), timeout=_STOP)
         self._silent.discard(place)
         ray.kill(handle, no_restart=True)
@@ -167,7 +168,7 @@ class _Actors(Launcher):
     def why_missing(self) -> str:
         ray = _ray()
         wants = {k: v for k, v in self._options[False].items() if k in ("num_cpus", "memory")}
-        available = ray.available_resources()  # without those of which nothing is left
+        available = ray.available_resources()  # resources of which nothing is left are not included
         free = {k: available.get(k, 0) for k in ("CPU", "memory")}
         return f"Each worker takes {wants}, the cluster has free: {free}"
 
@@ -184,7 +185,7 @@ class RayService(LaunchedService):
 
     @property
     def name(self) -> str:
-        """By which ``connect`` finds it."""
+        """The name by which ``connect`` finds the service."""
         return self._name
 
     def __reduce__(self) -> Any:
@@ -255,7 +256,8 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
     return out
 
 
-#: The services that this process has connected to: a dataset that is made in each step of a program finds the same session.
+#: The services to which this process has connected: a dataset that is made in each step of a program uses the same
+#: session.
 _connected: dict[str, RayService] = {}
 _connecting = threading.Lock()
 

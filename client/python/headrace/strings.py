@@ -31,7 +31,7 @@ def _utf8(unit: str) -> bool:
 
 
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """Bytes (or code points, ``unit="UTF8_CHAR"``) of each string, as int32.
+    """The number of bytes (or of code points, with ``unit="UTF8_CHAR"``) of each string, as int32.
 
     >>> Dataset.from_tensors("é").map(lambda x: (length(x), length(x, "UTF8_CHAR"))).get_single_element()
     (np.int32(2), np.int32(1))
@@ -40,7 +40,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """ASCII letters as capitals; with ``encoding="utf-8"`` by Unicode's full case mapping.
+    """Converts ASCII letters to upper case; with ``encoding="utf-8"`` by Unicode's full case mapping.
 
     >>> Dataset.from_tensors("ab").map(upper).get_single_element()
     b'AB'
@@ -49,7 +49,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """ASCII letters as small ones; with ``encoding="utf-8"`` by Unicode's full case mapping.
+    """Converts ASCII letters to lower case; with ``encoding="utf-8"`` by Unicode's full case mapping.
 
     >>> Dataset.from_tensors("AB").map(lower).get_single_element()
     b'ab'
@@ -69,7 +69,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
 
 
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
-    """Does the RE2 ``pattern`` match the whole string?
+    """True if the RE2 ``pattern`` matches the whole string.
 
     >>> Dataset.from_tensors(["a1", "b"]).map(lambda x: regex_full_match(x, "[a-z][0-9]")).get_single_element()
     array([ True, False])
@@ -79,7 +79,7 @@ def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tenso
 
 def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True,
                   name: str | None = None) -> Tensor:
-    """Matches of the RE2 ``pattern`` replaced by ``rewrite``, where ``\\1`` stands for what a group matched.
+    """Replaces matches of the RE2 ``pattern`` by ``rewrite``, in which ``\\1`` stands for the match of a group.
 
     >>> Dataset.from_tensors("a1b2").map(lambda x: regex_replace(x, "[0-9]", "-")).get_single_element()
     b'a-b-'
@@ -99,7 +99,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
 
 def ngrams(data: Any, ngram_width: Any, separator: str = " ", pad_values: Any = None, padding_width: int | None = None,
            preserve_short_sequences: bool = False, name: str | None = None) -> Tensor:
-    """The runs of ``ngram_width`` (one number or several) strings along the last axis, joined by ``separator``.
+    """The sequences of ``ngram_width`` (one number or several) strings along the last axis, joined by ``separator``.
 
     >>> Dataset.from_tensors(["a", "b", "c"]).map(lambda x: ngrams(x, 2)).get_single_element()
     array([b'a b', b'b c'], dtype=object)
@@ -121,7 +121,7 @@ def strip(input: Any, name: str | None = None) -> Tensor:
 
 
 def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
-    """The parts of strings between separators; between runs of white space without one.
+    """The parts of strings between separators; without a separator, the parts between white space.
 
     Of a scalar a vector, of more strings a ``RaggedTensor`` with an axis more. An ``input`` whose rank is not known is a
     vector. ``sep``: a string, or a tensor of one that is the same for all elements. ``maxsplit``: how many separators
@@ -152,7 +152,7 @@ def split_padded(input: Any, count: int, sep: str | None = None, padding: str = 
 
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
-    """Element by element: the strings of all ``inputs`` with ``separator`` between them.
+    """Joins the strings of all ``inputs``, element by element, with ``separator`` between them.
 
     >>> Dataset.from_tensors(("a", "b")).map(lambda x, y: join([x, y], "-")).get_single_element()
     b'a-b'
@@ -162,7 +162,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
 
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "",
                 name: str | None = None) -> Tensor:
-    """The strings along the last axis with ``separator`` between them.
+    """Joins the strings along the last axis, with ``separator`` between them.
 
     >>> Dataset.from_tensors(["a", "b"]).map(lambda x: reduce_join(x, separator="-")).get_single_element()
     b'a-b'
@@ -176,7 +176,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
 
 
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """The number that each string spells. Anything else in it is an error of the element.
+    """The number that each string represents. Other text in it is an error of the element.
 
     >>> Dataset.from_tensors("2.5").map(to_number).get_single_element()
     np.float32(2.5)

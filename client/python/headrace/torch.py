@@ -28,12 +28,12 @@ from ._specs import map_structure
 from ._values import integer
 from .errors import FailedPreconditionError, UnimplementedError
 
-#: The next larger dtype, where torch lacks one.
+#: The next larger dtype, for those that torch lacks.
 _WIDER = {"uint16": np.int32, "uint32": np.int64}
 
 
 def _known(value: Any) -> Any:
-    """An array or scalar of a dtype that this torch has."""
+    """An array or scalar with a dtype that this version of torch has."""
     name = value.dtype.name
     if hasattr(torch, name):
         return value
@@ -43,7 +43,7 @@ def _known(value: Any) -> Any:
 
 
 def as_tensor(value: Any) -> Any:
-    """An element's leaf as a tensor: arrays without a copy, scalars as tensors without axes, ``bytes`` as they are.
+    """A leaf of an element as a tensor: arrays without a copy, scalars as tensors without axes, ``bytes`` unchanged.
 
     The tensor shares the memory of the element, which others may share: do not write to it. Where torch has no uint16
     and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes that torch lacks.
@@ -100,14 +100,14 @@ class IterableDataset(torch.utils.data.IterableDataset):
         self._rank, self._world_size = rank, world_size
         self._seed = None if seed is None else integer(seed, "seed")
         self._epochs = Epochs()
-        self._passes = 0  # begun by this object
-        self._epoch = 0  # of the pass that runs here
+        self._passes = 0  # passes that this object has begun
+        self._epoch = 0  # the epoch of the pass that runs in this process
         self._at: Any = None
         self._loaded: dict[str, Any] | None = None
         self._elsewhere = False
 
     def __getstate__(self) -> dict[str, Any]:
-        # A DataLoader's worker is sent where to begin, not the running iteration.
+        # A worker of a DataLoader is sent the position at which to begin, not the running iteration.
         if multiprocessing.context.get_spawning_popen() is not None:
             self._elsewhere = True
         return {**self.__dict__, "_at": None, "_elsewhere": False}
@@ -124,7 +124,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         self._epochs.next = integer(epoch, "epoch")
 
     def _consumer(self) -> tuple[int, int]:
-        """This consumer's number, and how many there are."""
+        """The number of this consumer, and the number of consumers."""
         if self._dataset._graph.reads_shared_job():
             return 0, 1
         info = torch.utils.data.get_worker_info()
@@ -132,7 +132,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         return self._rank * workers + worker, self._world_size * workers
 
     def _run_seed(self, consumers: int, key: int | None) -> int | None:
-        """Decides all that is drawn in this epoch; None: drawn anew. `key`: see `Epochs`."""
+        """The seed for all random numbers of this epoch; None: they are drawn anew. `key`: see `Epochs`."""
         drawn, reorders, service = self._dataset._graph.order()
         if consumers > 1 and not self._dataset._graph.reads_shared_job():
             if service:
@@ -151,7 +151,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
     def __iter__(self) -> Iterator[Any]:
         mine, consumers = self._consumer()
         info = torch.utils.data.get_worker_info()
-        # Equal for all workers of one epoch, including those that stay for the next one.
+        # The key is equal for all workers of one epoch, including those that stay for the next one.
         key = None if info is None else mixed(info.seed - info.id, self._passes) >> 1
         self._passes += 1
         self._elsewhere = False
@@ -179,7 +179,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         return -(-(n - self._rank) // self._world_size) if n > self._rank else 0
 
     def state_dict(self) -> dict[str, Any]:
-        """Where this consumer is, after the elements that it gave. To be asked where the iteration runs.
+        """The position of this consumer, after the elements that it returned. To be called in the process of the
+        iteration.
 
         Raises ``UnimplementedError`` if elements come from a service, whose positions are its own, and
         ``FailedPreconditionError`` if the iteration runs in the workers of a DataLoader, and not here.
@@ -197,7 +198,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         return {"position": None, "epoch": self._epochs.next, "consumer": self._consumer()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The next iteration goes on there and gives the rest, exactly; the ones after it begin at the start.
+        """The next iteration continues at that position and returns the remaining elements; later ones begin at the
+        start.
 
         The dataset, the ranks and the workers must be as many as they were. Raises ``UnimplementedError`` if elements
         come from a service.

@@ -25,7 +25,7 @@ else:
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             _missing("train", name)
-        if name == "ClusterSpec":  # it belongs to the clusters, whose package imports others
+        if name == "ClusterSpec":  # the class belongs to clusters, whose package imports other modules
             from .distribute.cluster_resolver import ClusterSpec
 
             return ClusterSpec

@@ -1,4 +1,4 @@
-"""The input side of tf.distribute: who reads what, among replicas and processes. It trains nothing.
+"""The input side of tf.distribute: it divides the input among replicas and processes. It trains nothing.
 
 >>> strategy = hr.distribute.LocalStrategy(2)
 >>> for x in strategy.experimental_distribute_dataset(Dataset.range(8).batch(4)):

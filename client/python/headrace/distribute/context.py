@@ -1,4 +1,4 @@
-"""What a function that makes the input of a process is given, and how input is fetched."""
+"""The argument of a function that makes the input of a process, and the options for fetching input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class InputContext:
 
     @property
     def num_input_pipelines(self) -> int:
-        """How many pipelines there are.
+        """The number of pipelines.
 
         >>> InputContext(2).num_input_pipelines
         2
@@ -40,7 +40,7 @@ class InputContext:
 
     @property
     def input_pipeline_id(self) -> int:
-        """The number of this one, from 0.
+        """The number of this pipeline, from 0.
 
         >>> InputContext(2, 1).input_pipeline_id
         1
@@ -49,7 +49,7 @@ class InputContext:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas all pipelines feed.
+        """The number of replicas that all pipelines feed.
 
         >>> InputContext(2, 1, 4).num_replicas_in_sync
         4
@@ -120,7 +120,7 @@ class InputOptions:
 
 
 def options_of(given: Any) -> InputOptions:
-    """The argument ``options``, or what holds without it."""
+    """The argument ``options``, or the default options."""
     if given is None:
         return InputOptions()
     if not isinstance(given, InputOptions):

@@ -15,13 +15,13 @@ from .._specs import map_structure
 from ..errors import OpError, OutOfRangeError
 from .values import per_replica
 
-#: Moves the leaves of one replica's element to its device.
+#: Moves the leaves of one replica's element to the replica's device.
 Mover = Callable[[Any], Any]
 
 
 class DistributedDataset:
-    """What ``experimental_distribute_dataset`` and ``distribute_datasets_from_function`` give: it can be iterated over, and
-    has an ``element_spec``. Each element has a part for each replica of this process.
+    """The result of ``experimental_distribute_dataset`` and ``distribute_datasets_from_function``: it can be iterated
+    over, and has an ``element_spec``. Each element has a part for each replica of this process.
 
     An iteration ends when the dataset of this process does. In its last step replicas for which nothing is left get a batch
     of no rows.
@@ -68,12 +68,12 @@ class DistributedIterator:
     def __init__(self, dataset: DistributedDataset, reads: Sequence[Iterator[Any]]) -> None:
         self._dataset = dataset
         self._reads = tuple(reads)
-        self._ready: collections.deque[Any] = collections.deque()  # steps, or the error that came in place of one
+        self._ready: collections.deque[Any] = collections.deque()  # steps, or the error in place of a step
         self._over = False
 
     @property
     def element_spec(self) -> Any:
-        """As that of the dataset.
+        """The spec of the dataset's elements.
 
         >>> iter(hr.distribute.LocalStrategy(1).experimental_distribute_dataset(Dataset.range(3))).element_spec
         TensorSpec(shape=(), dtype=headrace.int64, name=None)
@@ -122,7 +122,7 @@ class DistributedIterator:
             raise OutOfRangeError("the distributed dataset is over") from None
 
     def _fetch(self) -> None:
-        """One step more, moved to the devices."""
+        """Reads one more step, and moves it to the devices."""
         parts: list[Any] = []
         replicas = len(self._dataset._movers)
         nothing = object()

@@ -9,8 +9,8 @@ from .._specs import map_structure
 
 
 def mover_of(device: Any) -> Callable[[Any], Any]:
-    """What moves an element to a device; None leaves it as it is. Moves begin at once, and end in the background where the
-    framework can do that. Raises ``TypeError`` for what is no device."""
+    """A function that moves an element to a device; for None it returns the element unchanged. A move begins at once,
+    and ends in the background if the framework supports that. Raises ``TypeError`` for a value that is not a device."""
     if device is None:
         return lambda element: element
     if isinstance(device, str) or type(device).__module__.split(".")[0] == "torch":

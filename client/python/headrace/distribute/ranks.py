@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-#: Pairs of variables: the number of this process, and how many there are.
+#: Pairs of variables: the number of this process, and the number of processes.
 _VARIABLES = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"))
 
 
 def found_rank() -> tuple[int, int]:
-    """Rank and world size, of a framework that is initialised here or of the environment. Raises ``ValueError``."""
+    """The rank and the world size, from a framework that is initialised in this process, or from the environment.
+    Raises ``ValueError``.
+    """
     torch = sys.modules.get("torch")
     if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():
         return int(torch.distributed.get_rank()), int(torch.distributed.get_world_size())

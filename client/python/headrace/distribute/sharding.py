@@ -19,7 +19,7 @@ _POLICIES = {AutoShardPolicy.OFF: "off", AutoShardPolicy.AUTO: "file_or_data", A
 
 
 def check_batches(dataset: Dataset, replicas: int) -> None:
-    """Raises ``ValueError`` for elements without an axis that replicas could share."""
+    """Raises ``ValueError`` for elements without an axis that can be divided among replicas."""
     for spec in flatten(dataset.element_spec):
         if not spec.shape.rank:
             raise ValueError(f"elements of {dataset.element_spec} cannot be divided among {replicas} replicas: batch the "
@@ -27,7 +27,9 @@ def check_batches(dataset: Dataset, replicas: int) -> None:
 
 
 def split_batches(dataset: Dataset, replicas: int) -> Dataset:
-    """Of each batch of n rows `replicas` batches: of ceil(n / replicas) rows each, the last ones of fewer or none."""
+    """Divides each batch of n rows into `replicas` batches of ceil(n / replicas) rows; the last ones have fewer or
+    none.
+    """
     if replicas == 1:
         return dataset
     check_batches(dataset, replicas)
@@ -47,8 +49,8 @@ def split_batches(dataset: Dataset, replicas: int) -> Dataset:
 
 
 def _row_numbers(x: Any) -> Any:
-    """0, 1, ... for the rows of a tensor of any dtype, however many they are."""
-    same = equal(x, x)  # not for NaN
+    """The numbers 0, 1, ... for the rows of a tensor of any dtype."""
+    same = equal(x, x)  # false for NaN
     each = logical_or(same, logical_not(same))
     if x.shape.rank > 1:
         each = reduce_all(each, axis=list(range(1, x.shape.rank)))
@@ -62,7 +64,7 @@ def policy_of(dataset: Dataset) -> AutoShardPolicy:
 
 
 def part_of(dataset: Dataset, policy: AutoShardPolicy, processes: int, index: int, seeded: bool) -> Dataset:
-    """What the process of number `index` reads, as the static sharding policies of the service divide a dataset.
+    """The part of the dataset that the process of number `index` reads, by the static sharding policies of the service.
 
     Raises ``InvalidArgumentError`` if the policy cannot divide it, and ``ValueError`` if the processes would divide
     different orders.

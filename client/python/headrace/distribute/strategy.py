@@ -1,4 +1,4 @@
-"""Strategies: the replicas that share the input, and the processes in which they are."""
+"""Strategies: the replicas that share the input, and their processes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .values import DistributedValues, of_replica, per_replica
 
 
 class Strategy:
-    """Replicas of a model in one process or several, for their input: it trains nothing. ``LocalStrategy`` and
-    ``ProcessStrategy`` are made by programs.
+    """Replicas of a model in one process or several, and their input; nothing is trained. Programs make a
+    ``LocalStrategy`` or a ``ProcessStrategy``.
 
     >>> isinstance(hr.distribute.LocalStrategy(2), hr.distribute.Strategy)
     True
@@ -36,7 +36,7 @@ class Strategy:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """The replicas of all processes. Each process must have as many.
+        """The number of replicas in all processes. Each process must have the same number.
 
         >>> hr.distribute.ProcessStrategy(2, rank=0, world_size=3).num_replicas_in_sync
         6
@@ -114,8 +114,8 @@ class Strategy:
         return tuple(of_replica(value, i) for i in range(len(self._devices))) if len(self._devices) > 1 else (value,)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[ValueContext], Any]) -> Any:
-        """``value_fn`` of each replica of this process. Its argument has ``replica_id_in_sync_group`` and
-        ``num_replicas_in_sync``.
+        """The results of ``value_fn`` for each replica of this process. Its argument has ``replica_id_in_sync_group``
+        and ``num_replicas_in_sync``.
 
         >>> strategy = hr.distribute.LocalStrategy(2)
         >>> strategy.experimental_distribute_values_from_function(lambda c: c.replica_id_in_sync_group).values
@@ -126,7 +126,7 @@ class Strategy:
         return made[0] if len(made) == 1 else DistributedValues(made)
 
     def run(self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None) -> Any:
-        """``fn`` of each replica's part, one after the other in this thread.
+        """The results of ``fn`` for each replica's part, computed one after the other on this thread.
 
         >>> strategy = hr.distribute.LocalStrategy(2)
         >>> for x in strategy.experimental_distribute_dataset(Dataset.range(4).batch(4)):

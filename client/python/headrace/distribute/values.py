@@ -25,7 +25,7 @@ class DistributedValues:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The values, one a replica.
+        """The values, one for each replica.
 
         >>> DistributedValues([3, 4]).values
         (3, 4)
@@ -37,7 +37,9 @@ class DistributedValues:
 
 
 def per_replica(values: Sequence[Any]) -> Any:
-    """`values` as one: itself if there is one replica; else in the nest that each of them has."""
+    """One value for all replicas: the value itself if there is one replica; else ``DistributedValues`` in their common
+    nest.
+    """
     if len(values) == 1:
         return values[0]
     first = values[0]
@@ -50,7 +52,7 @@ def per_replica(values: Sequence[Any]) -> Any:
 
 
 def of_replica(value: Any, index: int) -> Any:
-    """What one replica has of a nest with ``DistributedValues`` in it."""
+    """The part of one replica in a nest that contains ``DistributedValues``."""
     if isinstance(value, DistributedValues):
         return value.values[index]
     if isinstance(value, dict):

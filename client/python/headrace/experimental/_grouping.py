@@ -1,4 +1,4 @@
-"""Elements of one key as one element."""
+"""Combines the elements of one key into one element."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._dataset import Dataset
 
 
 class Reducer:
-    """How the elements of a key become one, for ``group_by_reducer``.
+    """Combines the elements of a key into one, for ``group_by_reducer``.
 
     init_func: of the key, an int64: the first state. reduce_func: of a state and an element: the next state.
     finalize_func: of the last state: the element that comes out.
@@ -56,7 +56,8 @@ class Reducer:
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Callable[[Dataset], Dataset]:
-    """What a ``Reducer`` makes of the elements of each key, in the order of the keys, once all elements were read.
+    """Applies a ``Reducer`` to the elements of each key. The results follow in the order of the keys, when all elements
+    were read.
 
     ``key_func`` gives an element's key, an int64. Until the end all elements are kept in memory.
 

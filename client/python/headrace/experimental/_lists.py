@@ -1,4 +1,4 @@
-"""Datasets of elements that are given one by one, and single elements of a dataset."""
+"""Datasets of given elements, and single elements of a dataset."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .._tracing import tensors
 from .._values import integer
 from ..errors import OutOfRangeError, UnimplementedError
 
-#: What decides the orders that are drawn, for all numbers of elements that a program asks for.
+#: The seed of orders that are drawn, the same for all calls of a program.
 _DRAWN = secrets.randbits(64)
 
 
 def from_list(elements: Any, name: str | None = None) -> Dataset:
-    """A dataset of these elements: a list of tensors, tuples or dicts, which are all arranged alike.
+    """A dataset of these elements: a list of tensors, tuples or dicts, which all have the same structure.
 
     Tensors may differ in their extents, with as many axes and of one dtype. Raises ``ValueError`` for what is no list,
     for an empty one, and for elements that are arranged otherwise or have another number of axes, and ``TypeError`` for
@@ -53,7 +53,7 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
 
 
 class _Column:
-    """One component of all elements: stacked if they have one shape, or else each written as a string."""
+    """One component of all elements: stacked if they have one shape; otherwise each value is written as a string."""
 
     def __init__(self, number: int, parts: tuple[Any, ...]) -> None:
         self.dtype = parts[0].dtype
@@ -106,7 +106,7 @@ def at(dataset: Dataset, index: Any) -> Any:
 
 
 def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Callable[[Dataset], Dataset]:
-    """So many elements: zeros (and empty strings) come after those of the dataset, whose elements are dicts.
+    """Pads a dataset to this number of elements: zeros (and empty strings) follow its elements, which are dicts.
 
     ``mask_key`` says of each element whether it was there. Raises ``ValueError`` if the number of elements is not known
     or larger, for elements that are no dicts, and for tensors whose shape is not known.

@@ -1,4 +1,4 @@
-"""Datasets that are put together of others, for the usual way from files to batches."""
+"""Datasets that are composed of others, for the usual steps from files to batches."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _batches(rows: Dataset, batch_size: Any, num_epochs: Any, shuffle: bool, buf
              drop_remainder: bool) -> Dataset:
     if shuffle:
         rows = rows.shuffle(buffer, seed)
-    # Without an end, all batches are complete.
+    # A dataset without end has only complete batches.
     return rows.repeat(num_epochs).batch(batch_size, drop_remainder=drop_remainder or num_epochs is None)
 
 
@@ -58,7 +58,7 @@ def _lines(path: str, how: str, encoding: str) -> Any:
 
 
 def _kind(text: str, before: Any) -> Any:
-    """The narrowest dtype that holds this text and those before."""
+    """The narrowest dtype for this text and the texts before."""
     kinds = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string]
     for kind in kinds[0 if before is None else kinds.index(before):]:
         try:

@@ -19,7 +19,8 @@ def _measured(tag: str, operator: str, *, size: bool) -> Callable[[Dataset], Dat
 
 
 def latency_stats(tag: str) -> Callable[[Dataset], Dataset]:
-    """How many microseconds each element took to come, measured under the name ``tag`` for the dataset's ``StatsAggregator``.
+    """Measures the time for each element, in microseconds, under the name ``tag`` for the dataset's
+    ``StatsAggregator``.
 
     Elements that were made together, in one block, took equally long. Without an aggregator nothing is measured, nor is it
     where a service runs the dataset.
@@ -33,7 +34,7 @@ def latency_stats(tag: str) -> Callable[[Dataset], Dataset]:
 
 
 def bytes_produced_stats(tag: str) -> Callable[[Dataset], Dataset]:
-    """How many bytes the values of each element have, measured as ``latency_stats`` does. Of elements that failed, nothing.
+    """Measures the number of bytes of each element, as ``latency_stats`` does. Elements that failed are not measured.
 
     >>> aggregator = hr.experimental.StatsAggregator()
     >>> ds = Dataset.from_tensor_slices(["a", "bcd"]).apply(bytes_produced_stats("words"))
@@ -47,7 +48,7 @@ def bytes_produced_stats(tag: str) -> Callable[[Dataset], Dataset]:
 
 def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "",
                          counter_prefix: str = "") -> Callable[[Dataset], Dataset]:
-    """``with_options`` of these ``experimental_stats``.
+    """``with_options`` with these ``experimental_stats``.
 
     >>> aggregator = hr.experimental.StatsAggregator()
     >>> ds = Dataset.range(3).apply(latency_stats("total")).apply(set_stats_aggregator(aggregator, prefix="train"))

@@ -18,7 +18,7 @@ from ..service.securing import Session, inner
 def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_service_address: Any = None,
                      compression: str | None = "AUTO", *, wait: bool = False, worker_timeout: float | None = None,
                      stall_timeout: float | None = None, session: Session | None = None) -> dict[str, Any]:
-    """Has all workers of a service write a dataset into a folder, for ``Dataset.load``; returns the progress.
+    """Lets all workers of a service write a dataset into a folder, for ``Dataset.load``; returns the progress.
 
     path: the same folder for all workers, on storage that they share; a relative one begins at this process's.
     data_service_address: the dispatcher, ``host:port`` with any scheme or none. None: what the environment variable

@@ -1,4 +1,4 @@
-"""Sources beside the common ones."""
+"""Sources in addition to the common ones."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..dtypes import DType, as_dtype
 
 
 def _field(default: Any) -> tuple[str, str, Any]:
-    """A required column of a dtype, or one with a value that stands for a missing one."""
+    """A required column of a dtype, or one with a value that replaces a missing one."""
     if isinstance(default, (DType, type)):
         return "", as_dtype(default).name, None
-    # TensorFlow gives a default as a vector of one, and an empty one if there is none.
+    # TensorFlow gives a default as a vector of one value, and an empty vector if there is none.
     value = constant(default[0] if isinstance(default, (list, tuple)) and len(default) == 1 else default)
     if value.shape == (0,):
         return "", value.dtype.name, None
@@ -63,7 +63,7 @@ class CsvDataset(Dataset):
 
 
 class SqlDataset(Dataset):
-    """The rows that a query gives, as tuples of scalars. driver_name: ``"sqlite"``; data_source_name: its file.
+    """The rows of the result of a query, as tuples of scalars. driver_name: ``"sqlite"``; data_source_name: its file.
 
     >>> import sqlite3
     >>> path = f"{folder}/some.db"
@@ -84,7 +84,7 @@ class SqlDataset(Dataset):
 
 
 def _json_field(name: str, kind: Any) -> tuple[str, str, Any, Any]:
-    """A required value of a dtype or spec, or a scalar with what stands for a missing one."""
+    """A required value of a dtype or spec, or a scalar with a value that replaces a missing one."""
     if isinstance(kind, TensorSpec):
         return name, kind.dtype.name, None, kind.shape.dims
     if isinstance(kind, (DType, type)):
@@ -96,7 +96,7 @@ def _json_field(name: str, kind: Any) -> tuple[str, str, Any, Any]:
 
 
 class JsonLinesDataset(Dataset):
-    """JSON objects, one a line, as dicts of the keys in ``fields``; others are passed over.
+    """JSON objects, one on each line, as dicts of the keys in ``fields``; other keys are ignored.
 
     ``fields`` says what each key holds: a dtype (a scalar), a ``TensorSpec`` (arrays, of any depth), or a value that
     stands where the key is missing. A line that does not fit is an error in its place, naming file and line.

@@ -52,17 +52,17 @@ def _check(dataset: Any, what: str) -> None:
 
 
 class _TableWithBuckets:
-    """A table that gives other keys, by their fingerprint, one of some numbers from its own size on."""
+    """A table that maps other keys, by their fingerprint, to one of some numbers from its own size on."""
 
     def __init__(self, initializer: DatasetInitializer, buckets: int) -> None:
         numbers = np.arange(len(initializer.keys), dtype=np.int64)
         self._place = StaticHashTable(KeyValueTensorInitializer(initializer.keys, numbers), np.int64(-1))
-        # One more, so that there is one to look at where no key is there.
+        # One value is appended, for the lookup if the key is missing.
         self._values = _core.constant(np.append(initializer.values.astype(np.int64), 0))
         self._buckets, self._is_text = buckets, initializer.keys.dtype == np.object_
 
     def lookup(self, keys: Any, name: str | None = None) -> _core.Tensor:
-        """The number of each key, as int64. In the shape of the keys."""
+        """The number of each key, as int64, in the shape of the keys."""
         given = _values.constant(keys)
         place = self._place.lookup(given)
         text = given if self._is_text else _core.as_string(given)
@@ -73,14 +73,14 @@ class _TableWithBuckets:
     __getitem__ = lookup
 
     def size(self, name: str | None = None) -> int:
-        """How many numbers there are, with the buckets."""
+        """The number of numbers, including the buckets."""
         return self._place.size() + self._buckets
 
 
 def table_from_dataset(dataset: Dataset | None = None, num_oov_buckets: Any = 0, vocab_size: Any = None,
                        default_value: Any = None, hasher_spec: Any = None, key_dtype: Any = dtypes.string,
                        name: str | None = None) -> Any:
-    """A table of the elements of a dataset, ``(key, value)``, which is read here and now.
+    """A table of the elements of a dataset, ``(key, value)``, which is read at once.
 
     num_oov_buckets: other keys get, by their fingerprint, one of so many numbers from the table's size on; 0: they get
     ``default_value`` (None: -1). vocab_size: only so many elements are read, and there must be as many. hasher_spec: None

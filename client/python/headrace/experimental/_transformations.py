@@ -1,4 +1,4 @@
-"""Methods of ``Dataset`` under the names that they had before, as transformations for ``Dataset.apply``."""
+"""Methods of ``Dataset`` under their earlier names, as transformations for ``Dataset.apply``."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transfo
 
 
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
-    """``Dataset.prefetch``, as elements are on the CPU. Raises ``UnimplementedError`` for another device.
+    """``Dataset.prefetch``, because elements are on the CPU. Raises ``UnimplementedError`` for another device.
 
     >>> list(Dataset.range(2).apply(prefetch_to_device("/cpu:0")))
     [np.int64(0), np.int64(1)]
@@ -306,7 +306,7 @@ class TFRecordWriter:
         self._compression = io.TFRecordOptions.get_compression_type_string(compression_type)
 
     def write(self, dataset: Dataset) -> None:
-        """Writes all elements; a file that is there is written over once the new one is whole.
+        """Writes all elements; an existing file is replaced when the new one is complete.
 
         In a function, what the function gives comes once the file is written. Raises ``TypeError`` for a dataset of
         something else than string scalars, and ``UnimplementedError`` in a branch or a loop over tensors.

@@ -10,8 +10,8 @@ from .cluster_addresses import is_cluster_address, resolved
 
 
 def without_scheme(address: Any, argument: str) -> str:
-    """``host:port`` of an address with any scheme or none, or of one that says where in a cluster to look (``slurm:``).
-    None: empty, which is HEADRACE_SERVICE to the engine.
+    """The ``host:port`` of an address with any scheme or none, or a cluster address (``slurm:``). None: empty, for
+    which the engine uses HEADRACE_SERVICE.
     """
     if address is None:
         address = os.environ.get("HEADRACE_SERVICE", "")

@@ -1,4 +1,6 @@
-"""Addresses of a dispatcher that say where in a cluster it is to be looked for, as of ``headrace worker --dispatcher``."""
+"""Cluster addresses: the address of a dispatcher that is resolved by a cluster manager, as in ``headrace worker
+--dispatcher``.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ _PORT = "5050"
 
 
 def is_cluster_address(address: str) -> bool:
-    """Does it say where to look?"""
+    """True for a cluster address."""
     return address.startswith(FORMS)
 
 
 def resolved(address: str) -> str:
-    """``host:port`` of the dispatcher that is found now. Raises an ``OpError`` that names what is missing or wrong."""
+    """The present ``host:port`` of the dispatcher. Raises an ``OpError`` with the variable, file or answer that is
+    missing or wrong.
+    """
     form, _, rest = address.partition(":")
     try:
         return {"tf-config": _by_tf_config, "slurm": _by_slurm, "kubernetes": _by_kubernetes}[form](rest)

@@ -1,4 +1,4 @@
-"""How servers run."""
+"""The configurations of servers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class DispatcherConfig(NamedTuple):
     client_timeout_ms: int | None = None
     gc_dynamic_sharding_jobs: bool = False
     deployment_mode: str | None = None
-    # Fields of headrace alone.
+    # Fields that only headrace has.
     heartbeat_interval_ms: int | None = None
     host: str = "127.0.0.1"
     advertise_host: str = ""
@@ -114,7 +114,7 @@ class WorkerConfig(NamedTuple):
     cross_trainer_cache_size_bytes: int | None = None
     snapshot_max_chunk_size_bytes: int | None = None
     shutdown_quiet_period_ms: int = 0
-    # Fields of headrace alone.
+    # Fields that only headrace has.
     host: str = "127.0.0.1"
     tls_cert: str = ""
     tls_key: str = ""

@@ -1,4 +1,4 @@
-"""Datasets whose elements a service computes."""
+"""Datasets whose elements are made by a service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
                      cross_trainer_cache: Any, target_workers: Any, task_refresh_interval_hint_ms: Any,
                      worker_timeout: Any, stall_timeout: Any, guarantee: Any, rejoin: Any,
                      consumer_timeout: Any, session: Any) -> tuple[Any, ...]:
-    """The checked arguments, as the engine takes them."""
+    """The checked arguments, in the form for the engine."""
     mode, where = mode_name(processing_mode), address_of(service)
     if job_name is not None:
         if not isinstance(job_name, str):
@@ -160,7 +160,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
 
 
 def _fits(given: Any, real: Any) -> bool:
-    """True if elements announced as ``given`` may be those of ``real``, including names and nesting."""
+    """True if elements that were declared as ``given`` may have the spec ``real``, including names and nesting."""
     if isinstance(given, (tuple, dict)) or isinstance(real, (tuple, dict)):
         if isinstance(given, dict) and isinstance(real, dict):
             return given.keys() == real.keys() and all(_fits(given[key], real[key]) for key in given)
@@ -182,8 +182,8 @@ def _options_of(input: Options, job_name: str | None) -> Options:
 def register_dataset(service: Any, dataset: Dataset, compression: str | None = "AUTO",
                      dataset_id: str | None = None, *, timeout: float | None = None,
                      session: Session | None = None) -> str:
-    """Hands a dataset to a service and returns its id, for ``from_dataset_id``: by default a new one, also for a dataset
-    that was registered before. Trainers that share a job by its name share the id, too.
+    """Registers a dataset with a service and returns its id, for ``from_dataset_id``: by default a new one, even for a
+    dataset that was registered before. Trainers that share a job by its name must share the id, too.
 
     compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get.
     timeout: seconds to wait for a dispatcher that is not there yet, and for its answer (60).
@@ -209,8 +209,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
             raise ValueError("dataset_id must not be empty")
     _vouching.vouch(graph.python_programs())
     _drawing.warn_of_what_is_not_decided(dataset, "register_dataset")
-    # Random, not counted by the dispatcher, so that a restarted dispatcher gives no other dataset
-    # this id.
+    # The id is random, not counted by the dispatcher, so that a restarted dispatcher gives this id to no other dataset.
     known: str
     known, warning = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex, packed,
                                             seconds(timeout, "timeout", 60.0), inner(session))

@@ -20,15 +20,15 @@ class ShardingPolicy(enum.IntEnum):
 
     #: Every worker gives the whole dataset.
     OFF = 0
-    #: Each element is given once: workers take splits of the sources as they go.
+    #: Each element is given once: the sources' splits are leased to workers as these read.
     DYNAMIC = 1
     #: Each worker gives the elements of its own files: worker i modulo their number reads file i.
     FILE = 2
-    #: Each worker makes all elements, and gives each n-th one, so all must make them in one order.
+    #: Each worker makes all elements, and gives each n-th one, so all workers must make them in one order.
     DATA = 3
     #: As FILE if there are at least as many files as workers, else as DATA.
     FILE_OR_DATA = 4
-    #: Each worker gives its part where the pipeline has ``shard(SHARD_HINT, ...)``.
+    #: Each worker gives its part, by ``shard(SHARD_HINT, ...)`` in the pipeline.
     HINT = 5
 
 
@@ -40,7 +40,8 @@ _MOST_TRAINERS = 65_536
 
 
 class CrossTrainerCache:
-    """Lets trainers with different ids share what was computed once: each is given all elements of each worker.
+    """Lets trainers with different ids share elements that are made once: each trainer is given all elements of each
+    worker.
 
     Workers keep a window of the newest elements, of at most ``WorkerConfig.cross_trainer_cache_size_bytes``. The trainer that
     is furthest makes it advance; the others read the same elements. A trainer that is too slow skips what was dropped, and
@@ -96,7 +97,7 @@ class CrossTrainerCache:
 
 
 def mode_name(processing_mode: Any) -> str:
-    """The engine's name of a member, or of a member's name."""
+    """The engine's name of a policy, or of the name of one."""
     if isinstance(processing_mode, str) and not isinstance(processing_mode, ShardingPolicy):
         named = {"parallel_epochs": ShardingPolicy.OFF, "distributed_epoch": ShardingPolicy.DYNAMIC}
         if processing_mode not in named and processing_mode.upper() in ShardingPolicy.__members__:

@@ -51,7 +51,7 @@ class Session:
 
 
 def inner(session: Any) -> _core.Session | None:
-    """The engine's session of the argument ``session``."""
+    """The session of the engine for the argument ``session``."""
     if session is None:
         return None
     if not isinstance(session, Session):
@@ -59,7 +59,7 @@ def inner(session: Any) -> _core.Session | None:
     return session._session
 
 
-#: Sessions that were not closed: they last even if nobody keeps the object.
+#: Sessions that were not closed: they exist even if the program keeps no reference to them.
 _open: set[secure] = set()
 
 
@@ -89,7 +89,7 @@ class secure:
         _open.add(self)
 
     def close(self) -> None:
-        """Later connections are plain again, once nothing uses those that are open."""
+        """Later connections are plain again, when no object uses the open ones."""
         self._end()
 
     def _end(self) -> None:

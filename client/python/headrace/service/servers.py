@@ -15,19 +15,18 @@ from .configs import DispatcherConfig, WorkerConfig, check
 from .securing import Session, inner
 
 
-#: How long a silent worker counts as alive by default, and how long a silent trainer keeps its
-#: place.
+#: For how long a worker counts as alive after its last heartbeat by default, and for how long a trainer stays a reader.
 _LEASE_MS = 5000
 _CLIENT_MS = 120_000
-#: Seconds that a worker's tasks may take to end by themselves.
+#: The seconds that a worker's tasks may take to end before their processes are killed.
 _MOMENT = 0.3
-#: Seconds in which a worker should have registered; after that the list of workers is read again.
+#: The seconds in which a worker should have registered; after that the list of workers is read again.
 _REGISTERED = 5.0
 _LOOK = 0.5
 
 
 def _ms(value: int | None) -> int:
-    """Milliseconds for the engine. It takes 0 for its default, so the user's 0 becomes 1."""
+    """Milliseconds for the engine. There, 0 means the default, so the user's 0 becomes 1."""
     return 0 if value is None else max(value, 1)
 
 
@@ -50,7 +49,7 @@ class _Ending:
         self.over.set()
 
     def check(self) -> None:
-        """Raises the reason if the server failed."""
+        """Raises the error with which the server failed, if it did."""
         if self._why is not None:
             raise _make(*self._why)
 
@@ -96,7 +95,7 @@ class _Server:
             self._ending.check()
 
     def stop(self) -> None:
-        """Stops the server. One that does not run is left alone.
+        """Stops the server. Does nothing if the server does not run.
 
         >>> dispatcher = DispatchServer()
         >>> dispatcher.stop()
@@ -119,7 +118,7 @@ class _Server:
         raise NotImplementedError
 
     def _session(self) -> Session | None:
-        """In which the server is asked about itself: with its own certificate, if it has one."""
+        """The session in which the server's status is requested: with its own certificate, if it has one."""
         c = self._config
         if self._own is None and c.tls_cert:
             self._own = Session(c.tls_cert, c.tls_key, c.tls_ca)
@@ -209,7 +208,7 @@ class DispatchServer(_Server):
         return target
 
     def status(self) -> dict[str, Any]:
-        """Workers, jobs and tasks, as ``headrace status`` tells them.
+        """Workers, jobs and tasks, as in the output of ``headrace status``.
 
         >>> with DispatchServer() as dispatcher:
         ...     dispatcher.status()["workers"]
@@ -218,7 +217,7 @@ class DispatchServer(_Server):
         return status(self._address, session=self._session())
 
     def num_workers(self) -> int:
-        """How many workers are registered and alive.
+        """The number of workers that are registered and alive.
 
         >>> with DispatchServer() as dispatcher:
         ...     dispatcher.num_workers()
@@ -288,19 +287,19 @@ class WorkerServer(_Server):
                 workers = status(dispatcher or None, timeout=1, session=self._session())["workers"]
                 if any(w["alive"] and w["address"] == self.address for w in workers):
                     return
-                ready = sum(1 for w in workers if w["state"] == "alive")  # and not about to leave
+                ready = sum(1 for w in workers if w["state"] == "alive")  # the worker is not about to leave
                 try:
                     _core.await_workers(dispatcher, ready + 1, min(left, _LOOK), inner(self._session()))
                 except DeadlineExceededError:
-                    pass  # others may have left
+                    pass  # other workers may have left
         except OpError:
-            pass  # nobody there yet
+            pass  # there is no worker yet
 
     def _is_over(self) -> bool:
         return self._ending is not None and self._ending.over.is_set()
 
     def _end(self, running: Any) -> None:
-        # Tasks have a moment to end; then the processes in which they may hang are killed.
+        # Tasks have a short time to end; then the processes in which they may block are killed.
         moment = max(_MOMENT, self._config.shutdown_quiet_period_ms / 1000)
         if not running.stop(moment) and self._pool is not None:
             self._pool.stop()
@@ -321,7 +320,7 @@ class WorkerServer(_Server):
         return out
 
     def num_tasks(self) -> int:
-        """How many tasks run here. Raises as ``join``.
+        """The number of tasks that run in this worker. Raises errors as ``join`` does.
 
         >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
         ...     worker.num_tasks()
@@ -358,7 +357,7 @@ def status(service: str | None = None, timeout: float = 5.0, *, session: Session
 
 
 def drain_worker(service: str, worker: str, timeout: float = 60.0, *, session: Session | None = None) -> None:
-    """Has a worker leave its service in order and waits until it has: what ``headrace drain`` does.
+    """Lets a worker leave its service in order and waits until it has left, as ``headrace drain`` does.
 
     It gets no new tasks, gives trainers what it has begun (for as long as its ``headrace worker --drain`` says) and
     gives others the rest; the process of a ``headrace worker`` ends. ``worker`` is its address or its number, as

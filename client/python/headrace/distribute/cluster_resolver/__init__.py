@@ -1,4 +1,4 @@
-"""Finds the tasks of a cluster: given, of TF_CONFIG, of Slurm, of Kubernetes.
+"""Finds the tasks of a cluster: from arguments, TF_CONFIG, Slurm, or Kubernetes.
 
 >>> hr.distribute.cluster_resolver.SimpleClusterResolver({"worker": ["a:1"]}).cluster_spec().num_tasks("worker")
 1

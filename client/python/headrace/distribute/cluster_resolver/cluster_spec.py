@@ -1,4 +1,4 @@
-"""Which tasks a cluster has, and where."""
+"""The tasks of a cluster, with their addresses."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ClusterSpec:
         return self._jobs[job_name]
 
     def num_tasks(self, job_name: str) -> int:
-        """How many tasks a job has. Raises ``ValueError`` for an unknown job, as the following do.
+        """The number of tasks of a job. Raises ``ValueError`` for an unknown job; so do the following methods.
 
         >>> ClusterSpec({"worker": ["a:1"]}).num_tasks("worker")
         1
@@ -88,7 +88,7 @@ class ClusterSpec:
         return tasks[task_index]
 
     def job_tasks(self, job_name: str) -> list[str | None]:
-        """Addresses by the number of the task; None where there is none.
+        """The addresses by the number of the task; None for numbers without a task.
 
         >>> ClusterSpec({"ps": {1: "c:1"}}).job_tasks("ps")
         [None, 'c:1']

@@ -1,4 +1,4 @@
-"""The pods of a Kubernetes cluster, asked for as pods do."""
+"""The pods of a Kubernetes cluster, which are requested from its API server as pods do it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class KubernetesClusterResolver(ClusterResolver):
         return super().master(task_type, task_id, rpc_layer)
 
     def _pods(self, selector: str) -> list[tuple[str, str, str]]:
-        """Names, phases and addresses."""
+        """The names, phases and addresses of the pods."""
         if self._client is not None:
             listed = self._client.list_pod_for_all_namespaces(label_selector=selector)
             return [(x.metadata.name, x.status.phase, x.status.pod_ip)
@@ -102,7 +102,7 @@ def _list_pods(selector: str) -> Any:
     if url.startswith("https:"):
         asked.add_header("Authorization", "Bearer " + _text(account + "/token"))
         context = ssl.create_default_context(cadata=_text(account + "/ca.crt"))
-    # Not through a proxy of the environment: the token is for the API server alone.
+    # The proxies of the environment are not used, because the token is for the API server alone.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
     try:
         with opener.open(asked, timeout=10) as answer:

@@ -1,4 +1,4 @@
-"""What all resolvers have, and the simple ones."""
+"""The common part of all resolvers, and the simple ones."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ class ClusterResolver(abc.ABC):
 
     @abc.abstractmethod
     def cluster_spec(self) -> ClusterSpec:
-        """The cluster as it is now.
+        """The cluster in its present state.
 
         >>> SimpleClusterResolver({"worker": ["a:1"]}).cluster_spec()
         ClusterSpec({'worker': ['a:1']})
         """
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of a task, by default this one, with the scheme ``rpc_layer``; empty where no task is given.
+        """The address of a task, by default that of this process, with the scheme ``rpc_layer``; empty if no task is
+        set.
 
         >>> SimpleClusterResolver({"worker": ["a:1"]}, rpc_layer="grpc").master("worker", 0)
         'grpc://a:1'
@@ -49,7 +50,7 @@ class ClusterResolver(abc.ABC):
 
     def num_accelerators(self, task_type: str | None = None, task_id: int | None = None,
                          config_proto: Any = None) -> dict[str, int]:
-        """How many accelerators a task has, by their kind; empty where nobody has said so. No device is searched for.
+        """The number of accelerators of a task, by their kind; empty if it was not set. Devices are not searched for.
 
         >>> SimpleClusterResolver({}, num_accelerators={"GPU": 2}).num_accelerators()
         {'GPU': 2}
@@ -58,7 +59,7 @@ class ClusterResolver(abc.ABC):
 
     @property
     def environment(self) -> str:
-        """The kind of surroundings; empty unless it was given.
+        """The kind of environment; empty unless it was set.
 
         >>> SimpleClusterResolver({}).environment
         ''
@@ -67,12 +68,12 @@ class ClusterResolver(abc.ABC):
 
 
 def with_scheme(address: str, rpc_layer: str | None) -> str:
-    """`address`, behind a scheme if there is one."""
+    """`address` with the scheme, if there is one."""
     return f"{rpc_layer}://{address}" if rpc_layer and address else address
 
 
 class SimpleClusterResolver(ClusterResolver):
-    """What it is given.
+    """A cluster that is given as an argument.
 
     >>> SimpleClusterResolver(ClusterSpec({"worker": ["a:1", "b:1"]}), task_type="worker", task_id=1).master("worker", 1)
     'b:1'
@@ -85,7 +86,7 @@ class SimpleClusterResolver(ClusterResolver):
         self._spec, self._master = ClusterSpec(cluster_spec), master
 
     def cluster_spec(self) -> ClusterSpec:
-        """As it was given.
+        """The cluster of the argument.
 
         >>> SimpleClusterResolver({"ps": ["a:1"]}).cluster_spec().jobs
         ['ps']
@@ -93,7 +94,7 @@ class SimpleClusterResolver(ClusterResolver):
         return self._spec
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task; without one the ``master`` that was given.
+        """The address of the given task; without one, the ``master`` of the argument.
 
         >>> SimpleClusterResolver({"ps": ["a:1"]}, master="m:1").master()
         'm:1'
@@ -105,7 +106,7 @@ class SimpleClusterResolver(ClusterResolver):
 
 
 class UnionResolver(ClusterResolver):
-    """The jobs of several resolvers; what is not of jobs is the first one's.
+    """The jobs of several resolvers; other properties are those of the first resolver.
 
     Lists of a job follow one another. If one resolver numbers a job's tasks, all tasks of that job are numbered, and
     ``cluster_spec`` raises ``KeyError`` where two have one number.

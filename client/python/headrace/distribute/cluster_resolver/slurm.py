@@ -38,7 +38,7 @@ def _numbers(ranges: str, text: str) -> list[str]:
 
 
 def expand_counts(text: str) -> list[int]:
-    """Tasks of each node, in Slurm's form. Raises ``ValueError``.
+    """The number of tasks of each node, from a text in Slurm's form. Raises ``ValueError``.
 
     >>> expand_counts("2(x3),1")
     [2, 2, 2, 1]

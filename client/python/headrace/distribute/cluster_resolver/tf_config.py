@@ -11,7 +11,7 @@ from .resolver import ClusterResolver
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """The cluster, task and ``rpc_layer`` of the environment variable TF_CONFIG; arguments go before it.
+    """The cluster, task and ``rpc_layer`` of the environment variable TF_CONFIG; arguments override them.
 
     Raises ``ValueError`` where TF_CONFIG is no JSON object.
 
@@ -33,7 +33,7 @@ class TFConfigClusterResolver(ClusterResolver):
                          config.get("environment", "") if environment is None else environment)
 
     def cluster_spec(self) -> ClusterSpec:
-        """What TF_CONFIG says now; no jobs if it says nothing.
+        """The cluster in the present value of TF_CONFIG; without jobs if TF_CONFIG has none.
 
         >>> TFConfigClusterResolver().cluster_spec()
         ClusterSpec({})
@@ -41,7 +41,7 @@ class TFConfigClusterResolver(ClusterResolver):
         return ClusterSpec(_config().get("cluster", {}))
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of a task, by default this one; of a cluster of one task at most it is empty.
+        """The address of a task, by default that of this process; empty for a cluster of at most one task.
 
         >>> TFConfigClusterResolver().master()
         ''
