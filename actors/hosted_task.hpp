@@ -34,7 +34,8 @@ public:
   virtual bool torn() const = 0;
   /// The progress of the task.
   virtual task_numbers made() const = 0;
-  /// The worker leaves: the next actor finishes what was begun, and gives back the rest.
+  /// The worker leaves: the next actor finishes the splits that were begun, and gives back the
+  /// others.
   virtual void leave() = 0;
   /// The next actor serves these readers.
   virtual void name_readers(const task_readers& who) = 0;

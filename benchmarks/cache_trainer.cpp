@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   const bool cheap = std::string_view{argv[5]} == "cheap";
   const int64_t elements = cheap ? 40'000 : 1'000;
   try {
-    // A finite dataset begins when all trainers have come.
+    // A finite dataset begins when all trainers have joined.
     const hr::trainer_cache cache{
       .trainer_id = argv[3],
       .terms = {.wait = std::chrono::minutes{1},

@@ -7,22 +7,22 @@
 
 namespace headrace::bench {
 
-/// Elements through the service, small and large.
+/// Elements read through the service, small and large.
 void add_stream_cases(std::vector<bench_case>& to, services& with);
-/// What a pipeline computes, locally and through the service.
+/// Pipelines that compute, locally and through the service.
 void add_compute_cases(std::vector<bench_case>& to, services& with);
 /// Parsing, images and random orders, locally.
 void add_data_cases(std::vector<bench_case>& to);
-/// How long things take, what is shared how, and how much an idle server holds.
+/// Latencies, the division of elements among consumers, and the memory of an idle server.
 void add_service_cases(std::vector<bench_case>& to, services& with);
 /// A dispatcher that keeps its state on the disk, with four workers, while it stores leases.
 void add_durable_cases(std::vector<bench_case>& to, services& with);
 /// Several trainers that share one pipeline's output, and replicas that step together.
 void add_sharing_cases(std::vector<bench_case>& to, services& with);
-/// What consumers that stall, many of them, many files and very large elements cost others, and
-/// hold in memory.
+/// The costs for others, in time and memory, of consumers that stall, of many consumers, of many
+/// files and of very large elements.
 void add_overload_cases(std::vector<bench_case>& to, services& with);
-/// What it costs to count what each operator does, as a service does it.
+/// The cost of counting the activity of each operator, as a service does it.
 void add_counting_cases(std::vector<bench_case>& to);
 /// Kernel calls per 1,000 rows of every operator, at full blocks and at blocks of one.
 void add_kernel_calls(std::vector<bench_case>& to);

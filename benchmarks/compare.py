@@ -25,7 +25,7 @@ LIBRARIES = ("headrace", "tensorflow", "torch")
 
 
 class Side:
-    """A library in a process of its own, which measures one case at a time when asked to."""
+    """A library in a process of its own, which measures one case at a time on request."""
 
     def __init__(self, library: str, data: str) -> None:
         command = [sys.executable, str(HERE / f"compare_{library}.py"), data]

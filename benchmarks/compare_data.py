@@ -1,4 +1,4 @@
-"""What the sides of the comparison share: cases, sizes, files, and how a loop is timed."""
+"""The common part of all sides of the comparison: cases, sizes, files, and how a loop is timed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-#: Name and unit of each case, in the order of the table.
+#: The name and the unit of each case, in the order of the table.
 CASES = {
     "scalars": "elements/s",
     "next_p50": "s",
@@ -57,17 +57,17 @@ SHUFFLE_BUFFER = 1_000_000
 
 
 def text_file(data: str) -> str:
-    """Lines of 36 bytes and their ends."""
+    """A text file with lines of 36 bytes and their line ends."""
     return os.path.join(data, "lines.txt")
 
 
 def example_file(data: str) -> str:
-    """tf.Examples with 64 floats, a label and a name."""
+    """A file of tf.Examples with 64 floats, a label and a name."""
     return os.path.join(data, "examples.tfrecord")
 
 
 def jpeg_file(data: str) -> str:
-    """512 by 512, quality 90."""
+    """A JPEG of 512 by 512 pixels, quality 90."""
     return os.path.join(data, "image.jpeg")
 
 
@@ -118,12 +118,12 @@ def _record(data: bytes) -> bytes:
 
 
 def write(data: str) -> None:
-    """Makes the files."""
+    """Writes the files that all sides of the comparison read."""
     import headrace as hr
 
     with open(text_file(data), "w", encoding="ascii") as out:
         out.writelines(f"line {i} of a text that is read".ljust(36, ".") + "\n" for i in range(LINES))
-    # Two thousand different ones: summing up in Python takes its time.
+    # Two thousand different records are enough: a sum in Python takes long.
     some = b"".join(_record(_example(i)) for i in range(DIFFERENT))
     with open(example_file(data), "wb") as records:
         for _ in range(EXAMPLES // DIFFERENT):
@@ -141,7 +141,7 @@ def _image(hr: object) -> object:
 
 
 def rate(elements: Iterable[object], count: int, each: int = 1) -> float:
-    """Elements a second of a loop over them, from its second element on: start-up does not count."""
+    """Elements per second of a loop over them, from its second element on, so that the start-up is not counted."""
     it = iter(elements)
     next(it)
     begin = time.perf_counter()
@@ -152,7 +152,9 @@ def rate(elements: Iterable[object], count: int, each: int = 1) -> float:
 
 
 def whole_rate(elements: Iterable[object], count: int, each: int = 1) -> float:
-    """As `rate` with the time to the first element, which is most of it where all is read before that."""
+    """As `rate`, but including the time to the first element, which is most of the time if everything is read before
+    it.
+    """
     begin = time.perf_counter()
     n = sum(1 for _ in elements)
     took = time.perf_counter() - begin
@@ -161,7 +163,7 @@ def whole_rate(elements: Iterable[object], count: int, each: int = 1) -> float:
 
 
 def median_next(elements: Iterable[object]) -> float:
-    """Seconds of one next(), the median."""
+    """The median of the seconds of one next()."""
     it = iter(elements)
     clock = time.perf_counter
     times = []
@@ -173,7 +175,7 @@ def median_next(elements: Iterable[object]) -> float:
 
 
 def serve(cases: dict[str, Callable[[], float]]) -> None:
-    """Measures the cases that are asked for, a line each, until there are no more."""
+    """Measures the requested cases, one on each line, until there are no more."""
     print("answer", *cases, flush=True)
     for line in sys.stdin:
         print("answer", cases[line.strip()](), flush=True)

@@ -72,7 +72,7 @@ def main(data: str) -> None:
         # The peer decodes whole images, or by a ratio that the program chooses for all.
         "jpeg_at_least": lambda: whole_rate(batches_of_images.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
         "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
-        # A random order of all: a buffer for all, which it fills before the first element.
+        # A random order of all elements needs a buffer for all, which is filled before the first element.
         "global_shuffle_10m": lambda: whole_rate(
             tf.data.Dataset.range(SHUFFLED).shuffle(SHUFFLED, seed=7).batch(10_000).as_numpy_iterator(),
             SHUFFLED // 10_000, 10_000),

@@ -45,7 +45,7 @@ def main(data: str) -> None:
         "next_p50": lambda: median_next(load(Numbers(SCALARS))),
         "batches_1000": lambda: rate(load(Numbers(BATCHES * 1000), 1000), BATCHES),
         "arrays_1m": lambda: rate(load(Arrays()), ARRAYS),
-        # What a graph does here is Python's there.
+        # The function is Python code here, and a graph in the other libraries.
         "map_traced": lambda: rate(load(Mapped(MAPPED)), MAPPED),
         "map_python": lambda: rate(load(Mapped(MAPPED)), MAPPED),
         "text": lambda: rate(load(Lines(text_file(data)), 256), -(-LINES // 256), 256),

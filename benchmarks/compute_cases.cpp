@@ -63,7 +63,7 @@ void add_compute_cases(std::vector<bench_case>& to, services& with) {
                   return rate(vectors, [&] { drain_any(ds); });
                 },
                 limit});
-  // Made for the first case that reads it, gone with the last.
+  // The file is made by the first case that reads it, and removed with the last.
   auto file = std::make_shared<std::unique_ptr<temporary_file>>();
   const auto path = [file] {
     if (!*file)

@@ -53,7 +53,7 @@ std::string example_of(int64_t number) {
   return out;
 }
 
-/// A file of examples that goes away with it.
+/// A file of examples that is removed with the object.
 class example_file {
 public:
   example_file()
@@ -78,14 +78,15 @@ private:
   std::filesystem::path path_;
 };
 
-/// Reads the file, walks through the fields of each record and copies the values out, with nothing
-/// checked and nothing missing.
+/// Reads the file, visits the fields of each record and copies the values out, without checks and
+/// without missing fields.
 double plain_parse(const std::string& path) {
   return rate(examples, [&] {
     std::string bytes(std::filesystem::file_size(path), '\0');
     std::ifstream{path, std::ios::binary}.read(bytes.data(),
                                                static_cast<std::streamsize>(bytes.size()));
-    // As in the pipeline, the values of some thousand examples lie together, and go.
+    // As in the pipeline, the values of some thousand examples are in one buffer, which is then
+    // freed.
     constexpr size_t most = 4096;
     std::vector<float> floats;
     std::vector<int64_t> labels;
@@ -137,7 +138,7 @@ dataset parsed(const std::string& path) {
 
 // -- images -------------------------------------------------------------------
 
-/// A photograph's share of detail: waves, and noise.
+/// A JPEG with as much detail as a photograph: waves, and noise.
 std::string some_jpeg() {
   std::vector<uint8_t> image(image_side * image_side * channels);
   uint32_t noise = 1;
@@ -153,7 +154,7 @@ std::string some_jpeg() {
   return std::string{encoded[0].string()};
 }
 
-/// One image after the other: decoded, and two neighbours weighed along each axis.
+/// One image after the other: decoded, with two neighbours weighted along each axis.
 double plain_jpeg(const std::string& jpeg) {
   return rate(images, [&] {
     auto* decoder = tjInitDecompress();
@@ -198,7 +199,7 @@ dataset small_images(const std::string& jpeg) {
 
 // -- order --------------------------------------------------------------------
 
-/// A number from a state that is as cheap as they come.
+/// A number from a state that costs very little to compute.
 uint64_t draw(uint64_t& state) {
   state ^= state << 13;
   state ^= state >> 7;
@@ -238,7 +239,7 @@ double plain_global_shuffle() {
 } // namespace
 
 void add_data_cases(std::vector<bench_case>& to) {
-  // Made for the first case that reads it, gone with the last.
+  // The file is made by the first case that reads it, and removed with the last.
   const auto file = std::make_shared<std::unique_ptr<example_file>>();
   const auto path = [file] {
     if (!*file)

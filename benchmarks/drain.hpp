@@ -15,14 +15,14 @@ double seconds_of(F&& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Elements a second.
+/// Elements per second.
 template <class F>
 double rate(int64_t elements, F&& work) {
   return static_cast<double>(elements) / seconds_of(work);
 }
 
-/// Reads all by block and touches every value of the first component; returns rows. Throws `error`
-/// for a failed element.
+/// Reads all elements in blocks and reads every value of the first component; returns the number of
+/// rows. Throws `error` for a failed element.
 inline size_t drain_blocks(const dataset& from) {
   auto it = from.iterate();
   size_t rows = 0;
@@ -38,7 +38,7 @@ inline size_t drain_blocks(const dataset& from) {
   return rows;
 }
 
-/// Reads all by block and looks at none.
+/// Reads all elements in blocks, without reading their values.
 inline size_t drain_any(const dataset& from) {
   auto it = from.iterate();
   size_t rows = 0;

@@ -10,19 +10,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Two seconds of them, so that the first leases, which grow from one split on, are a small part.
+/// Enough elements for two seconds, so that the first leases, which grow from one split on, are a
+/// small part.
 constexpr int64_t scalars = 400'000'000;
 constexpr auto off = sharding_policy::off;
 constexpr auto dynamic = sharding_policy::dynamic;
 
-/// A job of which each element costs a lease: its passes have few splits, which are leased one by
-/// one.
+/// A job with a lease for each element: its passes have few splits, which are leased one by one.
 dataset leased_singly(int64_t elements) {
   constexpr int64_t splits = 8;
   return dataset::range(splits).repeat(elements / splits);
 }
 
-/// Leases 1,000 splits a second while it lives.
+/// Leases 1,000 splits per second while the object exists.
 class leasing {
 public:
   explicit leasing(const service& from)
@@ -61,7 +61,7 @@ double leases(const service& from) {
 } // namespace
 
 void add_durable_cases(std::vector<bench_case>& to, services& with) {
-  // OFF on four workers gives four copies: as many elements are delivered.
+  // OFF on four workers gives four copies: the same number of elements is delivered.
   to.push_back({"durable_dynamic", "int64/s", "OFF, both beside 1,000 leases/s",
                 [&with] { return scalars_beside_leases(with.durable(), dynamic, scalars); },
                 [&with] { return scalars_beside_leases(with.durable(), off, scalars / 4); }});

@@ -4,10 +4,10 @@
 
 namespace headrace::bench {
 
-/// Vectors of 256 floats a second, to each of which twenty multiplications and additions are
-/// applied by loops over a tile that stays in the cache, one pass a function: what one core does
-/// when nobody interprets anything. Compiled for the instruction sets that the kernels are compiled
-/// for, and run with the best that this CPU has; of several sizes of tiles the best counts.
+/// Vectors of 256 floats per second, to each of which twenty multiplications and additions are
+/// applied by loops over a tile that stays in the cache, one pass for each function: the limit of
+/// one core without an interpreter. Compiled for the targets of the kernels, and run with the best
+/// one for this CPU; the result is the best of several tile sizes.
 double plain_float_chain(size_t vectors);
 
 } // namespace headrace::bench

@@ -37,15 +37,15 @@ std::vector<bench_case> all_cases(services& with) {
   return out;
 }
 
-/// `x`, or one of a group that is named by its first words.
+/// True if `x` is the case, or a group that is named by the first words of its name.
 bool is_called(const std::string& name, const std::string& x) {
   return name == x || name.starts_with(x + "_");
 }
 
-/// Cases of benchmarks/python_rows.py, which goes on with the table of this program.
+/// True for a case of benchmarks/python_rows.py, which continues the table of this program.
 bool is_of_python(const std::string& x) { return is_called(x, "python"); }
 
-/// Keeps the cases that are wanted. A name that fits none is an error.
+/// Keeps the requested cases. A name that matches no case is an error.
 void select(std::vector<bench_case>& from, const std::vector<std::string>& only) {
   for (const auto& x : only)
     if (!is_of_python(x) && std::none_of(from.begin(), from.end(), [&](const bench_case& c) {

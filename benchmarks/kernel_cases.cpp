@@ -9,7 +9,7 @@ namespace headrace::bench {
 
 namespace {
 
-constexpr uint64_t most_rows = 20'000; // of what has no end
+constexpr uint64_t most_rows = 20'000; // the number of rows that are read of a dataset without end
 
 /// Finds the operators of the datasets that functions make.
 void find_inner(const dataset_node& node, bool inside,

@@ -4,8 +4,8 @@ namespace headrace::bench {
 
 namespace {
 
-/// `f` of the elements of `in`, made of so many functions, each of which may take one call a block:
-/// more than one of single values go over the block together all the same.
+/// `f` for the elements of `in`. `f` is made of several functions, each of which may take one call
+/// for each block; functions of single values are combined into one pass over the block.
 template <class F>
 kernel_case of(std::string name, const dataset& in, F f, uint64_t functions = 1) {
   return {"expression_" + std::move(name), [in, f] { return in.map(f); }, functions};

@@ -68,7 +68,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     {"parallel_map", [in] { return in.map([](expr x) { return x * x; }, {.calls = 2}); }, 1},
     // The predicate and the choice.
     {"filter", [in] { return in.filter([](expr x) { return x < 5000; }); }, 2},
-    // Where each of the datasets ends.
+    // The calls that find the end of each dataset.
     {"flat_map", [thousand] { return thousand.flat_map(ten_of); }, 1, 0, 1},
     {"interleave", [thousand] { return thousand.interleave(ten_of, {.cycle_length = 4}); }, 1, 0,
      1},
@@ -113,7 +113,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
        return dataset::choose_from_datasets({in, in}, thousand.map([](expr x) { return x % 2; }));
      },
      1},
-    // Small blocks are made larger ones.
+    // Small blocks are joined to larger ones.
     {"cache", [in] { return in.cache(); }, 1},
     {"load", [saved] { return dataset::load(saved->path()); }, 1},
     {"saved_shards", [saved] { return dataset{make_saved_shards(saved->path()).value()}; }, 1},
@@ -132,8 +132,8 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     {"window",
      [in] { return in.window(10).flat_map([](const dataset& x) { return x.batch(10); }); }, 1, 0, 0,
      dataset_op::window},
-    // The rows of each group that a block has, for each block that it reads or gives, and all of a
-    // group when it is given.
+    // The rows of each group in a block, for each block that it reads or returns, and all rows of a
+    // group when the group is returned.
     {"group_by_window",
      [in] {
        return in.group_by_window([](expr x) { return x % 3; },
@@ -146,7 +146,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
          [](expr x) { return size(x); }, {.boundaries = {20, 30}, .batch_sizes = {10, 10, 10}});
      },
      4, 1002, 3, dataset_op::group_by_window},
-    // One after the other: each element needs the state that the one before left.
+    // The elements are computed one after the other: each needs the state of the previous one.
     {"scan",
      [thousand] {
        return thousand.scan(constant(int64_t{0}), [](expr sum, expr x) {
@@ -159,13 +159,13 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
      0},
     {"last_element",
      [in] { return dataset{make_last_element(in.node(), {expr{int64_t{0}}.node()}).value()}; }, 0},
-    // Opaque: what it does inside is not counted.
+    // The calls inside the function are not counted.
     {"named_function",
      [in] {
        return in.map(named_call{"same", in.spec()});
      },
      0},
-    // The row numbers that it is called with.
+    // The row numbers that are the argument of the function.
     {"generator", [in] { return dataset::from_generator("same", in.spec(), 1000); }, 1},
   };
 }

@@ -20,7 +20,7 @@ namespace headrace::bench {
 
 namespace {
 
-// Bytes that may be under way, as a stream's credit would have it.
+// The bytes that may be in transit, like the credit of a stream.
 constexpr size_t window_bytes = size_t{4} << 20;
 
 size_t window_of(size_t size) { return std::max<size_t>(4, window_bytes / size); }
@@ -69,7 +69,7 @@ buffer small_header() {
 }
 
 double link_rate(size_t size, size_t count) {
-  // The child is made before this process has threads; it learns the port through the pipe.
+  // The child is started before this process has threads; it gets the port through the pipe.
   int pipe_fd[2];
   if (::pipe(pipe_fd) != 0)
     throw std::runtime_error{"no pipe"};

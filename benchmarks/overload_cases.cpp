@@ -24,12 +24,12 @@ std::string job_of_its_own() {
   return "overload " + std::to_string(++runs);
 }
 
-/// A reader of numbers, of a job of its own.
+/// Reads numbers in a job that only this consumer reads.
 double read_own_job(const service& from) {
   return rate(scalars, [&] { drain_blocks(dataset::range(scalars).apply(from.reads(off))); });
 }
 
-/// The same beside a consumer of another job, without end, that took one element and no more.
+/// The same, while a consumer of another job without end has taken one element and takes no more.
 double beside_stalled(const service& from) {
   auto stalled = dataset::range(int64_t{1} << 50).batch(1000).apply(from.reads(off)).iterate();
   stalled.next().value();
@@ -42,7 +42,7 @@ double read_shared_job(const service& from) {
   });
 }
 
-/// Beside a consumer of the same job that took one element and no more.
+/// The same, while a consumer of the same job has taken one element and takes no more.
 double beside_stalled_shared(const service& from) {
   const auto reads = from.reads(dynamic, job_of_its_own());
   auto stalled = dataset::range(scalars).apply(reads).iterate();
@@ -50,7 +50,7 @@ double beside_stalled_shared(const service& from) {
   return rate(scalars, [&] { drain_blocks(dataset::range(scalars).apply(reads)); });
 }
 
-/// Beside a consumer of the same job that takes one element a second.
+/// The same, while a consumer of the same job takes one element per second.
 double beside_slow_shared(const service& from) {
   const auto reads = from.reads(dynamic, job_of_its_own());
   std::jthread slow{[&](std::stop_token stop) {
@@ -63,7 +63,7 @@ double beside_slow_shared(const service& from) {
   return rate(scalars, [&] { drain_blocks(dataset::range(scalars).apply(reads)); });
 }
 
-/// So many consumers of one job, read in turn by one thread.
+/// This number of consumers of one job, which one thread reads in turn.
 double read_in_turn(const service& from, int64_t consumers) {
   const auto reads = from.reads(dynamic, job_of_its_own());
   return rate(scalars, [&] {
@@ -77,7 +77,7 @@ double read_in_turn(const service& from, int64_t consumers) {
   });
 }
 
-/// Lines of small files.
+/// Small files of lines.
 class small_files : sample_folder {
 public:
   explicit small_files(int count) {
@@ -87,7 +87,7 @@ public:
   std::string pattern(const std::string& number = "*") const {
     return folder() + "/" + number + ".txt";
   }
-  /// Reads them all, one after the other; returns lines.
+  /// Reads all files, one after the other; returns the number of lines.
   int64_t read() const {
     int64_t lines = 0;
     for (const auto& x : std::filesystem::directory_iterator{folder()}) {
@@ -98,11 +98,11 @@ public:
   }
 };
 
-/// What a process held at most, in MiB, while `work` was done.
+/// The peak memory of a process, in MiB, during `work`.
 template <class F>
 double peak_mib(int pid, F&& work) {
   const auto folder = "/proc/" + std::to_string(pid);
-  std::ofstream{folder + "/clear_refs"} << 5; // the peak is what it holds now
+  std::ofstream{folder + "/clear_refs"} << 5; // resets the peak to the present memory
   work();
   std::ifstream in{folder + "/status"};
   for (std::string line; std::getline(in, line);)

@@ -17,7 +17,8 @@ import numpy as np
 import headrace as hr
 
 def rate(elements: Iterable[object], count: int) -> float:
-    """Elements a second of a loop over them; the first is not counted, so that start-up is not."""
+    """Elements per second of a loop over them; the first element is not counted, so that the start-up is not counted.
+    """
     it = iter(elements)
     next(it)
     begin = time.perf_counter()
@@ -28,7 +29,7 @@ def rate(elements: Iterable[object], count: int) -> float:
 
 
 def median_next(elements: Iterable[object]) -> float:
-    """Seconds of one next(), the median."""
+    """The median of the seconds of one next()."""
     it = iter(elements)
     times = []
     clock = time.perf_counter
@@ -41,7 +42,7 @@ def median_next(elements: Iterable[object]) -> float:
 
 def compare(name: str, unit: str, what: str, ours: Callable[[], float], limit: Callable[[], float],
             runs: int) -> dict[str, object]:
-    """Medians of runs taken in turn, printed with the widths of headrace_bench."""
+    """Medians of alternating runs, printed with the column widths of headrace_bench."""
     pairs = [(limit(), ours()) for _ in range(runs)]
     of_limit, of_ours = (statistics.median(x) for x in zip(*pairs))
     print(f"{name:<46} {of_ours:10.4g} {unit:<16} {of_limit:10.4g} {of_ours / of_limit:7.3f}  {what}", flush=True)
@@ -49,7 +50,7 @@ def compare(name: str, unit: str, what: str, ours: Callable[[], float], limit: C
 
 
 def cases() -> dict[str, tuple[str, str, Callable[[], float], Callable[[], float]]]:
-    """By name: unit, what the limit is, and how to measure both."""
+    """By name: the unit, the description of the limit, and the functions that measure both."""
     scalars = hr.Dataset.range(1_000_000)
     numbers = list(np.arange(1_000_000))
     batches = hr.Dataset.range(10_000_000).batch(1000)
@@ -71,12 +72,12 @@ def cases() -> dict[str, tuple[str, str, Callable[[], float], Callable[[], float
 
 
 def is_called(name: str, wanted: str) -> bool:
-    """Is this the case, or one of the group that is named by its first words?"""
+    """True if the name is that of the case, or the first words of its name."""
     return name == wanted or name.startswith(wanted + "_")
 
 
 def main() -> None:
-    # headrace_bench had the same arguments before: it told what they are, and refused wrong ones.
+    # headrace_bench was started with the same arguments before; it has printed their help and refused wrong ones.
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--runs", type=int, default=9)

@@ -78,7 +78,7 @@ double raw_stream_rate(size_t size, size_t count) {
     sum += sum_of(block.get(), size);
   }
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  // Keeps the sums from being optimised away.
+  // Keeps the compiler from removing the sums.
   [[maybe_unused]] volatile int64_t kept = sum;
   ::close(socket);
   ::close(listening);

@@ -5,12 +5,13 @@
 
 namespace headrace::bench {
 
-/// What "raw" means beside our figures: a child process fills blocks of `size` bytes and writes
-/// each, framed by 64 bytes, into one loopback TCP connection; this process reads each into a fresh
-/// buffer and touches every byte. Returns bytes of blocks per second. Throws std::runtime_error.
+/// The limit that is named "raw" in the table: a child process fills blocks of `size` bytes and
+/// writes each, framed by 64 bytes, into one loopback TCP connection; this process reads each into
+/// a new buffer and reads every byte. Returns bytes of blocks per second. Throws
+/// std::runtime_error.
 double raw_stream_rate(size_t size, size_t count);
 
-/// Touches every byte: the sum of the 64-bit integers.
+/// Reads every byte: the sum of the 64-bit integers.
 inline int64_t sum_of(const void* data, size_t size) {
   int64_t sum = 0;
   const auto* xs = static_cast<const int64_t*>(data);
@@ -18,7 +19,7 @@ inline int64_t sum_of(const void* data, size_t size) {
   return sum;
 }
 
-/// Fills a block so that it differs from the one before.
+/// Fills a block so that it differs from the previous one.
 inline void fill_block(void* data, size_t size, int64_t seed) {
   auto* xs = static_cast<int64_t*>(data);
   for (size_t i = 0; i < size / sizeof(int64_t); ++i) xs[i] = seed + static_cast<int64_t>(i);

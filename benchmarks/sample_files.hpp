@@ -7,11 +7,11 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-/// Files in formats that sources read, gone with their makers. Throw `error` if they cannot be
-/// written.
+/// Files in formats that sources read, which are removed with their makers. The makers throw
+/// `error` if the files cannot be written.
 namespace headrace::bench {
 
-/// A folder of its own.
+/// A folder that is removed with the object.
 class sample_folder {
 public:
   sample_folder()
@@ -84,13 +84,13 @@ public:
   std::string path() const { return folder() + "/samples.tar"; }
 };
 
-/// A folder that is not there yet.
+/// A folder that does not exist yet.
 class new_folder : sample_folder {
 public:
   std::string path() const { return folder() + "/new"; }
 };
 
-/// What `save` writes.
+/// A folder that `save` wrote.
 class saved_folder : sample_folder {
 public:
   explicit saved_folder(const dataset& what) { what.save(path()); }

@@ -11,11 +11,11 @@
 
 namespace headrace::bench {
 
-/// A dispatcher and workers as processes of their own, on loopback. Throws `error` if they do not
+/// A dispatcher and workers in processes of their own, on loopback. Throws `error` if they do not
 /// start.
 class service {
 public:
-  /// `flags`: more of the dispatcher's.
+  /// `flags`: further flags of the dispatcher.
   service(const std::string& headrace, size_t workers, const std::vector<std::string>& flags = {});
 
   const std::string& target() const { return target_; }

@@ -32,7 +32,8 @@ double hundred_jobs(const service& from) {
   });
 }
 
-/// Two consumers of one job, driven in turn by one thread: the smaller share by the larger.
+/// Two consumers of one job, which one thread reads in turn: the ratio of the smaller share to the
+/// larger.
 double shares(const service& from) {
   static int runs = 0;
   const auto job = "shares " + std::to_string(++runs);
@@ -48,7 +49,8 @@ double shares(const service& from) {
   return std::min(first, second) / std::max(first, second);
 }
 
-/// Two consumers of one job that ask as fast as they can: from the end of one to that of the other.
+/// Two consumers of one job that read as fast as they can: the time from the end of one to that of
+/// the other.
 double shares_tail(const service& from) {
   static int runs = 0;
   const auto job = "tail " + std::to_string(++runs);
@@ -67,7 +69,7 @@ double shares_tail(const service& from) {
   return 1e3 * std::abs(std::chrono::duration<double>(first - second).count());
 }
 
-/// The 99th percentile of 500 questions for the status while elements of 1 MiB stream.
+/// The 99th percentile of the times of 500 status requests while elements of 1 MiB are streamed.
 double ping_beside_data(const service& to) {
   std::stop_source stop;
   std::jthread load{[&] {

@@ -21,8 +21,9 @@ namespace {
 constexpr auto off = sharding_policy::off;
 constexpr size_t replicas = 2;
 constexpr int64_t batch_size = 16;
-constexpr int64_t steps = 600; // fewer differ too much in the lengths that they happen to meet
-/// What a step takes for each token of the longest batch.
+// With fewer steps, the lengths that occur differ too much between runs.
+constexpr int64_t steps = 600;
+/// The time of a step for each token of the longest batch.
 constexpr auto token_time = std::chrono::microseconds{40};
 const std::vector<int64_t> boundaries{8, 12, 16, 20, 26, 32, 40, 50, 64, 90};
 
@@ -75,7 +76,8 @@ dataset_iterator replica(const service& from, const dataset& what, const std::st
     options.coordinated_reads =
       coordinated_reads{.consumer_index = index, .num_consumers = replicas};
   else
-    options.max_outstanding_requests = 8; // else one may take what the other needs
+    // Without this bound, one consumer may take the elements that the other needs.
+    options.max_outstanding_requests = 8;
   return what.apply(distribute{std::move(options)}).iterate();
 }
 
@@ -85,7 +87,7 @@ double seconds_of_replicas(const service& from, const dataset& what, way how, F&
   const auto job = fresh_job("rounds");
   std::vector<dataset_iterator> all;
   for (uint32_t i = 0; i < replicas; ++i) all.push_back(replica(from, what, job, how, i));
-  // What it takes to begin is not of interest here.
+  // The time for the beginning is not measured.
   std::barrier<> begun{replicas};
   std::atomic<double> out = 0;
   std::vector<std::jthread> threads;
@@ -101,7 +103,7 @@ double seconds_of_replicas(const service& from, const dataset& what, way how, F&
   return out;
 }
 
-/// Rounds of scalars that each replica takes as fast as it can.
+/// Rounds of scalars; each replica takes them as fast as it can.
 double rounds(const service& from) {
   constexpr int64_t count = 200'000;
   return static_cast<double>(count)
@@ -110,7 +112,7 @@ double rounds(const service& from) {
            });
 }
 
-/// Rounds of scalars where no replica begins one before all are through with the last.
+/// Rounds of scalars; no replica begins a round before all have finished the previous one.
 double rounds_in_step(const service& from) {
   constexpr int64_t count = 20'000;
   std::barrier<> step{replicas};
@@ -123,7 +125,7 @@ double rounds_in_step(const service& from) {
            });
 }
 
-/// Steps a second, each of which takes as long as its longest batch.
+/// Steps per second; each step takes as long as its longest batch.
 double steps_a_second(const service& from, way how) {
   std::vector<int64_t> lengths(replicas);
   const auto work = [&]() noexcept {
@@ -139,8 +141,8 @@ double steps_a_second(const service& from, way how) {
            });
 }
 
-/// Elements a second that the slowest of so many trainer processes gets of one pipeline, in which
-/// an element costs about 2 ms, or, if `cheap`, only the memory that it takes.
+/// Elements per second of the slowest of several trainer processes that share one pipeline, in
+/// which an element costs about 2 ms, or, if `cheap`, only its memory.
 double rate_of_trainers(const service& from, size_t count, bool cheap = false) {
   const auto job = fresh_job("cache");
   std::vector<child_process> all;
@@ -158,26 +160,26 @@ double rate_of_trainers(const service& from, size_t count, bool cheap = false) {
   return slowest;
 }
 
-/// What cheap elements of 64 KiB are worth to so many trainer processes in sum: bytes a second.
+/// Bytes per second that several trainer processes together get of cheap elements of 64 KiB.
 double bytes_of_trainers(const service& from, size_t count) {
   return rate_of_trainers(from, count, true) * static_cast<double>(count) * (64 << 10);
 }
 
-/// What one thread copies in memory: bytes a second.
+/// The rate at which one thread copies memory, in bytes per second.
 double memory_bandwidth() {
   constexpr size_t size = size_t{64} << 20;
   constexpr int times = 20;
   std::vector<std::byte> from(size, std::byte{1}), to(size);
   const auto took = seconds_of([&] {
     for (int i = 0; i < times; ++i) {
-      from[static_cast<size_t>(i)] = std::byte{2}; // else nothing would be left to copy
+      from[static_cast<size_t>(i)] = std::byte{2}; // otherwise the compiler could remove the copies
       std::memcpy(to.data(), from.data(), size);
     }
   });
   return static_cast<double>(size) * times / took;
 }
 
-/// A folder that is gone afterwards.
+/// A folder that is removed afterwards.
 class new_folder {
 public:
   new_folder()
@@ -193,7 +195,7 @@ private:
   std::string path_;
 };
 
-/// Elements a second that a service saves; null: this thread.
+/// Elements per second that a service saves; null: this thread saves them.
 double saved_a_second(const service* by, const dataset& what) {
   const new_folder folder;
   const auto took = seconds_of([&] {

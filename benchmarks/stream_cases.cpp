@@ -43,7 +43,8 @@ void add_large(std::vector<bench_case>& to, services& with, std::string name, in
                 }});
 }
 
-/// Beside a consumer on the same host, one in the worker's process, which gets blocks by pointer.
+/// A consumer in the worker's process, which gets blocks by pointer; its limit is a consumer on the
+/// same host.
 void add_local(std::vector<bench_case>& to, services& with, std::string name, int64_t bytes,
                int64_t count) {
   const auto read = [bytes, count](const distribute& reads) {
@@ -60,7 +61,7 @@ void add_local(std::vector<bench_case>& to, services& with, std::string name, in
                 [read, &with] { return read(with.one().reads(off)); }});
 }
 
-/// Consumers with a job each, in sum.
+/// The sum of the rates of consumers that have a job each.
 double fan_in(const service& from, int64_t consumers) {
   return rate(scalars, [&] {
     std::vector<std::jthread> readers;
@@ -82,7 +83,7 @@ void add_stream_cases(std::vector<bench_case>& to, services& with) {
                   return drain_elements(dataset::range(count).apply(with.one().reads(off)), count);
                 },
                 off_block});
-  // OFF on two workers gives two copies: as many elements are delivered.
+  // OFF on two workers gives two copies: the same number of elements is delivered.
   to.push_back({"scalars_dynamic", "int64/s", "OFF on two workers",
                 [&with] { return scalars_by_block(with.two(), dynamic, scalars, scalars); },
                 [&with] { return scalars_by_block(with.two(), off, scalars / 2, scalars); }});

@@ -7,18 +7,18 @@
 
 namespace headrace::bench {
 
-/// A figure to take, and the limit of the same machine that it is held against.
+/// A measurement, and the limit on the same machine with which it is compared.
 struct bench_case {
   std::string name;
   std::string unit;
   std::string limit_name;
   std::function<double()> ours;
   std::function<double()> limit;
-  /// How many pairs; 0: as many as the caller of the program asked for.
+  /// The number of pairs; 0: the number that the user of the program has set.
   size_t runs = 0;
 };
 
-/// One measured case, as medians.
+/// The medians of one measured case.
 struct row {
   std::string name;
   double value = 0;
@@ -30,18 +30,19 @@ struct row {
 
 double median(std::vector<double> xs);
 
-/// Takes case and limit in turn, each first every other time, so that neither a machine that slows
-/// down nor what one leaves in the caches favours one of them. `done`: pairs taken so far.
+/// Measures case and limit alternately, each first every other time, so that neither a slower
+/// machine nor the content of caches favours one of them. `done`: the number of pairs measured so
+/// far.
 row measure(const bench_case& what, size_t runs, const std::function<void(size_t done)>& done = {});
 
-/// For limits that are promised, not measured.
+/// For limits that are given, not measured.
 inline std::function<double()> fixed(double x) {
   return [x] { return x; };
 }
 
 void print_header();
 void print(const row& x);
-/// One JSON object in a line.
+/// Prints one JSON object on a line.
 void print_json(std::FILE* to, const row& x);
 
 } // namespace headrace::bench

@@ -9,10 +9,10 @@
 
 namespace headrace::bench {
 
-/// A file that is gone with it.
+/// A file that is removed with the object.
 class temporary_file {
 public:
-  /// `line(i)`: the lines, without their ends. Throws `error` if it cannot be written.
+  /// `line(i)`: the lines, without line ends. Throws `error` if the file cannot be written.
   template <class Line>
   temporary_file(int64_t lines, Line&& line)
     : path_((std::filesystem::temp_directory_path() / "headrace_bench_XXXXXX").string()) {

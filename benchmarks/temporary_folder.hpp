@@ -8,7 +8,7 @@
 
 namespace headrace::bench {
 
-/// A folder that is gone with it.
+/// A folder that is removed with the object.
 class temporary_folder {
 public:
   temporary_folder()

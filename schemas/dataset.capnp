@@ -271,7 +271,7 @@ struct Dataset {
       count @75 :Int64;
       # -1: the function decides.
       deterministic @140 :Bool;
-      # The user's guarantee that it gives the same rows in each pass, wherever it runs.
+      # The user's guarantee that the function makes the same rows in each pass, wherever it runs.
     }
     takeWhile :group {
       input @76 :UInt32;

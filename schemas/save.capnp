@@ -13,7 +13,7 @@ struct SaveOrder {
 
   saveId @0 :UInt64;
   number @1 :UInt64;
-  # Identifies this order.
+  # The number of this order.
   path @2 :Text;
   # The folder, as an absolute path on the workers.
   datasetId @3 :Text;

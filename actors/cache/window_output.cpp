@@ -229,7 +229,8 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
   std::vector<action> out;
   look_at_the_cut(now);
   for (auto& [id, x] : trainers_) {
-    // Rows that were sent before a cut are sent again, also before all expected trainers have come.
+    // Rows that were sent before a cut are sent again, even before all expected trainers have
+    // joined.
     add_sends(id, x, false, out);
     renew_place(id, x);
     if (x.out.connected() == 0)

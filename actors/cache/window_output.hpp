@@ -88,7 +88,7 @@ private:
   std::deque<block> incoming_; ///< blocks that were produced and are not in the window yet
   size_t waiting_bytes_ = 0;   ///< bytes of `incoming_`
   bool exhausted_ = false;
-  bool begun_ = false; ///< all expected trainers have come
+  bool begun_ = false; ///< all expected trainers have joined
   bool leaving_ = false;
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;

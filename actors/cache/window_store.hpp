@@ -69,7 +69,7 @@ public:
   std::shared_ptr<cached_block> append(uint64_t window, uint64_t first, block rows, bool bounded);
   /// Rows with this number or a higher one are not evicted. At first all rows may be evicted.
   void hold(uint64_t window, uint64_t from);
-  /// Frees the blocks of the window whose rows all come before this one.
+  /// Frees the blocks of the window all of whose rows have lower numbers.
   void free_below(uint64_t window, uint64_t row);
   /// The block with that row; null: the row was evicted, or is not appended yet.
   std::shared_ptr<cached_block> find(uint64_t window, uint64_t row) const;

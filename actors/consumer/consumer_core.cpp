@@ -307,8 +307,8 @@ consume::commands consumer_core::trainer_moved(time_point now) {
 }
 
 bool consumer_core::all_exhausted() const {
-  // Other tasks may be given the splits of a lost task, and other readers of a shared job may have
-  // opened tasks that are not known here.
+  // Splits of a lost task may be leased to other tasks, and other readers of a shared job may have
+  // opened streams to tasks that this consumer was never informed of.
   if (shared_ || !accounted_.empty())
     return false;
   // Only a task that ended as exhausted has found its sources exhausted. If a task has left, or one

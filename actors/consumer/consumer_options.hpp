@@ -14,7 +14,7 @@ namespace headrace {
 /// The options of a consumer.
 struct consumer_options {
   std::string dataset_id;
-  /// The dataset, if it has no id. It is sent with the graph only when the service asks for that.
+  /// The dataset, if it has no id. Its graph is sent only when the service requests it.
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
   std::string host;     ///< the number of this node in the hello of its links; zero: unknown

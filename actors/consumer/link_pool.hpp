@@ -26,10 +26,10 @@ public:
   uint64_t node() const noexcept { return node_; }
   uint64_t place() const noexcept { return place_; }
 
-  /// Makes the link to `address` if there is none; the consumer is sent `link_made`.
+  /// Makes a link to `address` if there is none; the consumer is sent `link_made`.
   void want(const std::string& address, const consumer_handle& who);
-  /// Opens a channel of `on` for one stream of `who`, which is sent its messages as
-  /// `block_arrived`, and `link_lost`. 0 if the link is closed already.
+  /// Opens a channel of `on` for one stream of the consumer `who`, to which the messages of the
+  /// channel are sent as `block_arrived` and `link_lost`. Returns 0 if the link is closed already.
   uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who);
   void close_channel(const link* on, uint32_t channel);
 

@@ -52,7 +52,7 @@ public:
   bool holds(task_id task) const { return held_.contains(task); }
   /// The tasks of which that reader holds rows.
   std::vector<task_id> tasks_of(consumer_id who) const;
-  /// How far that reader is with the task; nullptr if it holds no rows of it.
+  /// That reader's position in the task's stream; nullptr if it holds no rows of the task.
   const reader_marks* find(task_id task, consumer_id who) const;
   /// The elements that were lost with readers; an upper bound.
   uint64_t lost() const noexcept { return lost_; }

@@ -122,8 +122,8 @@ private:
     add(finished_as{});
     out.todo.announce = true;
   }
-  /// A task that began after `newest` has ended, so it has read what it needed of the splits that
-  /// were given back.
+  /// A task that began after `newest` has ended, so it has read those of the returned splits that
+  /// it needed.
   bool ended_after(uint64_t newest) const {
     return std::ranges::any_of(now.tasks_, [&](const auto& entry) {
       return entry.first.value > newest && entry.second.state == task_state::ended;

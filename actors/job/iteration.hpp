@@ -133,8 +133,8 @@ public:
   /// before its sources did.
   decision task_ended(task_id id, incarnation life, output made, const status& how,
                       const job_remainder& rest = {}, bool by_itself = false) const;
-  /// The task's worker left in order, and the task gave its readers what it had begun. `rest`
-  /// includes the splits that it gave back.
+  /// The task's worker left in order, after the task had given its readers all elements of the
+  /// splits that it had begun. `rest` includes the splits that it gave back.
   decision task_left(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
   /// The task's worker left in order, but rows that the readers had not been given were lost with

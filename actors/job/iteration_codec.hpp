@@ -15,7 +15,7 @@ result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in);
 template <>
 struct state_codec<iteration> {
   static void write(schema::IterationState::Builder out, const iteration& what);
-  /// `empty`: the repetition as it began.
+  /// `empty`: the repetition in its first state.
   static result<iteration> read(schema::IterationState::Reader in, iteration empty);
 };
 

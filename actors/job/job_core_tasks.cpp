@@ -174,7 +174,7 @@ job_commands job_core::task_ended(request_token request, const task_end& what, t
     case task_outcome::exhausted:
     case task_outcome::failed: ended(*r, what); break;
     case task_outcome::left: left(*r, what); break;
-    case task_outcome::stopped: break; // as it was ordered
+    case task_outcome::stopped: break; // the task was ordered to stop
     }
   }
   answer(request, status{});

@@ -35,7 +35,7 @@ public:
   void drop(job_id id);
   /// Not ok while nothing new should be begun: the disk is full or cannot be written.
   status disk() const;
-  /// Writes what is queued, and accepts nothing more. To be called after the actors have ended and
+  /// Writes the queued facts, and accepts no more. To be called after the actors have ended and
   /// before their actor system is destroyed.
   void close();
 

@@ -11,9 +11,9 @@ namespace headrace {
 /// readers that held rows of workers that are gone; as far as they were reported to the job.
 struct iteration_losses {
   uint64_t tasks = 0; ///< lost tasks that had rows which no reader received
-  /// Splits of which rows may be missing; an upper bound. Under OFF none are counted, as the copy
-  /// of each lost task ended early. None are counted for tasks whose rows came only from other
-  /// jobs.
+  /// The number of splits of which rows may be missing; an upper bound. Under OFF none are counted,
+  /// because the copy of each lost task ended early. None are counted for tasks whose rows came
+  /// only from other jobs.
   uint64_t splits = 0;
   /// Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   uint64_t reread = 0;

@@ -77,8 +77,8 @@ struct stream_block {
   uint64_t claimed = 0;
 };
 
-/// The confirmation of a claim, if no block carries it: the trainer may be handed elements up to
-/// this one. If the consumer is lost, these go to nobody else.
+/// The confirmation of a claim, if no block contains it: the trainer may be handed the elements
+/// below this number. If the consumer is lost, these go to no other reader.
 struct stream_claimed {
   uint64_t elements = 0;
 };

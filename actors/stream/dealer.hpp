@@ -98,8 +98,8 @@ public:
   virtual void cut(consumer_id who) = 0;
   /// The consumer has left: the rows that it had not handed out go to the other streams.
   virtual void leave(consumer_id who) = 0;
-  /// The consumer is given up and did not report how far it is: what it claimed counts as handed
-  /// out, and the rest goes to the other streams.
+  /// The consumer is given up and did not report its position: the elements that it claimed count
+  /// as handed out, and the others go to the other streams.
   virtual void give_up(consumer_id who) { leave(who); }
 
   // -- what to do -------------------------------------------------------------------

@@ -39,7 +39,7 @@ public:
     : wake_(std::move(wake)), now_(std::move(now)) {}
 
   /// For a trainer that does not block: `came` is called on the actor's side, without a lock, when
-  /// there are rows after `try_next` had none. Must be set before the first `add`.
+  /// rows were added after `try_next` had returned none. Must be set before the first `add`.
   void when_something_comes(std::function<void()> came) { came_ = std::move(came); }
 
   // -- the actor's side -----------------------------------------------------------

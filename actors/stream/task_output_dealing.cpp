@@ -6,7 +6,8 @@
 
 namespace headrace {
 
-// Decides which stream gets the next rows, what is recalled, and when the end is declared.
+// Decides which stream gets the next rows, which rows are recalled, and when the ends of streams
+// are sent.
 
 namespace {
 

@@ -34,7 +34,7 @@ public:
     sharding_policy policy = sharding_policy::off;
     shard_place shard;
     split_log replay;       ///< the answers that earlier runners of the task had
-    bool leaving = false;   ///< no questions are asked, see `leave`
+    bool leaving = false;   ///< the runner sends no questions, see `leave`
     uint64_t skip_rows = 0; ///< the number of rows that earlier runners have passed on
     /// Under at_least_once: at intervals, the runner reports which splits the pipeline no longer
     /// needs.
@@ -57,8 +57,8 @@ public:
   /// `ended` is called in `start`. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
-    /// The answer must be passed to `give_splits`, unless `leave` was called. Several questions may
-    /// be open.
+    /// Called with a question for splits. The answer must be passed to `give_splits`, unless
+    /// `leave` was called. Several questions may be unanswered at the same time.
     std::function<void(splits_wish)> wants_splits;
     /// The pipeline has given this many rows, including the skipped ones, and no later row will
     /// descend from these splits. May be empty.

@@ -49,7 +49,7 @@ private:
   struct place {
     uint64_t pass = 0;
     uint64_t number = 0; ///< the number of its next question
-    split_range left;    ///< what is left of the last answer
+    split_range left;    ///< the remaining splits of the last answer
     uint64_t piece = 0;
     bool over = false;   ///< the pass is over
     bool closed = false; ///< the source reads no more of the pass

@@ -194,7 +194,7 @@ produce::commands task_core::readers_named(const task_readers& who, time_point n
 }
 
 void task_core::look_at_the_gone(time_point now) {
-  // The rows of a job's only reader can go to nobody else.
+  // The rows of a job's only reader can go to no other reader.
   if (!order_.shared)
     return;
   std::vector<consumer_id> free;

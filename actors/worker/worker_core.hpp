@@ -13,7 +13,8 @@ namespace headrace {
 struct worker_core_options {
   worker_info self;       ///< its id is zero until a dispatcher gives one
   std::string dispatcher; ///< `host:port`, for messages to users
-  /// The time limit of a drain, in which consumers receive what the tasks have begun.
+  /// The time limit of a drain, in which the tasks send consumers the elements of the splits that
+  /// they have begun.
   duration drain = std::chrono::milliseconds{500};
   /// The number of stuck threads with which the worker cannot continue; 0: it always continues.
   size_t most_stuck = 0;
@@ -68,8 +69,8 @@ public:
 
   // -- orders ----------------------------------------------------------------------------
 
-  /// StartTask, which may be repeated: a task that exists stays as it is, and its unanswered
-  /// questions and end are sent again, as the job may have lost them. A new task is refused as
+  /// StartTask, which may be repeated: a task that exists is unchanged, and its unanswered
+  /// questions and end are sent again, because the job may have lost them. A new task is refused as
   /// unavailable while the worker leaves, or while one more stuck thread would be too many.
   commands start_task(request_token from, const task_order& what, time_point now);
   /// StopTask. The answer is ok, even if there is no such task.

@@ -98,7 +98,7 @@ worker_core::commands worker_core::task_reported(const worker::task_news& what, 
       task->unread = what.unread;
     if (what.wants) {
       const auto [at, fresh] = task->asked.try_emplace(what.wants->which);
-      // A runner may close a pass about which an earlier runner had asked.
+      // A runner may close a pass about which an earlier runner had sent a question.
       const bool other = at->second.what.closes != what.wants->closes;
       at->second.what = *what.wants;
       if (fresh || other)

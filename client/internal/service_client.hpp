@@ -42,7 +42,8 @@ result<std::string> named(const std::string& given, std::string_view argument = 
 /// The time limit for an answer of the dispatcher.
 inline constexpr duration answer_limit = std::chrono::seconds{10};
 
-/// How a call waits for a dispatcher that cannot be reached yet, or not for a short time.
+/// How a call waits for a dispatcher that cannot be reached yet, or that cannot be reached for a
+/// short time.
 struct waiting {
   duration limit = std::chrono::seconds{60}; ///< the time limit for the answer
   std::string option = "timeout";            ///< the name of the limit, for messages

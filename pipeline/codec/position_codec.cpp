@@ -132,7 +132,7 @@ size_t bytes_of(const position& x) {
   return 48 + x.numbers.size() * sizeof(uint64_t) + x.parts.size() * sizeof(uint32_t);
 }
 
-/// Of all below a position, those that it shares once.
+/// The bytes of all positions below one; a shared position counts once.
 size_t bytes_below(const position& x, std::unordered_set<const position*>& seen) {
   if (!seen.insert(&x).second)
     return 0;

@@ -35,7 +35,8 @@ std::vector<operator_report> report(const operator_table& table, detail::engine&
       to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
     to.ignored = c.ignored;
     to.calls = ran.calls_of(*one.node)->mean();
-    // As many datasets of a function run at a time as the function has concurrent calls.
+    // The number of datasets of a function that run at a time is that of the function's concurrent
+    // calls.
     if (to.in_function)
       to.calls *= out[one.caller].calls;
   }

@@ -68,7 +68,8 @@ std::vector<operator_activity> activity_between(const operator_table& table,
     to.depth = static_cast<uint32_t>(is.depth);
     to.in_function = is.caller != SIZE_MAX;
     to.calls = static_cast<double>(std::max<uint64_t>(b.calls, 1));
-    // As many datasets of a function run at a time as the function has concurrent calls.
+    // The number of datasets of a function that run at a time is that of the function's concurrent
+    // calls.
     const auto runs = to.in_function ? out[is.caller].calls : 1;
     if (to.in_function)
       to.calls *= runs;

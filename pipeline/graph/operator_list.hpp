@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-/// The one list of all operators, with the numbers by which positions name them. Numbers are never
-/// changed or used again. Sources have numbers below 100. Of each operator `name` there is a
+/// The only list of all operators, with the numbers by which positions refer to them. Numbers are
+/// never changed or used again. Sources have numbers below 100. For each operator `name` there is a
 /// `name_record` (graph/operator_record.hpp) in the operator's own file.
 // clang-format off
 #define HEADRACE_OPERATORS(X) \

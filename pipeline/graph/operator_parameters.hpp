@@ -226,7 +226,7 @@ struct cache_parameters {
 };
 /// Returns the elements of its input, and measures their size or the time that each took.
 struct stats_parameters {
-  std::string tag;    ///< the name of what is measured
+  std::string tag;    ///< the name of the measurements
   bool bytes = false; ///< true: the bytes of each element are measured; false: its time
 };
 /// The parameters of a snapshot, with a function for the shard or without one. The second input, if

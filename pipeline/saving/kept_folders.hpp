@@ -5,8 +5,9 @@
 
 namespace headrace {
 
-/// The graph with what its snapshots and caches in folders hold in the place of those that are
-/// whole now, functions apart: so workers can share their elements. The others stay.
+/// The graph in which snapshots and caches in folders that are complete now are replaced by sources
+/// that read these folders, so that workers can share their elements. Those in functions, and
+/// incomplete ones, stay.
 result<dataset_ptr> read_kept_folders(const dataset_ptr& graph);
 
 } // namespace headrace

@@ -28,8 +28,8 @@ struct kept_rows : kept_pass {
   std::vector<block> blocks;
 };
 
-/// The pass that a cache in memory holds for all iterations in a process, once it is complete.
-/// Thread-safe.
+/// The pass that a cache in memory keeps for all iterations in a process, when the pass is
+/// complete. Thread-safe.
 class memory_cache {
 public:
   /// The kept pass; null: no pass is complete yet.

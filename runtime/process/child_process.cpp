@@ -88,7 +88,8 @@ result<child_process> child_process::start(child_options options) {
   if (options.argv.empty())
     return invalid_argument("no program to start: argv is empty");
   for (char** e = environ; *e != nullptr; ++e)
-    // The first entry of a name is used, so those of the options come before.
+    // Of several entries of one name the first is used, so those of the options are put before the
+    // others.
     options.environment.emplace_back(*e);
   auto argv = pointers_to(options.argv);
   auto environment = pointers_to(options.environment);

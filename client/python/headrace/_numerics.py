@@ -14,8 +14,8 @@ from ._refusals import users_line
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-#: What only moves values, chooses among them or says what they are: it gives NaN where it was given one. As TensorFlow does,
-#: its results are not checked, so that a NaN is reported where it arises.
+#: Functions that only move values, choose among them or describe them: the result has NaN if an argument has it. As in
+#: TensorFlow, their results are not checked, so that a NaN is reported where it first occurs.
 _MOVING = frozenset((
     "central_crop", "check", "check_numerics", "clip_by_value", "concat", "cond", "constant", "crop_to_bounding_box",
     "ensure_shape", "expand_dims", "fill", "flip_left_right", "flip_up_down", "gather", "image_transpose", "imag", "literal",

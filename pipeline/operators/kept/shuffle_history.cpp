@@ -12,7 +12,7 @@ std::vector<uint64_t> shuffle_history::places(counter_random& choices) const {
   const auto refills = entered - first_fill;
   constexpr auto nobody = UINT64_MAX;
   std::vector<uint64_t> out(held());
-  // For each place at the end: the place at the present step whose row ends up there.
+  // For each place at the end: the place at the present step of the row that will be there.
   std::vector<uint64_t> whose(first_fill, nobody);
   for (uint64_t i = 0; i < held(); ++i) whose[i] = i;
   auto left = held();

@@ -12,7 +12,8 @@ namespace headrace::test {
 
 using texts = std::vector<std::string>;
 
-/// A worker's core of life 9, and the time. Heartbeats are 1 s apart, leases 5 s, the drain 500 ms.
+/// The core of a worker with incarnation 9, and a clock. Heartbeats are 1 s apart, leases 5 s, the
+/// drain 500 ms.
 class WorkerCore : public testing::Test {
 protected:
   using step = worker_core::step;
@@ -23,7 +24,7 @@ protected:
 
   // -- to get into a state; what is commanded on the way is another test's ---------------------
 
-  /// There is a dispatcher, and it knows this worker as 5.
+  /// Connects to a dispatcher, which gives this worker the id 5.
   void registered() { registered_again(); }
   worker::commands registered_again() {
     connected();
@@ -55,7 +56,7 @@ protected:
             .ended = {},
             .unread = {}};
   }
-  /// Task `id` asks its question `number` of source 0, pass 0.
+  /// Task `id` sends its question `number` about source 0, pass 0.
   worker::commands asks(uint64_t id, uint64_t number) {
     auto what = news(id);
     what.wants = {.which = {0, 0, number}, .total = 100};
@@ -68,7 +69,7 @@ protected:
       core.leaving() == worker_core::step::staying ? task_outcome::exhausted : task_outcome::left;
     return core.task_reported(what, now);
   }
-  /// Task `id` is done with a pass of source 0, of which it has not begun these.
+  /// Task `id` closes a pass of source 0; `rest` are the splits that it has not begun.
   worker::commands closes(uint64_t id, uint64_t pass, uint64_t number, split_range rest) {
     auto what = news(id);
     what.wants = {.which = {0, pass, number}, .closes = unread_splits{0, pass, number, rest}};
@@ -77,7 +78,7 @@ protected:
   static lease_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }
   static duration seconds(int64_t n) { return std::chrono::seconds{n}; }
   static duration millis(int64_t n) { return std::chrono::milliseconds{n}; }
-  /// The time goes on, and the timer is called if it is due.
+  /// The time advances, and the timer is called if it is due.
   worker::commands after(duration by) {
     now += by;
     const auto at = core.next_deadline();
@@ -85,7 +86,7 @@ protected:
   }
 
   time_point now{std::chrono::hours{1}};
-  uint64_t connection = 0; ///< as the core counts them
+  uint64_t connection = 0; ///< the number of the connection, as counted by the core
   worker_core core{{.self = {.id = {},
                              .life = incarnation{9},
                              .data_address = "host:1",

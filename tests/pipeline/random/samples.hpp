@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <random>
 
-/// Random graphs, and what they give computed element by element, without anything of the engine.
+/// Random graphs, and their elements, computed one by one without any code of the engine.
 namespace headrace::test::random {
 
-/// An element: one number, or a vector of them, or a failure.
+/// An element: one number, a vector of numbers, or a failure.
 struct element_value {
   bool failed = false;
   bool vector = false;
@@ -29,13 +29,13 @@ using elements = std::vector<element_value>;
 inline element_value number(int64_t x) { return {false, false, {x}}; }
 inline element_value failure() { return {true, false, {}}; }
 
-/// A graph of int64 scalars and what it gives.
+/// A graph of int64 scalars, and the elements that it must give.
 struct sample {
   dataset_ptr graph;
   elements want;
 };
 
-/// Rows of several numbers, of a graph that gives them one by one.
+/// Rows of several numbers, and a graph that gives the numbers one by one.
 inline sample flat(const elements& rows, dataset_ptr graph) {
   sample out{std::move(graph), {}};
   for (const auto& row : rows)
@@ -46,7 +46,7 @@ inline sample flat(const elements& rows, dataset_ptr graph) {
   return out;
 }
 
-/// With the sign of the divisor, as floor_mod.
+/// The remainder with the sign of the divisor, as floor_mod.
 inline int64_t modulo(int64_t x, int64_t by) { return (x % by + by) % by; }
 
 class dice {

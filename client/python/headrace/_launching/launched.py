@@ -19,8 +19,8 @@ DISPATCHER = "dispatcher"
 #: Seconds between two checks of a number that changes.
 _LOOK = 0.2
 _FOLLOW = 1.0
-#: Seconds after a change for which what is seen may be of other workers, and for which fewer workers must have been enough;
-#: None: as ``headrace up --workers N..M`` does.
+#: Seconds after a change in which the status may still be that of other workers, and in which fewer workers must have
+#: been enough. None: the values of ``headrace up --workers N..M``.
 _SETTLING: float | None = None
 _PATIENCE: float | None = None
 
