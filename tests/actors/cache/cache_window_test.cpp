@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using outcome = cache_window::outcome;
 
-constexpr size_t overhead = 256; ///< that a block is charged beside its bytes
+constexpr size_t overhead = 256; ///< the bytes that a block is charged in addition to its rows
 
 block rows_of(int64_t first, size_t rows) {
   std::vector<int64_t> xs(rows);
@@ -48,7 +48,7 @@ struct fixture {
     EXPECT_LE(store->bytes(), store->budget());
     return out;
   }
-  /// As many rows as `id` was given, which it hands out.
+  /// The rows that `id` is given, which it hands out.
   std::vector<int64_t> read_all(const std::string& id) {
     std::vector<int64_t> out;
     while (const auto x = window.read(id))
@@ -127,7 +127,7 @@ TEST(CacheWindow, WaitsForATrainerUntilItHandsOut) {
   x.append(10);
   x.append(10);
   EXPECT_EQ(x.append(10), outcome::no_room);
-  (void)x.window.read("slow"); // it was sent something
+  (void)x.window.read("slow"); // the trainer was sent a block
   EXPECT_EQ(x.append(10), outcome::no_room);
   x.window.handed_out("slow", 9);
   EXPECT_EQ(x.append(10), outcome::no_room);
@@ -232,7 +232,7 @@ TEST(CacheWindow, IsToldWhenAnotherWindowHoldsLess) {
   b.when_there_is_room([&] { ++told; });
   a.join("t", cache_start::oldest);
   {
-    // While it was alone it took what there is.
+    // While it was the only trainer it read everything.
     cache_window alone{window_store::make(4 * charge(10)), {.wait = 1h}};
   }
   EXPECT_EQ(a.append(rows_of(0, 10), {}), outcome::appended);
@@ -271,7 +271,7 @@ TEST(CacheWindow, KeepsWhatWasEncodedWithinTheBudget) {
 
 // -- against a model ------------------------------------------------------------------------
 
-/// What a window is to do, by counting element by element.
+/// The expected behaviour of a window, computed element by element.
 struct model {
   struct trainer {
     uint64_t next = 0, place = 0, skipped = 0, delivered = 0;
@@ -281,7 +281,7 @@ struct model {
   size_t budget = 0;
   std::optional<duration> wait;
   duration lease{};
-  std::deque<std::pair<uint64_t, size_t>> blocks; ///< first row, rows
+  std::deque<std::pair<uint64_t, size_t>> blocks; ///< first row, number of rows
   uint64_t end = 0;
   std::map<std::string, trainer> trainers;
   std::optional<time_point> waits;
@@ -307,7 +307,7 @@ struct model {
     auto used = bytes();
     while (used + charge(rows) > budget) {
       if (rest.empty() || rest.front().first + rest.front().second > from) {
-        // One that only passes its share gives what it may all the same.
+        // A window that exceeds only its share still returns what it may.
         if (from < end) {
           blocks = rest;
           if (!waits)
@@ -324,7 +324,7 @@ struct model {
     waits.reset();
     return outcome::appended;
   }
-  /// First row and rows of what it is given.
+  /// The first row and the number of rows that the trainer is given.
   std::optional<std::pair<uint64_t, size_t>> read(trainer& x) {
     if (x.next >= end)
       return {};

@@ -17,16 +17,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What the iterators of one trainer were given of a pass whose work several workers share.
+/// The elements that the iterators of one trainer were given of a pass that several workers share.
 struct pass_reading {
   std::string trainer;
-  std::vector<int64_t> elements; ///< of all its iterators, one after the other
-  bool complete = false;         ///< the last one ended well
-  bool warned = false;           ///< and said that something may be missing
+  std::vector<int64_t> elements; ///< the elements of all its iterators, one after the other
+  bool complete = false;         ///< the last iterator ended without an error
+  bool warned = false;           ///< the last iterator warned that elements may be missing
 };
 
-/// Which rule of a pass for expected trainers the readings break; empty: none. `excused`: a worker
-/// or an iterator was lost, so that elements may be missing, of which each trainer is warned.
+/// The rule of a pass for expected trainers that the readings violate; empty: none. `excused`: a
+/// worker or an iterator was lost, so that elements may be missing, of which each trainer is
+/// warned.
 std::string broken_rule(const std::vector<pass_reading>& all, uint64_t elements, bool excused) {
   for (const auto& x : all) {
     std::set<int64_t> once;
@@ -62,11 +63,11 @@ TEST(WholePassRules, AreBrokenByWhatTheyForbid) {
   EXPECT_NE(with([](auto& x) { x[1].elements.pop_back(); }, false), "");
 }
 
-/// Under DYNAMIC: workers share the splits of one finite pass, and each of some trainers is to be
-/// given all of it through their windows.
+/// Under DYNAMIC, workers share the splits of one finite pass, and each of several trainers must be
+/// given all of its elements through the windows.
 class whole_pass_world {
 public:
-  /// `gentle`: workers come and leave in order, and nothing else happens.
+  /// `gentle`: workers join and leave in order, and there are no other faults.
   whole_pass_world(uint64_t seed, bool gentle)
     : draw_(seed * 0x9e3779b97f4a7c15 + 11), gentle_(gentle) {
     world::options about;
@@ -148,7 +149,7 @@ private:
        .drain = gentle_ ? duration{1h} : duration{1s},
        .cache_bytes = draw_.one_in(2) ? size_t{4} << 10 : size_t{64} << 10});
   }
-  /// The trainer's next iterator comes some time after this one has left.
+  /// The trainer's next iterator is started some time after this one has left.
   void return_later(uint64_t index, trainer_process& t) {
     ++coming_;
     world_->time.after(draw_.between(10ms, 12s), [this, index, &t] {
@@ -157,7 +158,7 @@ private:
         return;
       if (!t.history().left)
         return return_later(index, t);
-      // Tasks that end meanwhile end without it, and the pass may be over.
+      // Tasks that end in that time end without it, and the pass may be over.
       excused_ = true;
       may_fail_ = true;
       say(t.name() + " has left");
@@ -229,7 +230,7 @@ private:
         return;
       say(who.name() + " dies");
       excused_ = true;
-      // The pass may end for the others before the next iterator comes, which is refused then.
+      // The pass may end for the others before the next iterator is started, which is then refused.
       may_fail_ = true;
       who.kill();
       w.net.changed(who);
@@ -247,7 +248,7 @@ private:
       auto& trainer = w.trainers[draw_.below(w.trainers.size())];
       say(fmt::format("{} and {} are cut off from each other for {} ms", worker.name(),
                       trainer.name(), back / 1ms));
-      // Nobody waits for longer than its lease.
+      // The others wait no longer than its lease.
       excused_ |= back > 4s;
       w.net.cut(plane::data, trainer, worker);
       w.time.after(back,
@@ -303,7 +304,8 @@ private:
   std::vector<std::string> story_;
 };
 
-/// HEADRACE_PASS_SEED: one world, with its story. HEADRACE_PASS_WORLDS: so many.
+/// HEADRACE_PASS_SEED: one world, whose history is printed. HEADRACE_PASS_WORLDS: the number of
+/// worlds.
 void run_worlds(bool gentle, const char* name) {
   const auto* one = std::getenv("HEADRACE_PASS_SEED");
   const auto* most = std::getenv("HEADRACE_PASS_WORLDS");

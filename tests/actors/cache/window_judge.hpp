@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
-/// What must hold of a world whose tasks have windows. Each judgement is empty if all is well.
+/// The rules for a world whose tasks have windows. The result of each function is empty if its rule
+/// holds.
 namespace headrace::test {
 
 inline int64_t task_of(int64_t value) { return value / 1'000'000'000; }
 
-/// What each trainer was given of each task, by those of its consumers that are gone, as far as
-/// they said so, and by the one that is there.
+/// The elements that each trainer was given of each task: by those of its consumers that are gone,
+/// as far as these reported them, and by the present one.
 inline std::map<std::pair<std::string, int64_t>, std::vector<int64_t>>
 deliveries(const stream_world& w) {
   std::map<std::pair<std::string, int64_t>, std::vector<int64_t>> out;
@@ -26,7 +27,7 @@ deliveries(const stream_world& w) {
   return out;
 }
 
-/// Judges a world in which each trainer has at most one consumer at a time. Empty: all is well.
+/// Judges a world in which each trainer has at most one consumer at a time. Empty: all rules hold.
 inline std::string rising_fault(const stream_world& w) {
   for (const auto& [whose, all] : deliveries(w))
     for (size_t i = 1; i < all.size(); ++i)
@@ -42,8 +43,8 @@ inline std::string budget_fault(const stream_world& w) {
   return budget_fault(w.windows->bytes(), w.windows->budget());
 }
 
-/// What a trainer was given, as far as its task knows it, what it skipped and what it lags behind
-/// are together all that was made since it came.
+/// For each trainer, the elements that it was given according to its task, those that it skipped,
+/// and its lag must add up to the elements made since it joined.
 inline std::string count_fault(const stream_world& w) {
   std::map<std::pair<std::string, size_t>, size_t> given;
   for (const auto& [trainer, all] : w.gone_handed_out)

@@ -65,7 +65,7 @@ TEST(WindowOutput, ProducesForTheForemostAlone) {
   EXPECT_EQ(w.tasks[0].outstanding, 0u);
 }
 
-/// Everybody takes what there is, until nobody is given more.
+/// All consumers take elements until none is given more.
 void read_in_turn(stream_world& w, const std::vector<uint64_t>& ids) {
   for (int quiet = 0; quiet < 10;) {
     bool moved = w.settle() != 0;
@@ -139,7 +139,7 @@ TEST_F(WholeEpoch, GivesNoElementAgainThatAnIteratorThatDiedMayHaveHandedOut) {
   w.settle();
   make(30);
   w.settle();
-  // What it hands out now is not reported.
+  // Elements that it hands out now are not reported.
   for (int i = 0; i < 12; ++i) ASSERT_EQ(w.take(died), step::element);
   auto got = w.consumers.at(died).pipes.at(0).handed_out;
   ASSERT_EQ(got.size(), 12u);
@@ -225,7 +225,7 @@ protected:
     ASSERT_TRUE(out.opened(who, {.consumer = who, .trainer = trainer}));
     out.grant(who, 0, 1 << 20, 1 << 20, true);
   }
-  /// What each is sent: values, and -1 for an error.
+  /// The values that each consumer is sent, with -1 for an error.
   std::map<consumer_id, std::vector<int64_t>> deal() {
     std::map<consumer_id, std::vector<int64_t>> sent;
     for (const auto& x : out.deal_at({}, false))

@@ -15,7 +15,7 @@ using step = stream_world::step;
 
 class window_schedule {
 public:
-  /// `deaths`: trainers leave or end without a word, and others come in their place.
+  /// `deaths`: trainers leave or are killed, and others take their places.
   window_schedule(uint64_t seed, stream_world::options o, bool deaths)
     : random_(seed), world_(o), deaths_(deaths) {}
 
@@ -37,7 +37,7 @@ private:
   uint64_t below(uint64_t n) { return random_() % n; }
   bool chance(unsigned percent) { return below(100) < percent; }
 
-  /// A trainer that is not there, perhaps again.
+  /// A trainer that is not present joins, for the first time or again.
   void come() {
     const auto name = "t" + std::to_string(below(5));
     for (const auto& [id, c] : world_.consumers)
@@ -107,7 +107,7 @@ private:
     case 9: return w.crash_task(t);
     case 10: return deaths_ ? w.silence(id) : void();
     default:
-      // A worker that does not come back, and one in its place.
+      // A worker that does not come back, and another one in its place.
       if (w.tasks.size() < 6 && chance(20)) {
         w.add_task();
         w.lose_task(t, true);
@@ -125,7 +125,7 @@ private:
     w.go(id);
   }
 
-  /// Everybody reads all that is there.
+  /// All trainers read the remaining elements.
   void finish() {
     auto& w = world_;
     stalled_.clear();

@@ -8,7 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What happens between a consumer, its job and one task, in order; the test plays the others.
+/// The messages between a consumer, its job and one task, in order; the test plays the job and the
+/// task.
 class ConsumerConversation : public ConsumerActor {
 protected:
   struct step {
@@ -22,7 +23,7 @@ protected:
     options.spec = element_spec{tensor_spec{dtype::int64, shape{}}};
     dispatcher->next = job(7);
   }
-  /// The consumer before this one, if any, is gone.
+  /// The previous consumer, if any, has ended.
   void begin() {
     out = std::make_shared<handout>([] {});
     taken.clear();
@@ -104,7 +105,7 @@ TEST_F(ConsumerConversation, IsAnotherOnesWhereverAConsumerWasKilled) {
     const auto had = taken.size();
     node.end(consumer);
     if (last >= 1 && last + 2 < steps.size()) {
-      // What its trainer has must not go to the next one.
+      // Elements that its trainer has must not go to the next one.
       const auto& sent = worker().sent;
       ASSERT_GE(sent.size(), 2u);
       const auto grant = read_from_consumer(sent[sent.size() - 2]).value();

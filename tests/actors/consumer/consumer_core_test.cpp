@@ -12,13 +12,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A consumer without a trainer, a dispatcher or a task: the test says what comes from these.
+/// A consumer without a trainer, a dispatcher or a task: the test makes the events that these would
+/// cause.
 class ConsumerCore : public testing::Test {
 protected:
   static iteration_view view(std::vector<task_address> tasks) {
     return {.job = job_id{5}, .version = 1, .tasks = std::move(tasks), .shared = true};
   }
-  /// Its job is 5, with task 7, of whose stream 3 elements came and 2 were handed out.
+  /// Its job is 5, with task 7, of whose stream 3 elements were received and 2 were handed out.
   void reads() {
     core.dispatcher_up(now);
     core.answered(1, view({{task_id{7}, incarnation{1}, "worker:1", {}, worker_id{1}}}), now);
@@ -112,8 +113,8 @@ TEST_F(ConsumerCore, NamesAWorkerThatCannotBeReachedWhereTheOthersGiveNothing) {
   EXPECT_LT(now, began + 13s) << "the bound is 10 s";
 }
 
-/// A consumer that was given all that its task has, whose link is cut before the task receives
-/// that.
+/// A consumer that has received everything from its task, and whose link is cut before the task
+/// gets that report.
 class ConsumerThatHasAll : public ConsumerCore {
 protected:
   status reads_until_the_end(bool shared) {

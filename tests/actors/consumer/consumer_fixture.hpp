@@ -15,10 +15,10 @@
 
 namespace headrace::test {
 
-/// What a dispatcher does with the next question for an iteration.
+/// The dispatcher's reaction to the next question for an iteration.
 using reply = std::function<caf::result<envelope>(schema::OpenIteration::Reader, uint64_t)>;
 
-/// A dispatcher that answers as the test says, and writes down for which job it was asked.
+/// A dispatcher that answers as the test has set, and records the jobs that were requested.
 struct script {
   std::vector<uint64_t> asked;
   reply next;
@@ -61,7 +61,7 @@ inline reply refuses(const status& why) {
     return make_failure(why, request);
   };
 }
-/// As a job that ends while it has the question.
+/// The reaction of a job that ends before it answers.
 inline reply dies() {
   return [](schema::OpenIteration::Reader, uint64_t) -> caf::result<envelope> {
     return caf::make_error(caf::sec::request_receiver_down);
@@ -89,7 +89,7 @@ protected:
     node.dispatch();
     node.advance(std::chrono::seconds{3});
   }
-  /// What the trainer reads; ok: nothing yet.
+  /// The error that the trainer gets; ok: none yet.
   status failure() {
     status how;
     std::shared_ptr<const block> rows;

@@ -34,7 +34,7 @@ protected:
     }
     return {};
   }
-  /// A consumer of trainer "b", in a job whose passes are for two trainers each.
+  /// A consumer of the trainer "b", in a job each of whose passes is for two trainers.
   consumer_core of_a_shared_pass(consumer_id id) const {
     return {{.dataset_id = "d",
              .job_name = "j",
@@ -99,7 +99,7 @@ TEST_F(ConsumerLease, CountsNoTimeInWhichItsProcessWasStopped) {
   status how;
   EXPECT_EQ(out->try_next(current, how), handout::outcome::nothing_yet);
   ASSERT_TRUE(beats(now + 1s));
-  now += 100s; // more than the time-out for workers, and for the dispatcher's answer
+  now += 100s; // longer than the time-outs for workers and for the dispatcher's answer
   EXPECT_TRUE(beats(now));
   EXPECT_FALSE(core.over());
   core.heartbeat_answered({}, now, now);
@@ -152,7 +152,7 @@ TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatPartOfItsPassWasOverWhenItC
                                  "workers had come to their end, with 1000 elements, and 2 workers "
                                  "were lost"));
 
-  // A task may end after it was named, and before its stream is open.
+  // A task may end after it was named and before its stream is opened.
   out = std::make_shared<handout>([] {});
   auto later = of_a_shared_pass(consumer_id{2});
   later.dispatcher_up(now);

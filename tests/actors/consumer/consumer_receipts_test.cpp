@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr task_id task{7};
 
-/// A consumer of a job that others may read, as its core decides. What it was told to do last is in
+/// A consumer of a job that others may read, driven through its core. The last commands are in
 /// `did`.
 class ConsumerReceipts : public testing::Test {
 protected:
@@ -32,7 +32,7 @@ protected:
     b.origins = {{.rows = static_cast<uint32_t>(rows), .split = split, .step = 1}};
     core->arrived(task, from_task{stream_block{first, std::move(b)}}, now);
   }
-  /// The trainer is given so many rows.
+  /// The trainer is given this number of rows.
   void take(size_t rows) {
     std::shared_ptr<const block> current;
     status how;

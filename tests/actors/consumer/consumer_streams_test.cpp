@@ -41,7 +41,7 @@ protected:
     node.dispatch();
   }
   scripted_link& worker() { return *way->links.at(data_address); }
-  /// A block of numbers as the task sends it, on the channel opened last.
+  /// A block of numbers in the form that the task sends, on the channel that was opened last.
   link_message block_message(int64_t first, size_t rows) {
     std::vector<buffer> payload;
     const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
@@ -55,7 +55,7 @@ protected:
     worker().handlers.on_message(std::move(what));
     node.dispatch();
   }
-  /// All that is at the handout, taken.
+  /// Takes all rows of the handout; returns their number.
   size_t take() {
     size_t rows = 0;
     for (std::shared_ptr<const block> some; out->try_next(some, told) == handout::outcome::rows;) {
@@ -67,7 +67,7 @@ protected:
 
   std::shared_ptr<scripted_transport> way = std::make_shared<scripted_transport>();
   uint64_t version = 1;
-  status told; ///< by `take`, at the end
+  status told; ///< the status that `take` got at the end
 };
 
 TEST_F(ConsumerStreams, HaveTheirLinkWhenATaskThatWasStartingRuns) {
@@ -130,7 +130,7 @@ TEST_F(ConsumerStreams, NameWorkerAndTaskOfABlockThatCannotBeRead) {
   tell(task_is::running);
   for (auto damage : {0, 1}) {
     SCOPED_TRACE(damage);
-    auto damaged = block_message(damage == 0 ? 0 : 10, 50); // the second leaves ten out
+    auto damaged = block_message(damage == 0 ? 0 : 10, 50); // the second block omits ten elements
     if (damage == 0)
       damaged.payload.clear();
     arrives(damaged);
@@ -158,7 +158,7 @@ TEST_F(ConsumerStreams, GoOnOverAFreshLinkWhenTheirsFellSilent) {
 }
 
 TEST_F(ConsumerStreams, SayThatTheirNodesLinksHaveEnded) {
-  way.reset(); // as the node does
+  way.reset(); // the node does the same
   start();
   tell(task_is::running);
   EXPECT_TRUE(failure().ok()) << "the trainer waits";

@@ -10,7 +10,7 @@
 
 namespace headrace::test {
 
-/// A link whose other end is the test. One thread.
+/// A link whose other end is the test. For one thread.
 class scripted_link final : public link {
 public:
   bool send(link_message message) override {
@@ -31,7 +31,7 @@ public:
   const std::string& peer_boot_id() const override { return name; }
   const std::string& peer_role() const override { return name; }
 
-  /// What was sent that is an `open`, with the channel it came on.
+  /// The sent messages that are an `open`, with their channels.
   std::vector<std::pair<uint32_t, stream_message>> opened() const {
     std::vector<std::pair<uint32_t, stream_message>> out;
     for (const auto& x : sent)
@@ -51,7 +51,7 @@ public:
 class scripted_transport final : public transport {
 public:
   ~scripted_transport() override {
-    for (auto& [address, made] : links) made->handlers = {}; // which may keep the link
+    for (auto& [address, made] : links) made->handlers = {}; // the handlers may keep the link
   }
   result<std::string> listen(const std::string&, link_accepted) override {
     return unimplemented("nobody listens here");

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-/// A consumer of a job of its own under a static policy, with two tasks of which it has heard.
+/// A consumer of a job of its own under a static policy, which was informed of two tasks.
 class UnservedShards : public testing::Test {
 protected:
   iteration_view view(std::vector<std::string> unserved) {
@@ -30,7 +30,7 @@ protected:
     for (auto id : {task_id{7}, task_id{8}})
       core.arrived(id, from_task{stream_end{0, task_outcome::exhausted}}, now);
   }
-  /// How the trainer's iteration ended, if it did.
+  /// The end of the trainer's iteration, if it has ended.
   std::optional<status> end() {
     std::shared_ptr<const block> rows;
     status how;

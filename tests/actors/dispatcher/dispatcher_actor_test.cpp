@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What happens between a dispatcher with its jobs and a client that reads, in order.
+/// The messages between a dispatcher with its jobs and a client that reads, in order.
 class DispatcherConversation : public testing::Test {
 protected:
   struct step {
@@ -70,7 +70,7 @@ protected:
     ASSERT_TRUE(status_of(answer).ok()) << to_string(status_of(answer));
     EXPECT_EQ(answer->getDispatcher().getDatasetDef().getFingerprint().size(), 9u);
   }
-  /// `known`: the job that the reader reads already.
+  /// `known`: the id of the job that the reader reads already.
   envelope open(uint64_t known) {
     return ask([&](schema::DispatcherMessage::Builder b) {
       auto out = b.initOpenIteration();
@@ -133,7 +133,7 @@ TEST_F(DispatcherConversation, TakesPlaceAnewWhereverTheDispatcherWasKilled) {
     for (size_t i = 0; i <= last; ++i) steps[i].happens();
     node.end(dispatcher);
     start();
-    get_dataset(); // what was registered is known to the next one
+    get_dataset(); // the next dispatcher has the datasets that were registered
     if (job != 0) {
       EXPECT_EQ(beat().ok(), last < 4) << "the job goes on, unless its reader has left";
     }

@@ -173,7 +173,7 @@ TEST(DispatcherCore, KeepsItsJobsRunningWhenItTakesOver) {
   EXPECT_EQ(again[0].what.name, "train");
   EXPECT_EQ(again[0].what.graph.size(), job.graph.size());
   EXPECT_EQ(again[0].what.plan.sources.size(), job.plan.sources.size());
-  // Who comes before its actor runs waits for it.
+  // A reader that requests the job before its actor runs waits for the actor.
   EXPECT_TRUE(all_of<to_job>(x.open(3, "ten", "train")).empty());
   const auto waits = x.last;
   const auto out = all_of<to_job>(x.started(job.id));

@@ -11,7 +11,7 @@ using namespace dispatcher_command;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// Workers that are to leave. Leases take 5 s.
+// Drains of workers. Leases are 5 s.
 
 class Draining : public testing::Test {
 protected:
@@ -20,7 +20,7 @@ protected:
   Draining() {
     x.now = time_point{1h};
     x.restart();
-    x.now += 1min; // nobody comes back from before
+    x.now += 1min; // the time in which earlier workers may register again has passed
     x.add_worker("host:1", 11);
     x.add_worker("host:2", 12);
   }
@@ -37,7 +37,7 @@ protected:
     return x.take(
       x.core.worker_heartbeat(token, worker_id{id}, incarnation{life}, all, leaving, x.now));
   }
-  /// Whether the worker is told to leave with the answer to its heartbeat.
+  /// True if the answer to its heartbeat orders the worker to leave.
   bool told(const commands& from) { return answer_to<heartbeat_heard>(last_beat, from).leave; }
   commands leaves(uint64_t id, uint64_t life, uint32_t unfinished = 0) {
     return x.take(x.core.worker_leaves(request_token{next_++}, worker_id{id}, incarnation{life},
@@ -48,7 +48,7 @@ protected:
   static bool answers(const commands& from, request_token to) {
     return std::ranges::any_of(all_of<answer>(from), [&](const auto& a) { return a.to == to; });
   }
-  /// `known`: as was said, so that the next answer waits for something else.
+  /// `known`: the last answer, so that the next answer waits until something differs.
   static drain_request follow(const worker_drains& said) {
     return {.which = said.data_address, .known = said.tasks, .life = said.life};
   }
@@ -153,7 +153,7 @@ TEST_F(Draining, SaysThatAWorkerIsLostBeforeAndWhileItLeaves) {
 TEST_F(Draining, HoldsForTheNextProcessInItsPlaceUntilTheWorkerHasLeft) {
   drain({.which = "host:1"});
   x.core.worker_disconnected(worker_id{1}, incarnation{11});
-  const auto again = x.add_worker("host:1", 21); // it crashed, and its parent started it again
+  const auto again = x.add_worker("host:1", 21); // it crashed, and its parent restarted it
   EXPECT_TRUE(answer_to<worker_registered>(x.last, again).leave);
   leaves(1, 21);
   const auto fresh = x.add_worker("host:1", 31);
@@ -162,7 +162,7 @@ TEST_F(Draining, HoldsForTheNextProcessInItsPlaceUntilTheWorkerHasLeft) {
 
 TEST_F(Draining, DoesNotTakeTheNextProcessForTheOneThatWasToLeave) {
   const auto said = progress(drain({.which = "host:1"}));
-  leaves(1, 11); // and the answer was lost with a connection
+  leaves(1, 11); // the answer was lost with a connection
   x.add_worker("host:1", 31);
   EXPECT_THAT(refusal(drain(follow(said))).message(), HasSubstr("another process"));
   EXPECT_FALSE(told(beat(1, 31, 0, false)));
@@ -191,7 +191,7 @@ TEST_F(Draining, WaitsALeaseForWorkersThatAnEarlierDispatcherHad) {
 
 TEST_F(Draining, IsBegunAnewByWhoAsksADispatcherThatForgotIt) {
   const auto said = progress(drain({.which = "host:1"}));
-  driven_dispatcher other; // without what was stored
+  driven_dispatcher other; // a dispatcher without the stored facts
   other.add_worker("host:1", 11, worker_id{1});
   EXPECT_FALSE(other.core.record().drains(worker_id{1}));
   other.take(other.core.drain_worker(request_token{1}, follow(said), other.now));

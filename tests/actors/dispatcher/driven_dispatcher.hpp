@@ -14,8 +14,8 @@
 
 namespace headrace::test {
 
-/// A dispatcher's core with a store: gives it events and keeps what comes out. Jobs run as soon as
-/// they are to, unless they are held up.
+/// A dispatcher's core with a store. It passes events to the core and keeps the commands. Jobs run
+/// as soon as they are commanded to, unless the test delays them.
 class driven_dispatcher {
 public:
   using commands = dispatcher_commands;
@@ -24,7 +24,7 @@ public:
     : terms(std::move(of)), core(terms, service_record{}, 42) {
     take(core.start(now));
   }
-  /// Another core goes on where this one was.
+  /// Another core continues with the stored record.
   commands restart() {
     auto [next, record] = store.take_over();
     writer = next;
@@ -48,7 +48,7 @@ public:
                                              .parameters = {.mode = policy, .guarantee = guarantee},
                                              .job = job}));
   }
-  /// A later repetition.
+  /// Opens a later repetition.
   commands open_repetition(uint64_t consumer, const std::string& dataset, const std::string& name,
                            uint64_t repetition) {
     return take(core.open_iteration(next(), {.consumer = consumer_id{consumer},
@@ -56,7 +56,7 @@ public:
                                              .job_name = name,
                                              .repetition = repetition}));
   }
-  /// As `open`, of a graph that has no id; without the graph itself only its fingerprint is said.
+  /// As `open`, for a graph without an id. `with_graph` false: only its fingerprint is sent.
   commands open_new(uint64_t consumer, bool with_graph, const std::string& name = {},
                     int64_t n = 10) {
     auto graph = encode_graph(make_range(0, n, 1).value()).value();

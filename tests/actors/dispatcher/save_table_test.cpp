@@ -22,7 +22,7 @@ protected:
     return table.ask(who, "worker " + to_string(who),
                      {true, std::move(running), std::move(reports)}, 2);
   }
-  /// The next step of a worker that has none; of the only save that has one.
+  /// The next step of a worker that has none; it belongs to the only save that has one.
   save_order next(worker_id who, std::vector<save_report> reports = {}) {
     auto out = ask(who, std::move(reports));
     EXPECT_EQ(out.orders.size(), 1);
@@ -74,7 +74,8 @@ TEST_F(SaveTable, AStepOfAWorkerThatIsGoneIsForAnother) {
   EXPECT_TRUE(table.has_step_for(second));
   const auto b = next(second);
   EXPECT_EQ(piece_of(b), 0);
-  // Who was taken for gone is too late; another one says that the piece is there.
+  // The report of a worker that counted as lost comes too late; another worker reports that the
+  // piece is written.
   EXPECT_TRUE(ask(first, {done(a)}).orders.empty());
   EXPECT_EQ(table.find(saved)->written, 0);
   next(second, {done(b)});
@@ -120,7 +121,7 @@ TEST_F(SaveTable, AStepThatTakesWorkersWithItFailsTheSave) {
   const auto over = table.take_ended();
   ASSERT_EQ(over.size(), 1);
   EXPECT_NE(over[0].failure.message().find("while they wrote piece 0"), std::string::npos);
-  // Who reads its pieces is told by the folder.
+  // Readers of its pieces get the failure from the folder.
   EXPECT_TRUE(table.has_step_for(second));
   EXPECT_EQ(next(second).step, save_step{note_step{over[0].failure}});
   EXPECT_FALSE(table.has_step_for(second));
@@ -135,7 +136,7 @@ TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
   ASSERT_EQ(plans.size(), 2);
   ASSERT_EQ(ask(first, plans).orders.size(), 2);
   table.worker_gone(first);
-  // Which of them it was shows when a worker does nothing else.
+  // Which step is the reason shows when a worker does nothing else.
   for (int lives = 0; lives < 20 && table.size() != 0; ++lives) {
     auto orders = ask(first).orders;
     while (!orders.empty() && orders[0].what.id == good) {

@@ -17,10 +17,10 @@ using service_codec = record_codec<service_record>;
 using service_fact = service_record::fact;
 
 buffer some_bytes(std::string_view x) { return buffer::copy_of(x.data(), x.size()); }
-/// Of a graph, with a zero inside, as SHA-256 may have.
+/// A fingerprint that contains a zero byte, as a SHA-256 may.
 std::string print_of(uint64_t n) { return std::string{"print\0", 6} + std::to_string(n); }
 
-/// Each kind of fact, more than once where it has parts that may be absent.
+/// Each kind of fact, several times if it has parts that may be absent.
 std::vector<service_fact> every_service_fact() {
   using record = service_record;
   return {
@@ -101,7 +101,7 @@ TEST(ServiceRecordCodec, RefusesWhatANewerBuildWroteAndNamesIt) {
   EXPECT_EQ(service_codec::read_facts(none).status().code(), status_code::data_loss);
 }
 
-/// Facts that are well formed, and need not make sense together.
+/// Facts that are well formed, and need not be consistent with each other.
 service_fact random_service_fact(std::mt19937_64& random) {
   using record = service_record;
   const job_id job{random() % 4 + 1};

@@ -11,7 +11,7 @@ dataset_ptr numbers(int64_t n) { return make_range(0, n, 1).value(); }
 
 class TakenId : public testing::Test {
 protected:
-  /// Registers a graph; without the graph itself only its fingerprint is said.
+  /// Registers a graph. `whole` false: only its fingerprint is sent.
   dispatcher_commands enroll(const std::string& id, const dataset_ptr& what, bool whole = true) {
     auto graph = encode_graph(what).value();
     dataset_registration registration{.id = id, .fingerprint = fingerprint(graph)};

@@ -38,7 +38,7 @@ TEST_F(WorkerTable, ReplacesTheEarlierProcessAtAnAddress) {
 }
 
 TEST_F(WorkerTable, GivesAnotherNumberWhenAnEarlierDispatchersIsTaken) {
-  // Both come from a dispatcher that numbered them the other way round.
+  // Both come from a dispatcher that had given them each other's numbers.
   const auto b = table.add(info(2, 20, "b:1"), now);
   const auto a = table.add(info(1, 10, "a:1"), now);
   EXPECT_NE(a.id, b.id);
@@ -56,7 +56,7 @@ TEST_F(WorkerTable, LetsAWorkerLeaveOnce) {
   EXPECT_TRUE(table.expire(now + 1h).empty());
 }
 
-/// Asks whose lease ended whenever it should, until `end`.
+/// Calls `expire` at each deadline until `end`; returns the workers whose leases expired.
 std::vector<worker_info> keep(worker_table& table, time_point end) {
   std::vector<worker_info> lost;
   const auto look = [&](time_point now) {

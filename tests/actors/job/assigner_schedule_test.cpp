@@ -7,7 +7,8 @@
 namespace headrace::test {
 namespace {
 
-/// Tasks that ask, read, wait, join, leave, end and die in random order, over random sources.
+/// Tasks that send questions, read, wait, join, leave, end and are lost in random order, over
+/// random sources.
 class assigner_schedule {
 public:
   explicit assigner_schedule(uint64_t seed)
@@ -42,7 +43,7 @@ public:
         ADD_FAILURE() << "every task waits and none is answered";
         break;
       }
-      // As an iteration does: nobody saw the end yet, or something came back after that.
+      // As an iteration does: no task has reached the end yet, or splits were returned after that.
       if (tasks_.empty()
           && (newest_ended_ == 0 || (core_.has_rest() && newest_ended_ <= begun_before_return_)))
         join();
@@ -107,7 +108,7 @@ private:
     newest_ended_ = std::max(newest_ended_, at->first.value);
     remove(at);
   }
-  /// As the job actor: until nothing changes.
+  /// As the job actor does: repeats until nothing changes.
   void settle() {
     waiting_leases waiting;
     for (const auto& [id, task] : tasks_)

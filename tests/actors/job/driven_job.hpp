@@ -23,7 +23,7 @@ inline split_plan one_source(uint64_t splits) {
   return out;
 }
 
-/// What a job's core wants to have done after an event, by kind.
+/// The commands of a job's core after an event, by kind.
 struct job_outcome {
   std::vector<job_record::fact> stored;
   std::map<request_token, decltype(job_command::answer::what)> answers;
@@ -40,7 +40,7 @@ struct job_outcome {
   const status& how() const { return std::get<status>(answer()); }
 };
 
-/// A job's core with a store: gives it events and sorts what comes out.
+/// A job's core with a store. It passes events to the core and sorts the commands.
 class driven_job {
 public:
   driven_job(sharding_policy policy, uint64_t splits, std::vector<worker_info> present = {})
@@ -63,7 +63,7 @@ public:
     return {about.id,       about.policy,    about.plan,   about.past,
             about.shards(), about.guarantee, about.reads()};
   }
-  /// Another core goes on where this one was.
+  /// Another core continues with the stored record.
   job_outcome restart(const std::vector<worker_info>& present) {
     auto [next, record] = store.take_over();
     writer = next;
@@ -86,12 +86,12 @@ public:
     return take(core.heartbeat(
       next(), {{consumer_id{consumer}, job_id{1}, repetition}, std::move(receipts)}, now));
   }
-  /// Its trainer waits for an element.
+  /// Sends a heartbeat of a reader whose trainer waits for an element.
   job_outcome beat_waiting(uint64_t consumer, uint64_t repetition = 0) {
     return take(core.heartbeat(
       next(), {.who = {consumer_id{consumer}, job_id{1}, repetition}, .waits = true}, now));
   }
-  /// With how far it is with tasks that are over.
+  /// Sends a heartbeat with the reader's positions in tasks that are over.
   job_outcome beat_at(uint64_t consumer, std::map<task_id, uint64_t> marks) {
     return take(
       core.heartbeat(next(), {{consumer_id{consumer}, job_id{1}, 0}, {}, std::move(marks)}, now));
@@ -141,7 +141,7 @@ public:
                                  .unread = std::move(unread)},
                                 now));
   }
-  /// A task asks; `last_token` names the question.
+  /// A task sends a question; `last_token` identifies it.
   job_outcome ask(const splits_request& what) {
     now += std::chrono::microseconds{10}; // tasks are fast
     return take(core.lease(next(), what, now));
@@ -154,7 +154,7 @@ public:
       return {};
     return std::get<lease_answer>(at->second).first;
   }
-  /// Time passes, and the timer comes whenever it is due.
+  /// The time advances, and the timer is called whenever it is due.
   job_outcome pass(duration by) {
     job_outcome out;
     const auto end = now + by;
@@ -168,7 +168,7 @@ public:
     return out;
   }
 
-  /// With what is announced a moment later, together with other things.
+  /// Adds the announcements that follow a short time later, several changes together.
   job_outcome announced(job_outcome out) {
     const auto later = pass(std::chrono::milliseconds{1});
     out.news.insert(out.news.end(), later.news.begin(), later.news.end());
@@ -186,7 +186,7 @@ public:
   request_token last_token{};
   memory_store<job_record> store;
   uint64_t writer;                   ///< of the store
-  std::vector<job_record::fact> all; ///< that were stored
+  std::vector<job_record::fact> all; ///< the facts that were stored
   job_core core;
 
 private:

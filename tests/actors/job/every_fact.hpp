@@ -7,7 +7,7 @@
 
 namespace headrace::test {
 
-/// Two sources that advance together, and one alone.
+/// Two sources that advance together, and one by itself.
 inline split_plan three_sources() {
   split_plan out;
   out.sources = {{.splits = 100, .group = 0, .zipped = true},
@@ -30,7 +30,7 @@ inline const split_receipt a_receipt{.task = task_id{1},
                                      .without_given_back = true,
                                      .marks = {9, 8}};
 
-/// Each kind of fact, more than once where it has parts that may be absent.
+/// Each kind of fact, several times if it has parts that may be absent.
 inline std::vector<job_record::fact> every_fact() {
   using it = iteration;
   using sa = split_assigner;
@@ -87,7 +87,7 @@ inline std::vector<job_record::fact> every_fact() {
   };
 }
 
-/// A state that has something of everything.
+/// A state in which no part is empty.
 inline job_record rich_state() {
   auto out = empty_job();
   for (uint64_t number : {3, 4}) {

@@ -9,7 +9,8 @@ using namespace std::chrono_literals;
 
 constexpr uint64_t ann = 1, bob = 2;
 
-/// A job with two readers, whose only task left in order while `ann` held some of its rows.
+/// A job with two readers, whose only task left in order while the reader `ann` held some of its
+/// rows.
 class HeldRows : public testing::Test {
 protected:
   HeldRows() {
@@ -17,7 +18,7 @@ protected:
     x.open(bob);
     x.started(start);
     task = start.what;
-    // Whatever it reads is read.
+    // The task reads all of its splits.
     for (uint64_t n = 0; x.ask(task, {0, 0, n})->splits; ++n) {
     }
   }
@@ -26,7 +27,7 @@ protected:
     plan.sources[0].passes = 1;
     return plan;
   }
-  /// It had sent `ann` ten elements, and she handed out four of them.
+  /// The task had sent ten elements to `ann`, of which four were handed out.
   job_outcome leaves() {
     return end({.outcome = task_outcome::left, .held = {{consumer_id{ann}, {10, 4}}}});
   }
@@ -136,7 +137,7 @@ TEST_F(HeldRows, DoNotKeepOthersFromReadingWhatCameBack) {
   EXPECT_EQ(out.starts.size(), 1u);
 }
 
-/// The same where nothing may be missing: what a reader held that is gone is read again.
+/// The same under at_least_once: rows that a gone reader held are read again.
 class RereadRows : public testing::Test {
 protected:
   RereadRows() {
@@ -175,7 +176,7 @@ protected:
         return {.id = id, .life = t.life};
     return {};
   }
-  /// What the task on the other worker is leased.
+  /// The splits that the task on the other worker is leased.
   std::vector<split_range> others() {
     std::vector<split_range> out;
     for (uint64_t n = 0;; ++n) {
@@ -185,7 +186,7 @@ protected:
       out.push_back(**given);
     }
   }
-  /// The other task was told that there is nothing more, and ends.
+  /// The other task was sent the end of the pass, and ends.
   split_range a_new_task_reads() {
     const auto starts = x.ended(other()).starts;
     EXPECT_EQ(starts.size(), 1u);

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A named job without workers, of leases of 5 s, and what its readers say.
+/// A named job without workers, with leases of 5 s, and the messages of its readers.
 class JobActor : public testing::Test {
 protected:
   ~JobActor() override {
@@ -67,7 +67,7 @@ TEST_F(JobActor, LosesAReaderThatIsSilentForALease) {
 TEST_F(JobActor, LosesNobodyByItsOwnAbsence) {
   open(1, 0);
   node.advance(1s);
-  node.scheduler.advance_time(7s); // nothing is dispatched on the way
+  node.scheduler.advance_time(7s); // nothing is dispatched in that time
   node.dispatch();
   EXPECT_TRUE(beat(1, 0).ok());
 }
@@ -155,7 +155,7 @@ protected:
   result<envelope> lease(uint64_t task, uint32_t source, uint64_t number) {
     return node.ask<envelope>(job, question(task, source, number));
   }
-  /// Nobody waits for the answer here.
+  /// The test does not wait for the answer here.
   void asks(uint64_t task, uint32_t source, uint64_t number) {
     port::tell(job, question(task, source, number));
     node.dispatch();
@@ -191,7 +191,7 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
   for (uint64_t left = 40 - rest.getCount(); left != 0;)
     left -=
       lease(stays, 1, number++).value()->getDispatcher().getSplitsLeased().getRange().getCount();
-  // It waits for the other one's rest, until that waits for its own split.
+  // It waits for the remaining splits of the other task, until that task waits for one of its own.
   asks(stays, 1, number);
   asks(leaves, 0, 0);
   ASSERT_TRUE(is_over(lease(stays, 0, 1)));

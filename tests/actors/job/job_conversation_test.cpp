@@ -27,7 +27,7 @@ private:
   std::shared_ptr<std::set<uint64_t>> tasks_;
 };
 
-/// What happens between a job of 40 splits, a reader and a worker with one task, in order.
+/// The messages between a job of 40 splits, a reader and a worker with one task, in order.
 class JobConversation : public testing::Test {
 protected:
   struct step {
@@ -148,7 +148,7 @@ TEST_F(JobConversation, GoesOnWhereverTheJobWasKilled) {
         continue;
       node.end(job);
       start_job();
-      // What was under way is asked again, and answered as before.
+      // Unanswered questions are repeated, and get the same answers.
       if (number != 0 && i < 3) {
         const auto before = given;
         lease(number);

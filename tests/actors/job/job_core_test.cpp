@@ -202,7 +202,7 @@ TEST(JobCore, UnderDynamicGivesEachPieceThatALostTaskHadToOthersWhenThePassIsOve
     for (const auto& t : tasks) {
       x.started(t);
       const auto given = x.ask(t.what, {0, 0, numbers[t.what.id]++});
-      more = given && *given; // the first that comes to the end waits for the other
+      more = given && *given; // the first task that reaches the end waits for the other one
       if (more && t.what.id == tasks[0].what.id)
         of_first.push_back(*given->splits);
     }
@@ -300,8 +300,8 @@ TEST(Iteration, ChangesNothingByDeciding) {
 
 // -- splits ---------------------------------------------------------------------------
 
-/// Two sources and two tasks. The first one waits for source 0 and has a rest of source 1 when the
-/// second one is told the end of both, and ends.
+/// Two sources and two tasks. The first task waits for source 0 and has unread splits of source 1
+/// when the second task is sent the end of both, and ends.
 class CrossedJob : public testing::Test {
 protected:
   CrossedJob() : x(sharding_policy::dynamic, plan(), two_workers) {
@@ -329,7 +329,7 @@ protected:
     out.groups = 2;
     return out;
   }
-  /// The first task leaves, and its worker.
+  /// The first task and its worker leave.
   std::vector<job_command::start_task> leave() {
     const auto out = x.left(first, {{0, 0, 1, rest}});
     EXPECT_THAT(out.stored, testing::Contains(job_record::fact{

@@ -53,7 +53,7 @@ TEST(JobRecordCodec, TakesFewBytesForALease) {
 }
 
 TEST(JobRecordCodec, RefusesWhatANewerBuildWroteAndNamesIt) {
-  // Arms and values that this build does not know: their numbers, where the known ones are.
+  // Union members and values that this build does not define: their numbers replace valid ones.
   const auto doctored = [](const buffer& from, uint16_t was, uint16_t is, size_t offset) {
     auto out = mutable_buffer{from.size()};
     std::memcpy(out.data(), from.data(), from.size());
@@ -63,7 +63,7 @@ TEST(JobRecordCodec, RefusesWhatANewerBuildWroteAndNamesIt) {
     std::memcpy(out.data() + offset, &is, sizeof(is));
     return std::move(out).freeze();
   };
-  // Root, list, its tag, then the fact: repetition and arm.
+  // The root, the list, its tag, and the fact: repetition and union member.
   const auto forgotten = job_codec::write_facts({{0, job_record::forgotten{}}});
   const auto arm = job_codec::read_facts(doctored(forgotten, 2, 999, 4 * 8)).status();
   EXPECT_EQ(arm.code(), status_code::unimplemented);
@@ -94,7 +94,7 @@ TEST(JobRecordCodec, KeepsAState) {
 }
 
 TEST(JobRecordCodec, KeepsAStateOfManyElementsThatAreAllZero) {
-  // No job has them, but a damaged state may.
+  // No job has such facts, but a damaged state may.
   const auto bytes = write_words<schema::JobState>([](schema::JobState::Builder out) {
     auto splits = out.initRepetitions(1)[0].initSplits();
     splits.initGroups(1)[0].initSources(1);

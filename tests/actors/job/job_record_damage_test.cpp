@@ -5,14 +5,14 @@
 
 #include <random>
 
-// What is stored of jobs where facts make no sense, or bytes are not those that were written.
+// Stored records of jobs whose facts are not consistent, or whose bytes were changed.
 
 namespace headrace::test {
 namespace {
 
 using fact = job_record::fact;
 
-/// Facts that are well formed, and need not make sense together.
+/// Facts that are well formed, and need not be consistent with each other.
 class random_facts {
 public:
   explicit random_facts(uint64_t seed) : random_(seed) {}
@@ -65,7 +65,8 @@ public:
 private:
   task_id task() { return task_id{random_() % 3 + 1}; }
   consumer_id consumer() { return consumer_id{random_() % 3 + 1}; }
-  /// Of the plan mostly; else alone, or so far out that its group would be one of the plan.
+  /// Mostly a source of the plan; otherwise one by itself, or one whose group would be a group of
+  /// the plan.
   uint32_t source() {
     const auto x = static_cast<uint32_t>(random_() % 32);
     return x < 30 ? x % 3 : x == 30 ? 3 : UINT32_MAX - static_cast<uint32_t>(random_() % 3);
@@ -88,7 +89,7 @@ private:
   split_receipt receipt() {
     split_receipt out{
       .task = task(), .from_pass = random_() % 2, .approximate = random_() % 4 == 0};
-    // In order, as all that are read from messages.
+    // In order, as in all lists that are read from messages.
     for (auto n = random_() % 3; n != 0; --n) {
       split_run run{source(), pass(), range()};
       if (const auto* last = out.reached.empty() ? nullptr : &out.reached.back();

@@ -10,9 +10,9 @@
 namespace headrace::test {
 namespace {
 
-/// Readers and workers come and go, tasks start, lease, leave, end and fail, in random order, over
-/// random sources; then what is left is worked off. Stands for the network and the workers, and
-/// judges; all that is decided is the core's.
+/// Readers and workers join and leave, and tasks start, lease, leave, end and fail, in random
+/// order, over random sources; at the end the remaining work is done. The class takes the place of
+/// the network and the workers, and judges; all decisions are the core's.
 class job_schedule {
 public:
   job_schedule(uint64_t seed, sharding_policy policy)
@@ -47,15 +47,15 @@ private:
     job_command::start_task order;
     reading_task reader;
     bool started = false;
-    std::optional<std::vector<unread_splits>> unread = {}; ///< it leaves
-    bool waits = false;                                    ///< for an answer of the job
+    std::optional<std::vector<unread_splits>> unread = {}; ///< set if it leaves
+    bool waits = false;                                    ///< it waits for an answer of the job
   };
   struct question {
     task_id task;
     split_question which;
   };
 
-  /// Sources that do not advance together find no partner for what comes back.
+  /// If sources do not advance together, returned splits may find no partner.
   static const split_plan& plan_of(random_plan& plan, std::mt19937_64& random) {
     plan.what.rows.apart = plan.aligned() && random() % 2 == 0;
     plan.what.rows.single = plan.what.rows.apart;
@@ -97,7 +97,7 @@ private:
     readers_[who] = std::get<iteration_view>(out.answers.at(job_.last_token)).finished;
     follow(out);
   }
-  /// A new life of it, or the one that was away.
+  /// Starts a new incarnation of the worker, or brings back the one that was away.
   void start_worker(worker_id who) {
     auto away = away_.extract(who);
     workers_.emplace(who, away && random_() % 2 == 0 ? away.mapped() : worker(who.value, ++life_));
@@ -112,7 +112,7 @@ private:
           policy_ == sharding_policy::off ? std::vector<unread_splits>{} : t.reader.leave();
     say_goodbye();
   }
-  /// A worker that leaves is gone with its last task.
+  /// A worker that leaves is gone when its last task is.
   void say_goodbye() {
     for (auto at = leaving_.begin(); at != leaving_.end();) {
       const auto who = *at;
@@ -142,7 +142,7 @@ private:
                                              : deadline_exceeded("no answer")));
       return say_goodbye();
     }
-    // What nobody receives may be read again.
+    // Splits that reached no reader may be read again.
     if (plan_.what.rows.apart && readers_.empty())
       return;
     if (policy_ == sharding_policy::dynamic && !t.reader.ended()) {
@@ -193,7 +193,7 @@ private:
     auto gone = tasks_.extract(id);
     auto& t = gone.mapped();
     const auto out = job_.left(t.order.what, *t.unread);
-    // All that is not given back was read.
+    // All splits that were not given back were read.
     for (const auto& fact : out.stored)
       if (const auto* of = std::get_if<split_assigner::fact>(&fact.what))
         if (const auto* back = std::get_if<split_assigner::returned>(of))
@@ -209,14 +209,14 @@ private:
     join(1);
     size_t events = 0;
     for (; events < 100'000 && !finished(); ++events) {
-      // Where every task left or was lost, it is for a worker to come.
+      // If all tasks left or were lost, another worker must join.
       if (tasks_.empty())
         start_worker(worker_id{100 + events});
       act();
     }
     return events;
   }
-  /// What the job wants to have done reaches tasks and readers.
+  /// Carries out the job's commands for tasks and readers.
   void follow(const job_outcome& what) {
     EXPECT_FALSE(what.ended) << "it is kept longer than this";
     for (const auto& x : what.stops) tasks_.erase(x.task);
@@ -236,7 +236,7 @@ private:
         for (auto who : x.to)
           if (auto at = readers_.find(who.value); at != readers_.end())
             at->second = true;
-    // Who is to work is who the job takes for alive.
+    // The workers with tasks are those that the job counts as alive.
     if (job_.begun() && !finished()) {
       EXPECT_EQ(
         std::ranges::count_if(job_.state().tasks(), [](const auto& x) { return x.second.alive(); }),
@@ -247,7 +247,7 @@ private:
         if (const auto* splits = std::get_if<lease_answer>(&answer))
           hear(asked.mapped(), *splits);
   }
-  /// Readers say what they got of lost tasks, and the job what is read again.
+  /// Readers send receipts for lost tasks, and the job decides which splits are read again.
   void look_at_the_lost(const job_outcome& what) {
     std::vector<split_assigner::returned> back;
     for (const auto& fact : what.stored) {
@@ -292,7 +292,7 @@ private:
     else
       t.reader.leased(asked.which, given);
   }
-  /// What was recorded makes the same state, from the start and from the store.
+  /// The stored facts make the same state, from the first fact and from the store.
   void check() {
     auto fresh = driven_job::empty(job_.core.about());
     for (const auto& x : job_.all) fresh.apply(x);
@@ -310,15 +310,17 @@ private:
   split_ledger ledger_;
   driven_job job_;
   reread_record reread_{driven_job::empty(job_.core.about())};
-  const uint64_t accidents_; ///< six of so many events
+  const uint64_t accidents_; ///< the number of faults in six events
   std::map<worker_id, worker_info> workers_;
-  std::map<worker_id, worker_info> away_; ///< taken for lost, and may come back
+  std::map<worker_id, worker_info> away_; ///< workers that count as lost and may come back
   std::set<worker_id> leaving_;
   std::map<task_id, running> tasks_;
-  std::map<task_id, reading_task> dying_;       ///< lost, and their readers have not all said it
-  std::map<request_token, question> questions_; ///< that the job has not answered
-  std::map<uint64_t, bool> readers_;            ///< and whether they heard of the end
-  bool left_ = false;                           ///< a worker, in order or not
+  /// Lost tasks whose readers have not all sent receipts.
+  std::map<task_id, reading_task> dying_;
+  std::map<request_token, question> questions_; ///< questions that the job has not answered
+  /// The readers, and whether they were informed of the end.
+  std::map<uint64_t, bool> readers_;
+  bool left_ = false; ///< a worker has left or was lost
   bool calm_ = false;
   uint64_t life_ = 0;
 };

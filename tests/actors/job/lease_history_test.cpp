@@ -263,7 +263,7 @@ protected:
   }
   void done(std::vector<splits_done> places) { x.apply(lease_history::done{task, places}); }
   void gone() { x.apply(split_assigner::fact{split_assigner::task_gone{task}}); }
-  /// What is read again as a reader is gone.
+  /// The splits that are read again when a reader is gone.
   ranges again() {
     ranges out;
     const auto again = x.read_again(task).value();

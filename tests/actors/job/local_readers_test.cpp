@@ -17,7 +17,7 @@ worker_info at_place(uint64_t place, uint64_t id, std::vector<std::string> tags 
   return out;
 }
 
-/// Each row is of one split, so that what no reader got can be read again.
+/// Each row descends from one split, so that splits that reached no reader can be read again.
 split_plan rows_apart(uint64_t splits) {
   auto out = one_source(splits);
   out.rows = {.apart = true, .single = true, .in_order = true};
@@ -109,7 +109,7 @@ TEST(LocalReaders, UnderDynamicOthersReadWhatATaskHadWhoseReadersAreGone) {
     EXPECT_EQ(gone.stops[0].task, x.first.id);
     EXPECT_EQ(x.job.state().tasks().at(x.first.id).state, iteration::task_state::lost);
     x.job.beat(2, 0, {{.task = x.first.id}});
-    // All splits come to the other task, those that were leased to the first one, too.
+    // All splits go to the other task, including those that were leased to the first one.
     std::set<uint64_t> splits;
     for (uint64_t number = 0;; ++number) {
       const auto answer = x.job.ask(x.second, {0, 0, number});

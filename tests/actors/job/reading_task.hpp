@@ -18,10 +18,11 @@
 
 namespace headrace::test {
 
-/// Sources as a graph could have them: alone, advancing together, or zipped without doing so.
+/// The sources of a possible graph: single ones, sources that advance together, and zipped ones
+/// that do not.
 struct random_plan {
   struct part {
-    std::vector<uint32_t> sources; ///< read side by side
+    std::vector<uint32_t> sources; ///< the sources that are read side by side
     bool aligned = false;
   };
 
@@ -37,7 +38,7 @@ struct random_plan {
         // Zips of equal lengths end with tasks that wait for each other.
         const bool as_before = i != 0 && random() % 2 == 0;
         const auto splits = as_before ? totals.back() : random() % (most_splits + 1);
-        // Without a total the tasks tell it.
+        // Without a total in the plan, the tasks report it.
         const auto known = random() % 4 == 0 ? std::nullopt : std::optional{splits};
         if (i == 0 || !one.aligned)
           ++what.groups;
@@ -56,7 +57,7 @@ struct random_plan {
     return *std::ranges::find_if(
       parts, [&](const auto& x) { return std::ranges::count(x.sources, source) != 0; });
   }
-  /// Splits that all sources which advance with this one have.
+  /// The number of splits that all sources which advance with this one have.
   uint64_t common(uint32_t source) const {
     auto out = totals[source];
     if (const auto& x = part_of(source); x.aligned)
@@ -64,7 +65,7 @@ struct random_plan {
     return out;
   }
 
-  /// Do sources advance together wherever they are read side by side?
+  /// True if sources advance together wherever they are read side by side.
   bool aligned() const {
     return std::ranges::all_of(parts, [](const auto& x) { return x.aligned; });
   }
@@ -75,7 +76,7 @@ struct random_plan {
   uint64_t passes;
 };
 
-/// What became of each split.
+/// The records of each split.
 class split_ledger {
 public:
   enum fate : size_t { was_read, was_lost, was_skipped };
@@ -88,8 +89,8 @@ public:
   void add(fate how, uint32_t source, uint64_t pass, uint64_t split) {
     ++counts_.at({source, pass}).at(split).at(how);
   }
-  /// Each split once, as far as that is promised. `left`: a task did, or was lost, of whose zips
-  /// what came back may find no partner any more.
+  /// Checks that each split was read once, as far as that is guaranteed. `left`: a task left or was
+  /// lost, so that splits that were returned may find no partner in a zip.
   void check(bool left) const {
     for (const auto& part : plan_.parts)
       for (uint64_t pass = 0; pass < plan_.passes; ++pass) {
@@ -131,7 +132,7 @@ private:
   std::map<std::pair<uint32_t, uint64_t>, std::vector<std::array<uint32_t, 3>>> counts_;
 };
 
-/// A task that reads the parts of a plan in turn at random, by way of its dealer.
+/// A task that reads the parts of a plan in random order, through its dealer.
 class reading_task {
 public:
   reading_task(const random_plan& plan, split_ledger& ledger)
@@ -141,7 +142,7 @@ public:
 
   bool ended() const { return ended_; }
   bool leaving() const { return dealer_.leaving(); }
-  /// The question that it waits with, as it is put to the job.
+  /// The question for whose answer the task waits, as a request to the job.
   std::optional<lease_request> asks(task_id as) const {
     if (!asked_ || heard_of_)
       return {};
@@ -150,13 +151,13 @@ public:
                          known ? std::nullopt : std::optional{plan_->totals[asked_->source]},
                          asked_->number};
   }
-  /// The job answered; that is heard in the next step, or never.
+  /// The job's answer, which the task receives in the next step, or never.
   void answered(const lease_answer& given) {
     heard_of_ = true;
     answer_ = given;
     leased(*asked_, given);
   }
-  /// The job answered; after this had begun to leave, it is not heard.
+  /// The job's answer; a task that has begun to leave ignores it.
   void leased(const split_question& asked, const lease_answer& given) {
     given.for_each(asked, [this](const split_question& which, const split_answer& splits) {
       if (splits)
@@ -203,15 +204,15 @@ public:
     }
     part_.reset();
   }
-  /// Passes that it is done with before they are over, since it was asked last.
+  /// The passes that the task has closed since the last call.
   std::vector<unread_splits> closed() { return std::exchange(closed_, {}); }
-  /// What it had not begun; the rest is read in further steps.
+  /// The splits that the task had not begun; the others are read in further steps.
   std::vector<unread_splits> leave() {
     asked_.reset();
     heard_of_ = false;
     return dealer_.leave();
   }
-  /// The job took these back.
+  /// The job has returned these splits.
   void gave_back(const split_assigner::returned& what) {
     for_each_of(plan_->what.sources[what.source].group, what.splits,
                 [&](uint32_t source, uint64_t split) {
@@ -219,19 +220,20 @@ public:
                   EXPECT_TRUE(was_held) << "it was read here";
                 });
   }
-  /// What a reader that got all its rows says of it.
+  /// The receipt of a reader that got all rows of the task.
   split_receipt receipt(task_id as) const {
     split_receipt out{.task = as};
     for (const auto& [where, splits] : read_)
       for (auto split : splits) out.reached.push_back({where.second, where.first, {split, 1}});
     return out;
   }
-  /// It is over, after what it gave back. What is left is what zips left.
+  /// The task is over, after it gave back its splits. The remaining splits are those that zips
+  /// left.
   void finish() {
     for (auto& [where, splits] : std::exchange(held_, {}))
       for (auto split : splits) skipped(where.first, where.second, split);
   }
-  /// It is gone, with all that it held.
+  /// The task is lost, with all splits that it held.
   void lose() {
     for (auto& [where, splits] : std::exchange(held_, {}))
       for (auto split : splits)
@@ -249,7 +251,7 @@ private:
       EXPECT_TRUE(fresh);
     });
   }
-  /// Splits of a range that the sources of a group have.
+  /// Calls `f` for the splits of a range that all sources of the group have.
   template <class F>
   void for_each_of(uint32_t group, const split_range& of, F&& f) {
     for (uint32_t source = 0; source < plan_->totals.size(); ++source) {
@@ -274,8 +276,8 @@ private:
     }
     ledger_->add(split_ledger::was_skipped, source, pass, split);
   }
-  // A zip ends with its first source that does. It has read the sources before that one, whose rows
-  // are for nobody, and nothing of those behind.
+  // A zip ends with its first source that ends. It has read the sources before that one, whose rows
+  // are dropped, and nothing of those behind.
   void pass_ends(uint32_t ended) {
     const auto pass = passes_[*part_];
     for (auto source : plan_->parts[*part_].sources) {
@@ -298,10 +300,10 @@ private:
   split_ledger* ledger_;
   split_dealer dealer_;
   std::vector<uint64_t> passes_; ///< by part
-  std::optional<size_t> part_;   ///< in the midst of a row of it
+  std::optional<size_t> part_;   ///< set in the middle of a row: the part to which the row belongs
   std::map<uint32_t, std::deque<uint64_t>> queues_;
   std::optional<split_question> asked_;
-  bool heard_of_ = false; ///< there is an answer
+  bool heard_of_ = false; ///< the task has received an answer
   std::vector<unread_splits> closed_;
   lease_answer answer_;
   std::set<std::tuple<uint32_t, uint64_t, uint64_t>> leases_;        ///< group, pass, first split

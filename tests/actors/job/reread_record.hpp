@@ -15,13 +15,14 @@ namespace headrace::test {
 
 using job_codec = record_codec<job_record>;
 
-/// A job's record that was written and read, and follows the facts of the one that was not.
+/// A copy of a job's record that was written and read, and that follows the facts of the original.
 class reread_record {
 public:
   explicit reread_record(job_record empty) : empty_(std::move(empty)), now_(empty_) {}
 
-  /// `all`: the facts that made `original`, which is to be equal to what was read earlier and took
-  /// the facts since, as they were written and read; and to what is read now.
+  /// `all`: the facts that made `original`. The original must be equal to the copy that was read
+  /// earlier and has followed the facts, as they were written and read; and to a copy that is read
+  /// now.
   void check(const job_record& original, const std::vector<job_record::fact>& all) {
     const std::vector<job_record::fact> since{all.begin() + static_cast<ptrdiff_t>(followed_),
                                               all.end()};
@@ -36,7 +37,7 @@ public:
     now_ = *std::move(again);
     followed_ = all.size();
   }
-  /// As it was read last.
+  /// The copy that was read last.
   const job_record& now() const { return now_; }
 
 private:
@@ -48,7 +49,7 @@ private:
 struct same_command {
   template <class A, class B>
   bool operator()(const A&, const B&) const {
-    return false; // of different kinds
+    return false; // the facts are of different kinds
   }
   bool operator()(const status& a, const status& b) const { return a == b; }
   bool operator()(const lease_answer& a, const lease_answer& b) const { return a == b; }
@@ -89,7 +90,7 @@ inline bool same(const job_commands& a, const job_commands& b) {
     a, b, [](const auto& x, const auto& y) { return std::visit(same_command{}, x, y); });
 }
 
-/// A core over each of the records says the same to the same random events.
+/// Two cores, with one of the records each, return the same commands for the same random events.
 inline void expect_same_decisions(const job_description& about, const job_record& one,
                                   const job_record& other, const std::vector<worker_info>& present,
                                   uint64_t seed) {

@@ -14,7 +14,8 @@ job_description about(duration client_timeout) {
           .terms = {.client_timeout = client_timeout}};
 }
 
-/// One reads on, another is silent, for so long. What the job says of it.
+/// One reader reads on, and another one is silent for this time. Returns the lines that the job
+/// logs about it.
 std::vector<log_line> silent_for(driven_job& x, duration time, bool waits) {
   std::vector<log_line> lines;
   for (duration past{}; past < time; past += 1s) {
@@ -72,7 +73,7 @@ TEST(SilentReader, IsGivenTimeWhereTheJobItselfWasAway) {
   driven_job x{about(2min), {worker(1)}};
   x.open(1);
   x.open(2);
-  x.now += 60s; // its process was stopped
+  x.now += 60s; // the reader's process was stopped
   EXPECT_TRUE(x.beat_waiting(2).lines.empty());
   EXPECT_TRUE(silent_for(x, 4s, true).empty());
   EXPECT_EQ(silent_for(x, 2s, true).size(), 1u);

@@ -20,7 +20,7 @@ protected:
   explicit WaitingLeases(const split_plan& plan = zip_of(3, 3)) : splits(plan) {
     splits.apply(split_assigner::shared_by{3});
   }
-  /// Puts the question, and again whatever waits, as a job does.
+  /// Sends the question, and repeats the waiting ones, as a job does.
   void ask(task_id who, uint32_t source) {
     const lease_request wanted{who, source, 0, {}, asked[{who, source}]++};
     if (const auto news = splits.note(wanted))
@@ -51,7 +51,7 @@ protected:
     ++(first.splits ? leased : ended)[{first.task, first.source}];
     return true;
   }
-  /// Its zip is over: what it was leased last of that source is unread.
+  /// The task's zip has ended: the splits that it was leased last of that source are unread.
   void close(task_id who, uint32_t source, split_range rest) {
     for (const auto& fact : splits.close(who, {source, 0, asked[{who, source}], rest}))
       splits.apply(fact);
@@ -69,18 +69,18 @@ protected:
 };
 
 TEST_F(WaitingLeases, OneWhoWaitsForATaskThatReadsOnWaitsForThoseBehindIt) {
-  ask(a, 0); // a row of the first source, for which it needs one of the second
+  ask(a, 0); // a row of the first source, which needs one of the second
   ask(b, 0);
   ask(c, 0);
   ask(b, 1);
   ask(b, 1);
   ask(c, 1);
-  ask(b, 0); // b holds one of the second source, and c one of the first
+  ask(b, 0); // b has a row of the second source, and c one of the first
   EXPECT_TRUE(waits(b));
   ask(a, 1);
   EXPECT_TRUE(waits(a)) << "b waits for c, which reads on, and may come to an end";
   EXPECT_TRUE(ended.empty());
-  ask(c, 0); // c has read all of the first source: there is nothing for b
+  ask(c, 0); // c has read all of the first source, so there is none for b
   EXPECT_EQ(ended.count({b, 0}), 1u);
   close(b, 1, {1, 1});
   EXPECT_EQ((leased[{a, 1}]), 1) << "the partner that b had no row for";
@@ -92,7 +92,7 @@ TEST_F(WaitingLeases, WhoHoldsNothingOfTheOtherInputsGivesWay) {
   ask(b, 0);
   ask(b, 1);
   ask(b, 1);
-  ask(b, 1); // two rows of the second source without a partner
+  ask(b, 1); // two rows of the second source without partners
   ask(b, 0); // waits for a
   ask(a, 1); // waits for b
   EXPECT_EQ(ended.count({b, 0}), 1u);

@@ -167,10 +167,10 @@ TEST(ProtocolCodec, TakesNothingFromAReceiptWhoseRunsCannotBeRead) {
          "\x00\x00\x01\x05"s,                       // within a run
          "\x00\x00\x01\x05\x80"s,                   // within a number
          "\x00\x00\x01\x05" + largest,              // past the last number
-         "\x00\x00\x02\x05\x01" + largest + "\x01", // and so does a gap
-         "\xff\xff\xff\xff\x7f\x00\x00"s,           // no such source
-         "\x00\x00" + largest,                      // more runs than may be
-         std::string(11, '\xff'),                   // no number
+         "\x00\x00\x02\x05\x01" + largest + "\x01", // a gap has the same fault
+         "\xff\xff\xff\xff\x7f\x00\x00"s,           // there is no such source
+         "\x00\x00" + largest,                      // more runs than are allowed
+         std::string(11, '\xff'),                   // not a number
        })
     EXPECT_EQ(read(runs), nothing_known) << testing::PrintToString(runs);
 }

@@ -17,7 +17,7 @@ struct row {
   job_parameters existing;
   job_parameters asked;
   std::vector<std::string>
-    says; ///< what the job has, and what was asked for; none: it may be shared
+    says; ///< the values of the job and of the request; empty: the job may be shared
 };
 
 class SharingOfJobs : public testing::TestWithParam<row> {};
@@ -78,7 +78,7 @@ struct cache_row {
   const char* name;
   job_parameters asked;
   cache_request about;
-  const char* rule; ///< empty: it can be
+  const char* rule; ///< empty: the parameters are possible
 };
 
 class CrossTrainerCacheRules : public testing::TestWithParam<cache_row> {};

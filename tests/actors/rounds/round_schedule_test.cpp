@@ -16,18 +16,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What one trainer was given: in a world of coordinated reads, an element for each round.
+/// The elements that one trainer was given: in a world of coordinated reads, one element for each
+/// round.
 struct round_reading {
   std::string name;
   uint32_t index = 0;
-  bool gone = false; ///< it died, or was given up
+  bool gone = false; ///< the trainer died, or was given up
   std::vector<uint64_t> rounds;
   std::vector<int64_t> elements;
 };
 
-/// What an element of a task descends from: its task, and its number there. Under OFF the number
-/// counts the elements of the task; of a shard, those of the whole dataset; under DYNAMIC it is the
-/// split, of which a task has some.
+/// The task from which an element descends, and the element's number there. Under OFF the number
+/// counts the elements of the task; under a static policy those of the whole dataset; under DYNAMIC
+/// it is the split, of which a task has several.
 struct provenance {
   int64_t task = 0;
   int64_t number = 0;
@@ -35,13 +36,13 @@ struct provenance {
 constexpr auto second = [](const auto& x) { return x.second; };
 provenance provenance_of(int64_t element) { return {element >> 32, element & 0xffffffff}; }
 
-/// Which rule of coordinated reads the readings break; empty: none. In the order in which they
-/// came: of one who is gone only the rounds count before those of who came in its place. `shards`:
-/// of a dataset under a static policy.
+/// The rule of coordinated reads that the readings violate; empty: none. The readings are in the
+/// order in which the trainers joined: for a trainer that is gone only the rounds before those of
+/// its successor count. `shards`: the number of shards under a static policy.
 std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers,
                         sharding_policy policy = sharding_policy::off, int64_t shards = 1) {
   struct shared_round {
-    int64_t group = -1; ///< of which task, and which of its output
+    int64_t group = -1; ///< the task, and the group of its output
     std::map<uint32_t, int64_t> numbers;
     std::map<uint32_t, std::string> by;
   };
@@ -60,7 +61,7 @@ std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumer
         return fmt::format("{} was given round {} after {}", x.name, round, x.rounds[i - 1]);
       if (round >= counts)
         break;
-      // What one that is gone did last, the others need not have done.
+      // The others need not have done the last round of a trainer that is gone.
       const bool last = x.gone && counts == UINT64_MAX;
       const auto n = static_cast<int64_t>(consumers);
       const auto element = x.elements[i];
@@ -116,7 +117,7 @@ TEST(RoundRules, AreBrokenByWhatTheyForbid) {
   EXPECT_NE(with([](auto& x) { x.push_back(x[1]); }), "");
 }
 
-/// Workers and trainers that read in rounds, and what befalls them.
+/// Workers and trainers that read in rounds, with random faults.
 class round_world {
 public:
   round_world(uint64_t seed, sharding_policy policy) : draw_(seed * 0x9e3779b97f4a7c15 + 9) {
@@ -169,11 +170,11 @@ public:
       return unsaid;
     return w.about.policy == sharding_policy::dynamic ? uncounted(all) : "";
   }
-  /// Rounds between those of a consumer that is gone and those of the next one with its index, of
-  /// which the others alone were given elements, and of which the job counts fewer.
+  /// The rounds between those of a consumer that is gone and those of the next one with its index,
+  /// of which only the others were given elements. Not empty: the job counts fewer.
   std::string uncounted_rounds(const std::vector<round_reading>& all) {
     uint64_t missing = 0;
-    std::map<uint32_t, uint64_t> next; // by index, of one that is gone
+    std::map<uint32_t, uint64_t> next; // the next round by index, for consumers that are gone
     for (const auto& x : all) {
       if (x.rounds.empty())
         continue;
@@ -192,14 +193,14 @@ public:
                "{} rounds went on without consumers that are gone, and the job counts {}", missing,
                counted);
   }
-  /// Under DYNAMIC: splits that went with tasks, and of which the job counts fewer.
+  /// Under DYNAMIC: the splits that were lost with tasks. Not empty: the job counts fewer.
   std::string uncounted(const std::vector<round_reading>& all) {
     auto& w = *world_;
     std::set<uint64_t> given;
     for (const auto& x : all)
       for (auto element : x.elements)
         given.insert(static_cast<uint64_t>(provenance_of(element).number));
-    // Elements that a trainer had received when it died went with it.
+    // Elements that a trainer had received when it died were lost with it.
     for (const auto& t : w.trainers)
       if (t.history().killed || (t.history().ended && !t.history().ended->ok()))
         for (auto element : w.sent_to[&t])
@@ -317,7 +318,7 @@ private:
       if (!who.alive() || who.over())
         return;
       say(who.name() + " dies");
-      // The others may come to their last round without it, and it then waits in vain.
+      // The others may reach their last round without it, and it then waits in vain.
       may_fail_ = true;
       who.kill();
       w.net.changed(who);
@@ -364,7 +365,7 @@ private:
       if (!who->alive() || who->stopped())
         return;
       say(fmt::format("{} is stopped for {} ms", who->name(), back / 1ms));
-      // One that was stopped for longer than its lease is given up, and the others wait.
+      // A consumer that was stopped for longer than its lease is given up, and the others wait.
       may_fail_ |= back > 3s;
       who->stop();
       w.net.changed(*who);
@@ -400,7 +401,8 @@ private:
   std::vector<std::string> story_;
 };
 
-/// HEADRACE_ROUND_SEED: one world, with its story. HEADRACE_ROUND_WORLDS: so many.
+/// HEADRACE_ROUND_SEED: one world, whose history is printed. HEADRACE_ROUND_WORLDS: the number of
+/// worlds.
 void run_worlds(sharding_policy policy, const char* name) {
   const auto* one = std::getenv("HEADRACE_ROUND_SEED");
   const auto* most = std::getenv("HEADRACE_ROUND_WORLDS");

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 const consumer_id a{1}, b{2}, c{3};
 const task_id t{7}, u{8}, v{9};
 
-/// Of two consumers, whose rounds have begun with task `t`.
+/// A table for two consumers, whose rounds have begun with task `t`.
 round_table begun() {
   round_table out{2};
   out.take_seat(a, 0);

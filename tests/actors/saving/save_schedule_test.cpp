@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A service that saves a dataset, in virtual time, and what befalls it: the roles decide with the
-/// classes that the product runs.
+/// A service that saves a dataset, in virtual time, with random faults: the roles decide with the
+/// classes of the product.
 class save_world {
 public:
   explicit save_world(uint64_t seed) : draw_(seed * 0x9e3779b97f4a7c15 + 3) {
@@ -37,7 +37,7 @@ public:
     for (auto i = draw_.between(1, 4); i > 0; --i) add_worker();
     t.after(draw_.between(1ms, 1s), [this] { ask(); });
     for (auto i = faults_; i > 0; --i) t.after(draw_.between(10ms, 8s), [this] { befall(); });
-    // What was cut is whole again, and somebody is there.
+    // Cut connections are restored, and there is a dispatcher and a worker.
     t.after(30s, [this] { make_good(); });
     const auto until = t.now() + 10min;
     while (t.now() < until && !over() && t.step()) {
@@ -47,7 +47,7 @@ public:
     t.run_until(t.now() + 60s);
   }
 
-  /// Which rule is broken; empty: none.
+  /// The rule that is violated; empty: none.
   std::string fault() {
     const auto& folder = world_->folder;
     if (!folder.wrong.empty())
@@ -65,7 +65,7 @@ public:
     if (faults_ == 0 && (folder.writes != folder.pieces || folder.finishes != 1))
       return fmt::format("nothing befell it, and {} pieces were written {} times", folder.pieces,
                          folder.writes);
-    // Heartbeats alone: nobody asks for steps that there are not.
+    // Only heartbeats are sent: no worker requests steps if there are none.
     const auto after = world_->net.messages() - messages_;
     if (after > 60 * 8 * (world_->workers.size() + 1))
       return fmt::format("{} messages in the minute after it was over", after);
@@ -87,7 +87,7 @@ private:
   worker_process& add_worker() {
     return world_->add_worker({.per_step = draw_.one_in(4) ? 2s : 100ms});
   }
-  /// As a client does, now and then: the dispatcher may have lost its state.
+  /// As a client does, at intervals: the dispatcher may have lost its state.
   void ask() {
     auto& d = world_->dispatcher;
     if (d.alive() && !d.stopped()) {
@@ -214,7 +214,7 @@ TEST(SaveSchedule, EverySaveEndsWholeWhateverBefallsIt) {
     ASSERT_EQ(w.fault(), "") << "HEADRACE_SAVE_WORLDS=1 HEADRACE_TEST_SEED=" << seed + i << "\n"
                              << w.story();
   }
-  // The faults are such that pieces are written again.
+  // The faults are such that some pieces are written again.
   if (worlds >= 100) {
     EXPECT_GT(twice, 0);
   }

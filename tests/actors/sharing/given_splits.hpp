@@ -31,8 +31,9 @@ public:
     else
       at.over = what.over;
   }
-  /// The task is about to leave: what one source has begun is read by all that advance with it, and
-  /// the rest is not read, also if the task dies before its job knows of that.
+  /// The task is about to leave: splits that one source has begun are read by all sources that
+  /// advance with it, and the others are not read, even if the task dies before its job is
+  /// informed.
   void leave(const std::vector<unread_splits>& unread) {
     leaves_ = true;
     for (const auto& one : unread) {
@@ -55,17 +56,17 @@ public:
 
   // -- as a task reads it -----------------------------------------------------
 
-  /// From the beginning.
+  /// Begins again with the first split.
   void rewind() {
     next_.clear();
     from_.clear();
     kept_.clear();
     starved_ = false;
   }
-  /// A source is started: in this pass, unless `enter` knows better.
+  /// A source is started, in this pass, unless `enter` returns another one.
   uint64_t start(uint32_t source) { return next_[source]++; }
-  /// It asks for its first splits. Says in which pass it is: a late one goes on with that which
-  /// runs.
+  /// The source requests its first splits. Returns its pass: a late source continues with the one
+  /// that runs.
   uint64_t enter(uint32_t source, uint64_t pass) {
     pass = std::max(pass, from_[source]);
     for (;;) {
@@ -98,29 +99,29 @@ public:
           out.push_back(i);
     return out;
   }
-  /// Was the task told that the pass is over, and not that it is forgotten, which others may have
-  /// left before it was over?
+  /// True if the task was sent that the pass is over, and not that it is forgotten, in which case
+  /// others may have left it before.
   bool over(uint32_t source, uint64_t pass) const {
     const auto at = passes_.find({source, pass});
     return at != passes_.end() && at->second.over && at->second.over->running == 0;
   }
-  /// The last pass that anything is known of.
+  /// The last pass for which there are splits or an end.
   uint64_t last_pass(uint32_t source) const {
     auto at = passes_.upper_bound({source, UINT64_MAX});
     return at == passes_.begin() || (--at)->first.first != source ? 0 : at->first.second;
   }
-  /// Passes that were started, or left out as they were over.
+  /// The number of passes that were started, or left out because they were over.
   uint64_t started(uint32_t source) { return next_[source]; }
-  /// What a cache in memory holds; null: nothing yet.
+  /// The elements in a cache in memory; null: none yet.
   const random::elements* kept(const void* cache) const {
     const auto at = kept_.find(cache);
     return at != kept_.end() ? &at->second : nullptr;
   }
   void keep(const void* cache, random::elements rows) { kept_.try_emplace(cache, std::move(rows)); }
-  /// A dataset without end gave no more.
+  /// A dataset without end gave no more elements.
   void starve() { starved_ = true; }
   bool starved() const { return starved_; }
-  /// More was read than the task reads.
+  /// The test has read more than the task reads.
   void starved(bool was) { starved_ = was; }
 
 private:

@@ -11,7 +11,7 @@ namespace headrace::test::sharing {
 
 using random::element_value;
 
-/// Elements that are computed one by one, when they are asked for: a coroutine that yields them.
+/// Elements that are computed one by one on demand: a coroutine that yields them.
 class lazy_rows {
 public:
   struct promise_type {
@@ -41,7 +41,7 @@ public:
       of_.destroy();
   }
 
-  /// The next element; nullopt at the end, also when asked again.
+  /// The next element; nullopt at the end, also in later calls.
   std::optional<element_value> next() {
     if (!of_ || of_.done())
       return {};

@@ -56,7 +56,7 @@ shared_graph some_source(dice& die, const scratch_folder& folder, bool never_emp
       return out;
     });
   }
-  case 2: { // another order in each pass, alike for all
+  case 2: { // another order in each pass, the same for all tasks
     const auto seed = static_cast<uint64_t>(die.between(0, 99));
     auto shuffled = make_global_shuffle(range(0, count), seed, true).value();
     const auto once = detail::mix(random::key_of(seed), 0);
@@ -77,7 +77,7 @@ shared_graph some_source(dice& die, const scratch_folder& folder, bool never_emp
 
 // -- operators of one input -----------------------------------------------------------
 
-/// One that is computed over all elements at once; it is drawn again in the same way.
+/// A graph that is computed over all elements at once; it is drawn again in the same way.
 shared_graph lifted(dice& die, shared_graph in, const scratch_folder& folder) {
   const auto seed = static_cast<uint64_t>(die.between(0, 1'000'000'000));
   const auto apply = [seed, &folder](const dataset_ptr& to, elements rows) {
@@ -85,7 +85,8 @@ shared_graph lifted(dice& die, shared_graph in, const scratch_folder& folder) {
     return make.step({to, std::move(rows)});
   };
   shared_graph out{apply(in.graph, {}).graph, {}, in.sources, false, in.unsure, true};
-  // All is read here, and less may be there: it is not known in which pass the next one begins.
+  // All elements are read here, and a task may have fewer: then the pass in which the next one
+  // begins is unknown.
   out.unsure |= in.ahead && may_close(*out.graph);
   const auto rows = [](lazy_rows from, auto f, dataset_ptr graph,
                        given_splits& given) -> lazy_rows {
@@ -132,7 +133,7 @@ shared_graph taken(shared_graph in, int64_t n) {
   return out;
 }
 
-/// `n` passes, or, below 0, as many as anything is known of: there is no end.
+/// `n` passes, or, below 0, all passes for which there are splits: there is no end.
 shared_graph repeated(shared_graph in, int64_t n) {
   auto out = in;
   out.graph = make_repeat(in.graph, n).value();
@@ -224,7 +225,7 @@ shared_graph zipped(const shared_graph& a, const shared_graph& b) {
   return out;
 }
 
-/// The choices are each task's own, all of them.
+/// Each task reads all choices itself.
 shared_graph chosen(dice& die, const shared_graph& a, const shared_graph& b) {
   const auto n = die.between(0, 90), k = die.between(2, 5);
   const bool stop = die.toss();
@@ -283,7 +284,7 @@ shared_graph sampled_from(dice& die, const shared_graph& a, const shared_graph& 
   return out;
 }
 
-/// Passes of what can be repeated, and of which it is not known that it is empty: that ends at
+/// Passes of a graph that can be repeated and is not known to be empty; an empty one would end at
 /// once.
 shared_graph again(dice& die, const shared_graph& in, int64_t n) {
   return in.unsure || in.graph->cardinality == 0 || die.below(8) == 0 ? mapped(in)
@@ -293,7 +294,7 @@ shared_graph again(dice& die, const shared_graph& in, int64_t n) {
 shared_graph make(dice& die, int depth, const scratch_folder& folder) {
   if (depth == 0)
     return some_source(die, folder, false);
-  if (die.below(8) == 0) { // a part of what never ends
+  if (die.below(8) == 0) { // a part of a dataset without end
     auto pass = some_source(die, folder, true);
     return taken(repeated(die.toss() ? mapped(pass) : pass, -1), die.between(0, 150));
   }
@@ -304,7 +305,7 @@ shared_graph make(dice& die, int depth, const scratch_folder& folder) {
   case 2: return again(die, in, die.between(0, 4));
   case 3: return concatenated(in, make(die, depth / 2, folder));
   case 4: return zipped(in, make(die, depth / 2, folder));
-  case 5: { // ends with the other side
+  case 5: { // ends with the other input
     auto other = repeated(some_source(die, folder, true), -1);
     return die.toss() ? zipped(in, other) : zipped(other, in);
   }

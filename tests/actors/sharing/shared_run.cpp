@@ -8,7 +8,7 @@ namespace headrace::test::sharing {
 
 namespace {
 
-/// Far longer than any of these runs takes: who waits so long waits for ever.
+/// Far longer than any of these runs takes: a longer wait counts as endless.
 constexpr auto patience = std::chrono::seconds{60};
 
 std::vector<worker_info> first_workers(size_t count) {
@@ -35,19 +35,19 @@ shared_run::~shared_run() {
 
 void shared_run::run() {
   carry_out(job_.open(1));
-  // A task that needs hundreds of leases until its `take` is full would never come that far.
+  // A task that needs hundreds of leases until its `take` is full would not get that many.
   constexpr size_t eventful = 5'000;
   for (size_t steps = 0; !job_.state().finished() && !::testing::Test::HasFailure(); ++steps) {
     if (options_.accidents && steps < eventful && random_() % 24 == 0)
       accident();
-    // What a job announces a moment later.
+    // The delay after which a job announces changes.
     constexpr duration moment = std::chrono::milliseconds{50};
     if (const auto due = job_.core.next_deadline(); due && *due <= job_.now + moment)
       carry_out(job_.pass(std::max(*due - job_.now, duration{0})));
     if (job_.state().finished())
       break;
     if (workers_.empty())
-      join(); // all left or died: it is for a worker to come
+      join(); // all tasks left or were lost, so another worker must join
     else if (!step())
       break;
   }
@@ -242,7 +242,7 @@ void shared_run::answer(task_id to, const splits_wish& wish,
     if (splits)
       note_lease(to, which.source, which.pass, *splits);
   });
-  // One that leaves does not hear it any more.
+  // A task that has left does not receive it.
   auto& from = at->second;
   if (from.asks.erase(wish.which) == 0)
     return;
@@ -262,7 +262,7 @@ void shared_run::note_lease(task_id to, uint32_t source, uint64_t pass, const sp
 }
 
 void shared_run::note_return(task_id from, const split_assigner::returned& what) {
-  // What a lost task did not come to give is given by others.
+  // The elements that a lost task did not give are given by others.
   if (from)
     tasks_.at(from).given.gave_back(what.source, what.pass, what.splits);
   const auto group = plan_.sources[what.source].group;

@@ -13,42 +13,43 @@
 
 namespace headrace::test::sharing {
 
-/// A graph run under DYNAMIC by workers in this process, each with a real runner and dealer, for a
-/// real job: what actors carry between them is carried here, in random order. Workers join, pause,
-/// leave and die at random.
+/// A graph that is run under DYNAMIC by workers in this process, each with a real runner and
+/// dealer, for a real job: the messages that actors would send are passed here, in random order.
+/// Workers join, pause, leave and are killed at random.
 class shared_run {
 public:
   using places = std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>>;
-  /// What became of a task.
+  /// The record of a task.
   struct task {
     enum class fate : uint8_t { runs, ended, left, died };
     explicit task(split_plan plan) : given(std::move(plan)) {}
     fate how = fate::runs;
     given_splits given;
-    std::vector<std::string> rows; ///< that it gave
-    /// That they come from, as a reader knows it.
+    std::vector<std::string> rows; ///< the rows that it gave
+    /// The splits of these rows, as its reader has recorded them.
     std::shared_ptr<reached_splits> received = std::make_shared<reached_splits>();
-    places reached;         ///< the same, without anything of the engine
-    bool accounted = false; ///< its reader said so, as it is lost
+    places reached;         ///< the same, computed without any code of the engine
+    bool accounted = false; ///< the task is lost, and its reader has sent a receipt
     bool by_itself = false;
   };
   struct options {
-    size_t workers = 1;      ///< at first
-    size_t most_workers = 5; ///< that join in all
+    size_t workers = 1;      ///< the number of workers at the beginning
+    size_t most_workers = 5; ///< the number of workers that join in all
     bool accidents = true;
     bool deaths = true;
   };
 
   shared_run(dataset_ptr graph, uint64_t seed, const options& how);
   ~shared_run();
-  /// Until the job is over. A failure of the test's if it does not come to its end.
+  /// Runs until the job is over. If it does not end, the test fails.
   void run();
 
   const std::map<task_id, task>& tasks() const { return tasks_; }
   const split_plan& plan() const { return plan_; }
-  /// Splits that were given back, and leased to nobody since; by source and pass.
+  /// The splits that were given back and not leased since, by source and pass.
   const places& returned() const { return returned_; }
-  /// Splits that were leased, and not given back since; twice is a failure of the test's.
+  /// The splits that were leased and not given back since; a split that is leased twice fails the
+  /// test.
   const places& leased() const { return leased_; }
 
 private:
@@ -57,11 +58,11 @@ private:
     worker_id about;
     task_order order;
     std::shared_ptr<runner> runs;
-    size_t paused = 0; ///< for so many steps
+    size_t paused = 0; ///< the number of steps for which the worker pauses
     std::optional<std::vector<unread_splits>> unread = {};
-    std::set<split_question> asks; ///< heard nothing of yet
+    std::set<split_question> asks; ///< questions without an answer so far
   };
-  /// What a runner's threads said, in order.
+  /// The messages of a runner's threads, in order.
   struct mailbox {
     std::mutex mutex;
     std::condition_variable changed;
@@ -71,7 +72,7 @@ private:
   bool step();
   void accident();
   void join();
-  /// `from`: the task that this is an answer to, if it may give something back.
+  /// `from`: the task to which this is an answer, if the answer may give something back.
   void carry_out(const job_outcome& what, task_id from = {});
   void start(const job_command::start_task& what);
   void on(worker& from, block rows);
@@ -80,7 +81,7 @@ private:
   void answer(task_id to, const splits_wish& wish, const decltype(job_command::answer::what)& what);
   void note_lease(task_id to, uint32_t source, uint64_t pass, const split_range& what);
   void note_return(task_id from, const split_assigner::returned& what);
-  /// The reader says what it got of tasks that are lost.
+  /// The reader sends receipts for lost tasks.
   void account_for(const iteration_view& news);
 
   dataset_ptr graph_;
@@ -90,13 +91,14 @@ private:
   driven_job job_;
   std::shared_ptr<mailbox> mail_ = std::make_shared<mailbox>();
   std::set<worker_id> alive_;
-  std::map<task_id, worker> workers_; ///< whose tasks run
+  std::map<task_id, worker> workers_; ///< the workers whose tasks run
   std::map<task_id, task> tasks_;
-  std::map<request_token, std::pair<task_id, splits_wish>> waiting_; ///< at the job
+  /// Unanswered questions at the job.
+  std::map<request_token, std::pair<task_id, splits_wish>> waiting_;
   places leased_, returned_;
   std::set<std::pair<std::pair<uint32_t, uint64_t>, uint64_t>> joint_;
   uint64_t last_worker_ = 0;
-  std::vector<std::shared_ptr<runner>> stopped_; ///< until their threads are done
+  std::vector<std::shared_ptr<runner>> stopped_; ///< kept until their threads have ended
 };
 
 } // namespace headrace::test::sharing

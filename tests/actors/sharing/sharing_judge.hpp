@@ -7,13 +7,14 @@
 
 namespace headrace::test::sharing {
 
-/// What is wrong with what tasks gave, by the rules of sharing; empty: nothing.
+/// The rule of sharing that the output of tasks violates; empty: none.
 ///
-/// Each task gives, in order, what the graph gives of the splits that it was given, where choices
-/// are whole, caches its own, and what never ends does not; of one that died the beginning of that.
-/// Each split is one task's, of each pass; and none is nobody's of which a task was told that its
-/// pass is over, but what somebody gave back whose pipeline was done with it. Where no operator
-/// could leave a pass before it is over, none is nobody's at all.
+/// Each task gives, in order, the elements of the splits that it was given, where choices are read
+/// whole, caches are its own, and datasets without end do not end; a task that died gives the
+/// beginning of these. In each pass a split belongs to at most one task. If a task was sent the end
+/// of a pass, each split of the pass belongs to a task, except those that were given back by a task
+/// whose pipeline had closed the pass. If no operator could leave a pass before it is over, each
+/// split belongs to a task.
 inline std::string what_is_wrong(const shared_graph& graph,
                                  const std::map<task_id, shared_run::task>& tasks,
                                  const shared_run::places& leased,
@@ -48,8 +49,8 @@ inline std::string what_is_wrong(const shared_graph& graph,
     const auto at = in.find({source, pass});
     return at != in.end() && at->second.contains(split);
   };
-  // What one of them was given is the task's of all that advance together, also if it died before
-  // the others asked.
+  // The splits of one source belong to the task for all sources that advance with it, even if it
+  // died before the others requested them.
   const auto given = [&](uint32_t source, uint64_t pass, uint64_t split) {
     for (uint32_t other = 0; other < plan.sources.size(); ++other)
       if (plan.sources[other].group == plan.sources[source].group
@@ -63,7 +64,7 @@ inline std::string what_is_wrong(const shared_graph& graph,
     for (const auto& other : graph.sources)
       if (plan.sources[other->number].group == plan.sources[source->number].group)
         splits = std::min(splits, other->splits);
-    std::set<uint64_t> whole; // passes that somebody was told the end of
+    std::set<uint64_t> whole; // the passes of which some task was sent the end
     for (const auto& [id, task] : tasks)
       for (uint64_t pass = 0; pass <= task.given.last_pass(source->number); ++pass)
         if (task.given.over(source->number, pass))

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 // Random graphs of all operators, shared by one to five workers that join, pause, leave and die.
-// HEADRACE_SHARED_GRAPHS: how many (./run check asks for more).
+// HEADRACE_SHARED_GRAPHS: the number of graphs (./run check sets a larger one).
 
 namespace headrace::test::sharing {
 namespace {
@@ -31,7 +31,7 @@ TEST(Sharing, OfRandomGraphsGivesWhatTheRulesSay) {
 
 // -- the judge can fail ------------------------------------------------------------------
 
-/// A run of three workers over a random graph that gives something on each of them.
+/// A run of three workers over a random graph of which each worker gives some elements.
 class TheJudge : public testing::Test {
 protected:
   using fate = shared_run::task::fate;
