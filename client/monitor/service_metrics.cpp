@@ -12,7 +12,7 @@ namespace headrace::monitor {
 
 namespace {
 
-// -- what there is --------------------------------------------------------------------------
+// -- the metrics ------------------------------------------------------------------------
 
 namespace service_metric {
 constexpr gauge_info uptime{

@@ -306,7 +306,7 @@ TEST(SplitAssigner, RemembersNothingOfSingleSplits) {
   EXPECT_LT(x.core.records(), 10u);
 }
 
-/// b is told the end of a source of which a has unread splits: a waits for b with another one.
+/// b has read a source to its end, of which a has unread splits: a waits for b with another source.
 class crossed : public testing::Test {
 protected:
   crossed() : core(plan_of({{.splits = 1, .group = 0}, {.splits = 40, .group = 1}})) {
@@ -327,7 +327,7 @@ protected:
               uint64_t pass = 0) {
     return lease(core, {who, source, pass, {}, number}, blocked, {});
   }
-  /// a leaves, and b is through.
+  /// a leaves, and b finishes its reading.
   void end_both() {
     const auto back = core.give_back(a, {1, 0, questions_of_a, rest});
     ASSERT_EQ(back.size(), 1u);
@@ -362,7 +362,7 @@ TEST_F(crossed, WhatComesBackAfterAllWereToldTheEndIsForALaterTask) {
 }
 
 TEST_F(crossed, WhatComesBackOfAPassDoesNotHoldUpThePassesAfterIt) {
-  // b goes on, and is the only one.
+  // b continues, and is the only task.
   const auto back = core.give_back(a, {1, 0, questions_of_a, rest});
   ASSERT_EQ(back.size(), 1u);
   core.apply(back[0]);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-// What came back in pieces is leased many pieces at a time.
+// Splits that were returned in many separate runs are leased many runs at a time.
 
 namespace headrace::test {
 namespace {
@@ -24,7 +24,7 @@ protected:
     return out;
   }
 
-  /// All was leased to a task, which is lost: each second split comes back.
+  /// All splits were leased to one task, which is lost: each second split is returned.
   void lose(const split_plan& plan) {
     core = split_assigner{plan};
     for (uint32_t source = 0; source < plan.sources.size(); ++source) {

@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 
-// What a task is told of passes that are over, what it gives back, and what it may not read.
+// The answers to a task about passes that are over, the splits that it gives back, and the splits
+// that it must not read.
 
 namespace headrace::test {
 namespace {
@@ -35,7 +36,7 @@ protected:
     core.keep_pace(given, now);
     return given.front().splits;
   }
-  /// What the task is told next; nullopt: it waits.
+  /// The next answer to the task; nullopt: it waits.
   std::optional<split_answer> ask(task_id who, uint64_t pass,
                                   const std::set<task_id>& blocked = {}) {
     return put({who, 0, pass, {}, asked[{who, pass}]++}, blocked);
@@ -83,7 +84,7 @@ protected:
 
 TEST_F(NothingToRead, IsOverForEverybodyAlone) {
   EXPECT_EQ(ask(a, 0)->over, (pass_over{.alone = true}));
-  // It is forgotten, and the next one is no other.
+  // The pass is forgotten, and the next request is not taken for a repeated one.
   EXPECT_EQ(ask(b, 0)->over, (pass_over{.running = 1}));
   EXPECT_EQ(ask(b, 1)->over, (pass_over{.alone = true}));
 }

@@ -5,7 +5,7 @@
 namespace headrace {
 namespace {
 
-/// A trainer to which 1,000 elements came, of which the first sixteen are claimed.
+/// A trainer whose consumer received 1,000 elements, of which the first sixteen are claimed.
 class ClaimAhead : public testing::Test {
 protected:
   ClaimAhead() { x.claim(0); }

@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t block = size_t{1} << 20;
 
-/// Blocks of which a sample shrinks to `share`: how many of `blocks` are compressed, and how many
-/// samples that takes.
+/// The result for blocks of which a sample shrinks to `share`: how many of `blocks` are compressed,
+/// and how many samples are compressed to find that out.
 struct outcome {
   int compressed = 0;
   int samples = 0;

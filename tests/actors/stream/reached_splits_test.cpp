@@ -28,7 +28,7 @@ std::vector<split_run> runs(std::initializer_list<split_range> of) {
 bool names(const split_receipt& x, uint64_t pass, uint64_t split) {
   if (pass < x.from_pass)
     return true;
-  // Of the runs of one source, by pass and first split.
+  // Of the runs of one source, those after the given pass and first split.
   auto after =
     std::ranges::upper_bound(x.reached, std::pair{pass, split}, {}, [](const split_run& r) {
       return std::pair{r.pass, r.splits.first};
@@ -79,7 +79,7 @@ TEST(ReachedSplits, MayNameMoreAndNeverLessWhenThereIsTooMuch) {
 }
 
 TEST(ReachedSplits, RemembersEachRowOfAShuffleOfManyExactly) {
-  // What one of two readers has of a task that shuffles 300,000 rows.
+  // The splits that one of two readers has received of a task that shuffles 300,000 rows.
   reached_splits x;
   std::mt19937_64 random{13};
   uint64_t came = 0;

@@ -9,8 +9,8 @@ namespace {
 using step = stream_world::step;
 
 /// Random events in any order: production, single deliveries, cuts, refusals, damage, crashes,
-/// trainers that come, pause, go, fall silent and die, tasks that leave and are lost. Then
-/// everybody reads to the end.
+/// trainers that join, pause, leave, stop sending and die, tasks that leave and are lost. At the
+/// end all trainers read the remaining elements.
 class schedule {
 public:
   schedule(uint64_t seed, stream_world::options o) : random_(seed), world_(o) {}
@@ -107,7 +107,7 @@ private:
     case 6: return w.options_.shared && w.consumers.size() < 5 ? void(w.come()) : void();
     case 7:
       if (others) {
-        // Its actor may stand still for long before, while its trainer goes on.
+        // The consumer's actor may be stopped for long before, while its trainer continues.
         if (chance(50))
           while (take(id) == step::element) {
           }
@@ -149,7 +149,7 @@ private:
     for (size_t t = 0; t < w.tasks.size(); ++t) w.find_task(t);
     for (auto& [id, c] : w.consumers)
       for (auto& [t, p] : c.pipes) p.refused = false;
-    // Those that are not heard of are given up, and read so.
+    // Consumers that send nothing are given up, and their trainers read an error that states it.
     std::vector<uint64_t> silent;
     for (const auto& [id, c] : w.consumers)
       if (c.silent)
@@ -167,8 +167,8 @@ private:
       });
     }
     EXPECT_TRUE(silent.empty()) << "a consumer was given up and did not read so";
-    // Whoever does not come back for long keeps nobody from the end; but one to whom something came
-    // that it cannot read gives nothing back before its trainer has read so.
+    // A trainer that pauses for long does not keep the others from the end. But one that received a
+    // message that cannot be decoded gives nothing back before it has read the error.
     std::set<uint64_t> paused;
     if (w.options_.shared)
       for (const auto& [id, c] : w.consumers)
@@ -181,7 +181,7 @@ private:
         produce(t, rows_a_task);
       }
       for (auto& [id, c] : w.consumers)
-        // One that is blocked takes what comes, and pauses then.
+        // A trainer that is blocked takes what arrives, and pauses then.
         while (!c.at_end && (!paused.contains(id) || blocked_.contains(id)) && chance(80)) {
           const auto s = take(id);
           moved |= s == step::element;

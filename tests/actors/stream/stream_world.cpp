@@ -123,7 +123,7 @@ void stream_world::crash_task(size_t t) {
     return;
   x.runs = false;
   carry_out(t, x.core->taken_over(now));
-  // Its actor knew the streams; the next one does not.
+  // The crashed actor knew the streams; the one that replaces it does not.
   for (auto& [id, c] : consumers)
     if (const auto at = c.pipes.find(t); at != c.pipes.end())
       at->second.known.clear();
@@ -170,7 +170,7 @@ void stream_world::note_losses(size_t t, const task_report& what) {
   }
   if (!what.ended)
     return;
-  // What it had leased nobody for was in no account that its job keeps.
+  // The elements that it had leased to no reader were in no account that its job keeps.
   uint64_t lost = 0;
   for (const auto& [who, marks] : what.held)
     if (!readers_.contains(who.value))
@@ -253,7 +253,7 @@ void stream_world::name_readers() {
 void stream_world::answer_beat(uint64_t id, time_point at) {
   auto& c = consumers.at(id);
   if (c.silent && readers_.contains(id))
-    return; // what it says is lost; it asks again
+    return; // return; // the message is lost; the consumer asks again
   if (!readers_.contains(id))
     return carry_out(id, c.core->heartbeat_answered(not_found("no such reader"), at, now));
   c.heard_at = now;
@@ -311,7 +311,7 @@ void stream_world::bury(uint64_t id) {
 
 void stream_world::die(uint64_t id) {
   for (size_t t = 0; t < tasks.size(); ++t) cut(id, t);
-  // The job hears nothing of it any more.
+  // The job receives no more heartbeats of the consumer.
   if (const auto at = readers_.find(id); at != readers_.end())
     at->second = consumers.at(id).heard_at + world_timing.lease;
   bury(id);

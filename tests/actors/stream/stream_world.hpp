@@ -27,9 +27,10 @@ inline block numbers(int64_t first, size_t rows) {
   return out;
 }
 
-/// Tasks and consumers of one job, as task_core and consumer_core decide, joined by links that keep
-/// their order, can be cut or refused, and deliver a message when told to. The world is what the
-/// actors around the cores, the job and the trainers are, and keeps the books on every element.
+/// The tasks and consumers of one job. Their decisions are those of task_core and consumer_core.
+/// They are joined by links that keep the order of their messages, can be cut or refused, and
+/// deliver a message when the test calls for it. The world takes the place of the actors around the
+/// cores, of the job and of the trainers, and records what happens to each element.
 class stream_world {
 public:
   struct options {
@@ -37,30 +38,40 @@ public:
     bool shared = true;
     uint64_t most_elements = 0; ///< per stream; 0: no bound
     uint64_t stream_bytes = 4096;
-    /// Each consumer is one of a trainer, and each trainer is given all elements.
+    /// If set: each consumer belongs to a trainer, and each trainer is given all elements.
     std::optional<cache_terms> cache = {};
     size_t cache_bytes = 0; ///< of all tasks together
     delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   };
-  /// A consumer's way to a task.
+  /// The connection of a consumer to a task.
   struct pipe {
-    bool linking = false;    ///< the consumer waits for a link
-    bool refused = false;    ///< it gets none
-    bool connected = false;  ///< the link stands, as the task sees it
-    bool cut_unseen = false; ///< it does not, and the consumer has not noticed
+    bool linking = false;   ///< the consumer waits for a link
+    bool refused = false;   ///< bool refused = false;    ///< the link will be refused
+    bool connected = false; ///< bool connected = false;  ///< the link exists, as the task sees it
+    /// Bool cut_unseen = false; ///< the link is cut, and the consumer has not noticed.
+    bool cut_unseen = false;
     time_point cut_at{};
-    produce::stream_key key;             ///< of the stream that the consumer listens to; zero: none
-    std::set<produce::stream_key> known; ///< to the task
+    /// Produce::stream_key key;             ///< of the stream that the consumer accepts; zero:
+    /// none.
+    produce::stream_key key;
+    /// Std::set<produce::stream_key> known; ///< the streams that the task has opened.
+    std::set<produce::stream_key> known;
     std::deque<std::pair<produce::stream_key, from_consumer>> up;
     std::deque<std::pair<produce::stream_key, from_task>> down;
-    /// The task serves it: what it reports is not given to others.
+    /// The task serves the consumer: elements that it reported are not given to others.
     bool counts = false;
-    uint64_t known_handed_out = 0;   ///< by the task
-    stream_grant granted;            ///< the task knows
-    uint64_t highest_sent = 0;       ///< ever
-    std::set<int64_t> sent;          ///< ever
-    std::set<int64_t> got;           ///< ever, recalled or not
-    std::vector<int64_t> handed_out; ///< to the trainer
+    /// Uint64_t known_handed_out = 0;   ///< as last reported to the task.
+    uint64_t known_handed_out = 0;
+    /// Stream_grant granted;            ///< the last grant that the task received.
+    stream_grant granted;
+    /// Uint64_t highest_sent = 0;       ///< the highest position that was ever sent.
+    uint64_t highest_sent = 0;
+    /// Std::set<int64_t> sent;          ///< all elements that were ever sent.
+    std::set<int64_t> sent;
+    /// Std::set<int64_t> got;           ///< all elements that ever arrived, recalled or not.
+    std::set<int64_t> got;
+    /// Std::vector<int64_t> handed_out; ///< the elements that the trainer was handed.
+    std::vector<int64_t> handed_out;
   };
   struct task {
     std::unique_ptr<task_core> core;
@@ -71,14 +82,19 @@ public:
     bool exhausted = false;
     bool left = false; ///< its worker leaves
     bool over = false;
-    bool away = false; ///< the job gave it up; its worker may be back
-    bool lost = false; ///< for good
-    bool room = false; ///< others may have made room for what it holds back
-    std::deque<std::pair<time_point, task_readers>> names; ///< under way
-    std::set<uint64_t> named;                              ///< it was told
-    std::map<std::string, uint64_t> began;                 ///< where trainers did
-    uint64_t lost_with_readers = 0;                        ///< elements, as it said
-    std::deque<split_question> accounts;                   ///< that the job has not acknowledged
+    bool away = false; ///< bool away = false; ///< the job gave it up; its worker may return
+    bool lost = false; ///< bool lost = false; ///< it will not return
+    /// Bool room = false; ///< others may have made room for the blocks that it holds back.
+    bool room = false;
+    /// Std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to it.
+    std::deque<std::pair<time_point, task_readers>> names;
+    /// Std::set<uint64_t> named;                              ///< the readers of the last message.
+    std::set<uint64_t> named;
+    /// Std::map<std::string, uint64_t> began;                 ///< by trainer: the first position.
+    std::map<std::string, uint64_t> began;
+    /// Uint64_t lost_with_readers = 0;                        ///< elements, as the task reported.
+    uint64_t lost_with_readers = 0;
+    std::deque<split_question> accounts; ///< that the job has not acknowledged
   };
   struct consumer {
     bool woken = false;
@@ -88,7 +104,7 @@ public:
     bool at_end = false;
     status how;
     size_t taken = 0;
-    bool silent = false; ///< its job does not hear it, nor it the job
+    bool silent = false; ///< bool silent = false; ///< no messages pass between it and its job
     time_point heard_at{};
     std::map<size_t, pipe> pipes; ///< by task
     std::deque<iteration_view> news;
@@ -110,64 +126,64 @@ public:
 
   void produce(size_t t, size_t rows);
   void exhaust(size_t t);
-  /// Its worker leaves: it gives what it has.
+  /// The task's worker leaves: the task gives the elements that it has.
   void leave_task(size_t t);
-  /// Its worker is gone: the job gives it up. It may come back as it was.
+  /// The task's worker is lost, and the job gives the task up. It may return with its state.
   void lose_task(size_t t, bool for_good);
   void find_task(size_t t);
   void crash_runner(size_t t);
-  /// Another worker, with a task of its own.
+  /// Adds another worker with a task of its own.
   void add_task();
-  /// Another actor takes the task over.
+  /// The task's actor crashes, and another actor takes the task over.
   void crash_task(size_t t);
 
   // -- consumers -----------------------------------------------------------------------------
 
   uint64_t come(std::string trainer = "trainer", cache_start start = cache_start::oldest);
-  /// Without a word; the job notices when its lease is over.
+  /// The consumer ends without a message; the job notices when its lease has expired.
   void die(uint64_t id);
-  /// In order: what it says last arrives where its links stand.
+  /// The consumer leaves in order: its last messages arrive over the links that exist.
   void go(uint64_t id);
-  /// Its job does not hear it any more, and gives it up after a lease.
+  /// The consumer's messages to its job are lost, and the job gives it up after a lease.
   void silence(uint64_t id);
 
   // -- the network, the time -------------------------------------------------------------------
 
-  /// The link is there, or is refused, if the consumer waits for one.
+  /// If the consumer waits for a link, it is made or refused.
   void connect(uint64_t id, size_t t);
   void cut(uint64_t id, size_t t);
   bool deliver_up(uint64_t id, size_t t);
-  /// `damaged`: it cannot be read.
+  /// `damaged`: the message cannot be decoded.
   bool deliver_down(uint64_t id, size_t t, bool damaged = false);
   bool deliver_news(uint64_t id);
   bool deliver_names(size_t t);
   /// The job has counted what the task lost with readers.
   bool acknowledge(size_t t);
-  /// What came from the consumer cannot be read.
+  /// A message from the consumer cannot be decoded.
   void damage_up(uint64_t id, size_t t);
   void pass(duration by);
-  /// Delivers everything that is under way, and what follows from it within `for_long`. Returns how
-  /// many messages of streams; gives up at `most`.
+  /// Delivers all messages that are on their way, and those that follow from them within
+  /// `for_long`. Returns the number of messages of streams; gives up at `most`.
   size_t settle(size_t most = 100'000, duration for_long = std::chrono::milliseconds{20});
 
   // -- trainers ------------------------------------------------------------------------------
 
-  /// The consumer looks at the marks, as its trainer moved.
+  /// The consumer reads the marks, because its trainer has taken elements.
   void look(uint64_t id);
   enum class step { element, waits, over };
-  /// The trainer asks for one element.
+  /// The trainer takes one element.
   step take(uint64_t id);
-  /// As a blocking `next` of a trainer while nobody else's trainer moves.
+  /// Acts as a blocking `next` of a trainer while no other trainer takes elements.
   step next(uint64_t id);
 
   // -- books ---------------------------------------------------------------------------------
 
-  /// What of the consumer's reports is not known to the task may be given to others.
+  /// Elements that were handed out and not yet reported to the task may be given to others.
   bool unreported_again() const {
     return options_.cache || options_.guarantee == delivery_guarantee::at_least_once;
   }
-  /// Elements that counted as handed out: by the living, and by those that are gone; where the
-  /// unreported comes again, as far as these reported.
+  /// By element, how often it counts as handed out: by the consumers that are there, and by those
+  /// that are gone. If unreported elements may be repeated, only those count that these reported.
   std::map<int64_t, size_t> all_handed_out() const;
   /// The first element that was lost or repeated, and why that must not be; empty: none.
   std::string fault() const;
@@ -179,10 +195,11 @@ public:
   std::map<uint64_t, consumer> consumers;
   size_t blocks_sent = 0;
   size_t recalls_sent = 0;
-  size_t given_up = 0;                   ///< consumers whose trainer read so
+  /// Size_t given_up = 0;                   ///< consumers whose trainer read that error.
+  size_t given_up = 0;
   std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
-  /// What consumers that are gone handed out, in their order: as far as they reported it, where
-  /// the rest may come again.
+  /// The elements that the consumers that are gone handed out, in their order. If unreported
+  /// elements may be repeated, only those that were reported.
   std::map<std::string, std::vector<int64_t>> gone_handed_out;
 
 private:
@@ -195,14 +212,14 @@ private:
   void note_losses(size_t t, const task_report& what);
   void deliver_room(size_t t);
   void task_over(size_t t);
-  /// The consumer notices that a link is over.
+  /// The consumer notices that a link has ended.
   void notice(uint64_t id, size_t t);
   void answer_beat(uint64_t id, time_point at);
   iteration_view view() const;
-  /// The job says who reads, and what it knows.
+  /// The job sends the names of the readers and what they reported.
   void name_readers();
   void tell();
-  /// The consumer is no more; what it did not report does not count.
+  /// The consumer is gone; what it did not report does not count.
   void bury(uint64_t id);
 
   uint64_t last_consumer_ = 0;
@@ -210,10 +227,12 @@ private:
   std::map<produce::stream_key, uint64_t> whose_;
   uint64_t version_ = 0;
   uint64_t readers_version_ = 0;
-  std::map<uint64_t, std::optional<time_point>> readers_; ///< that the job knows; until: it is gone
+  /// Std::map<uint64_t, std::optional<time_point>> readers_; ///< of the job; until: it is gone.
+  std::map<uint64_t, std::optional<time_point>> readers_;
   std::map<int64_t, size_t> of_the_gone_;
   std::set<int64_t> sent_to_the_gone_;
-  std::set<int64_t> with_the_gone_; ///< got by them and not known to be handed out
+  /// Std::set<int64_t> with_the_gone_; ///< received by them and not reported as handed out.
+  std::set<int64_t> with_the_gone_;
 };
 
 } // namespace headrace

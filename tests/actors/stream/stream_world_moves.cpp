@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-// Links, time, trainers and books of the world of streams.
+// Links, time, trainers and records of the world of streams.
 
 // -- the network ------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ bool stream_world::deliver_up(uint64_t id, size_t t) {
   if (std::holds_alternative<stream_open>(what))
     p.known.insert(key);
   else if (!p.known.contains(key))
-    return true; // late words of a stream that is over
+    return true; // return true; // a late message of a stream that has ended
   if (std::holds_alternative<stream_open>(what))
     p.counts = tasks[t].named.contains(id);
   uint64_t said = 0;
@@ -91,7 +91,7 @@ bool stream_world::deliver_down(uint64_t id, size_t t, bool damaged) {
   auto [key, what] = std::move(p.down.front());
   p.down.pop_front();
   if (!p.key || key != p.key)
-    return true; // of a stream that is over
+    return true; // return true; // of a stream that has ended
   if (damaged) {
     carry_out(id, c.core->arrived(id_of(t), data_loss("bent"), now));
     return true;
@@ -161,7 +161,8 @@ void stream_world::pass(duration by) {
     now = std::max(now, next);
     for (size_t t = 0; t < tasks.size(); ++t) deliver_room(t);
     for (size_t t = 0; t < tasks.size(); ++t) acknowledge(t);
-    // What is under way for a lease: the job's words come sooner, and a cut is noticed.
+    // The messages that are on their way when a lease ends: the job's arrive before, and a cut is
+    // noticed.
     for (size_t t = 0; t < tasks.size(); ++t)
       while (!tasks[t].names.empty() && now - tasks[t].names.front().first > std::chrono::seconds{1}
              && deliver_names(t)) {
@@ -286,12 +287,13 @@ std::string stream_world::fault() const {
           return fmt::format("element {} of task {} was handed out {} times", i, t, at->second);
         continue;
       }
-      // What one that is gone without a word may have handed out is not handed out again.
+      // Elements that a consumer which ended without a message may have handed out are not handed
+      // out again.
       if (!unreported_again() && sent_to_the_gone_.contains(value(t, i))) {
         ++lost;
         continue;
       }
-      // What a task had sent when it left, or was gone, is not sent again.
+      // Elements that a task had sent when it left or was lost are not sent again.
       if (tasks[t].lost || (tasks[t].left && with_the_gone_.contains(value(t, i))))
         continue;
       return fmt::format("element {} of task {} was lost", i, t);

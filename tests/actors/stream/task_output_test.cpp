@@ -167,7 +167,8 @@ TEST(TaskOutput, RecallsSeldomHoweverManyReadersTakeTheirTurns) {
   out.produced(numbers(0, readers * each));
   out.exhausted();
   carry_out();
-  // One thread reads them, an element from each in turn, and each says so once half is taken.
+  // One thread reads both streams, an element from each in turn, and reports each when half of its
+  // elements are taken.
   uint64_t taken = 0;
   for (uint64_t turn = 0; !all[turn % readers].ended; ++turn) {
     auto& one = all[turn % readers];
@@ -212,7 +213,8 @@ TEST(TaskOutput, AsksATrainerWithOneElementOnlyOnceWhileItSaysNothingNew) {
   out.grant(a, 1, 9, much, true);
   auto recalls = only<send_recall>(out.deal());
   ASSERT_EQ(recalls.size(), 1u);
-  out.recalled(b, recalls[0].id, 1); // its trainer waits and keeps it
+  // Out.recalled(b, recalls[0].id, 1); // its trainer waits and keeps it.
+  out.recalled(b, recalls[0].id, 1);
   EXPECT_TRUE(out.deal().empty());
   out.grant(b, 1, 9, much, true);
   EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
@@ -409,7 +411,7 @@ TEST(TaskOutput, DoesNotTrustMarksBeyondWhatWasSent) {
   auto out = with_both_holding(4);
   out.grant(a, 1000, 2000, much, true);
   out.grant(b, 4, 8, much, true);
-  out.recalled(b, 77, 0); // nobody asked
+  out.recalled(b, 77, 0); // out.recalled(b, 77, 0); // there was no recall of this id
   EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
 }
 

@@ -9,12 +9,12 @@
 
 namespace headrace::test {
 
-/// Answers a request: `at_asker` happens where it came from.
+/// Answers a request: `at_asker` is called in the process that sent the request.
 using replier = std::function<void(std::function<void()> at_asker)>;
 
-/// Sends a request over a connection. `at_other` happens at the other end and may answer, now or
-/// later. If no answer comes within `limit`, `late` happens at the asker, and an answer that comes
-/// after that does not count.
+/// Sends a request over a connection. `at_other` is called at the other end and may answer, at once
+/// or later. If no answer arrives within `limit`, `late` is called at the sender, and an answer
+/// that arrives after that does not count.
 inline void request(const connection_end& over, duration limit,
                     std::function<void(replier)> at_other, std::function<void()> late) {
   auto open = std::make_shared<bool>(true);
@@ -35,8 +35,8 @@ inline void request(const connection_end& over, duration limit,
   });
 }
 
-/// A member's connection to the dispatcher: made, watched, and made anew when it is lost. As
-/// headrace::peer.
+/// A member's connection to the dispatcher: it is made, watched, and made anew when it is lost, as
+/// by headrace::peer.
 class control_peer {
 public:
   struct events {

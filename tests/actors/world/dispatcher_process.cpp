@@ -27,7 +27,7 @@ void dispatcher_process::on_started() {
   }
   job_stores_.clear();
   lives({});
-  // As a client does before it reads.
+  // Registers the dataset, as a client does before it reads.
   carry_out(core_->register_dataset(
     keep({.reply = answered<status>{[](const status&) {}}}),
     {.id = "d", .graph = encode_graph(world_.graph).value(), .fingerprint = "the graph"}));
@@ -37,7 +37,7 @@ void dispatcher_process::begin() {
   auto [writer, record] = store_->take_over();
   writer_ = writer;
   steps_ = {};
-  // Any worker may have any entry.
+  // Any worker may read any shard.
   const std::vector<std::string> list(world_.about.shards, "worker");
   core_ =
     std::make_unique<dispatcher_core>(service_terms{.timing = world_.about.timing,
@@ -95,9 +95,10 @@ request_token dispatcher_process::keep(waiting what) {
 
 void dispatcher_process::crash_a_job() {
   if (jobs_.empty() || !jobs_.begin()->second->core)
-    return; // it is down already
+    return; // return; // the process is down already
   const auto id = jobs_.begin()->first;
-  // Requests that the actor had not answered get none, and who waits sees that it ended.
+  // Requests that the actor had not answered get no answer, and their senders see that the actor
+  // has ended.
   for (auto& [token, what] : std::exchange(waiting_, {}))
     std::visit([](auto& reply) { reply(unavailable("the actor has ended")); }, what.reply);
   const auto about = find(id)->core->about();
@@ -254,7 +255,7 @@ void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
   std::visit([this](const auto& x) { world_.traffic.count(x); }, what.what);
   answer(what.to, [&](auto& reply) {
     if (const auto* how = std::get_if<status>(&what.what)) {
-      // What a task closed is acknowledged.
+      // The closing of a task is acknowledged.
       if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<lease_answer>>>)
         if (how->ok())
           return reply(lease_answer{});

@@ -22,20 +22,20 @@ namespace headrace::test {
 class world;
 class worker_process;
 
-/// The dispatcher's process: its core, a job_core for each job, and around them what
-/// dispatcher_state and job_state do.
+/// The dispatcher's process: its core, a job_core for each job, and the work of dispatcher_state
+/// and job_state around them.
 class dispatcher_process final : public virtual_process {
 public:
   explicit dispatcher_process(world& in);
 
-  /// Comes back with all that was kept. @pre it is dead
+  /// Starts the process again with all that was stored. @pre it is dead
   void start_again() {
     keeps_state_ = true;
     start();
   }
-  /// A job's actor dies; the next one has what was stored.
+  /// The actor of a job crashes; the one that replaces it has what was stored.
   void crash_a_job();
-  /// The dispatcher's actor dies; the next one has what was stored.
+  /// The dispatcher's actor crashes; the one that replaces it has what was stored.
   void crash();
   size_t jobs() const noexcept { return jobs_.size(); }
 
@@ -55,7 +55,7 @@ public:
   void worker_leaves(worker_id id, incarnation life, uint32_t unfinished);
   void ask_save_steps(const headrace::worker::ask_save_steps& what,
                       answered<result<save_steps>> reply);
-  /// A client asks for the save of the world's dataset into the world's folder.
+  /// Requests the save of the world's dataset into the world's folder, as a client does.
   void save(answered<result<save_view>> reply);
   std::vector<save_view> saves() const { return core_ ? core_->saves() : std::vector<save_view>{}; }
   void drain(const drain_request& what, answered<result<worker_drains>> reply);
@@ -66,12 +66,12 @@ private:
   struct job {
     std::unique_ptr<job_core> core;
     std::shared_ptr<virtual_store<job_record>> store;
-    uint64_t writer = 0; ///< of the store: the core's
+    uint64_t writer = 0; ///< uint64_t writer = 0; ///< the store's id of the core
     step_queue<job_commands::value_type> steps;
     std::unique_ptr<virtual_alarm> alarm;
     std::map<consumer_id, connection_end> readers;
   };
-  /// A request that is not answered, and what it is to the job that it is for.
+  /// A request that is not answered yet, and its meaning for the job that it is for.
   struct waiting {
     std::variant<answered<result<iteration_view>>, answered<status>, answered<result<lease_answer>>,
                  answered<result<worker_registered>>, answered<result<heartbeat_heard>>,
@@ -86,7 +86,7 @@ private:
   void on_killed() override;
   void begin();
   std::shared_ptr<virtual_store<job_record>> store_of(job_id id, const job_past& past);
-  /// The judge knows what is kept of a job.
+  /// Records for the judge which facts of a job are stored.
   void note(job_id id, const job_record::fact& kept);
   job* find(job_id id);
   void start_job(job_id id, const job_description& about);
@@ -117,7 +117,7 @@ private:
   void carry_out(job_id id, job_commands what);
   void take(const std::shared_ptr<job>& of, const job_commands::value_type& what);
   void to_job(job_id id, const std::function<job_commands(job_core&)>& event);
-  /// Sends an order of a job to a worker; `heard` gets the answer, or none.
+  /// Sends an order of a job to a worker; `heard` is called with the answer, or with none.
   void order(job& of, worker_id who,
              std::function<void(worker_process&, const std::function<void(const status&)>&)> what,
              std::function<void(const std::optional<status>&)> heard);

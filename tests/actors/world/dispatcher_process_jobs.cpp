@@ -3,7 +3,7 @@
 
 namespace headrace::test {
 
-// What a job decides: carried out as job_state does.
+// The commands of a job's core, carried out as by job_state.
 
 void dispatcher_process::carry_out(job_id id, job_commands what) {
   const auto at = jobs_.find(id);
@@ -55,7 +55,7 @@ void dispatcher_process::carry_out(job&, const job_command::answer& what) {
   std::visit([this](const auto& x) { world_.traffic.count(x); }, what.what);
   answer(what.to, [&](auto& reply) {
     if (const auto* how = std::get_if<status>(&what.what)) {
-      // What a task closed is acknowledged.
+      // The closing of a task is acknowledged.
       if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<lease_answer>>>)
         if (how->ok())
           return reply(lease_answer{});

@@ -11,8 +11,8 @@
 
 namespace headrace::test {
 
-/// How many messages a dispatcher and its jobs get and send, and how many bytes these take in their
-/// envelopes: by kind.
+/// The number of messages that a dispatcher and its jobs receive and send, and the bytes of their
+/// envelopes, by kind.
 class dispatcher_traffic {
 public:
   struct amount {
@@ -43,7 +43,7 @@ public:
   void count(const worker_registered& what);
   void count(const heartbeat_heard& what);
   void count(const worker_drains& what);
-  /// Other answers are for clients that only register or look.
+  /// The other answers are for clients that only register a dataset or show the state.
   template <class Other>
   void count(const Other&) {}
 

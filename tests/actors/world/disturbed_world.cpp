@@ -17,7 +17,7 @@ constexpr duration noticed = 3500ms;
 
 disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allowed) : size_(size) {
   simulation draw{seed * 0x9e3779b97f4a7c15 + 1};
-  // Few kinds at a time, so that one does not hide another.
+  // Only a few kinds at a time, so that one does not hide another.
   for (int i = 0; i < 3; ++i) kinds_ |= allowed & (1u << draw.below(10));
   if (draw.one_in(4))
     kinds_ |= allowed & forever;
@@ -40,7 +40,7 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
     about.guarantee = delivery_guarantee::at_least_once;
     about.mixed = draw.one_in(3);
   }
-  // Mostly such that something comes of it within the time that there is.
+  // Mostly short enough that it expires within the time of the world.
   about.jobs.client_timeout = draw.one_in(3)   ? 5s
                               : draw.one_in(3) ? 8s
                               : draw.one_in(2) ? 20s
@@ -50,7 +50,7 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
   if (draw.one_in(8))
     about.jobs.gc_timeout.reset();
   about.jobs.gc_dynamic_sharding_jobs = draw.one_in(2);
-  // Drawn apart: the other worlds are what they were.
+  // Drawn from a generator of its own, so that the other worlds stay as they were.
   simulation apart{seed * 0x9e3779b97f4a7c15 + 2};
   if ((allowed & shards) != 0 && apart.one_in(5)) {
     about.policy = sharding_policy::data;
@@ -148,7 +148,7 @@ void disturbed_world::disturb(const virtual_process& who, duration how_long) {
   for (size_t i = 0; i < world_->workers.size(); ++i)
     if (&who == &world_->workers[i]) {
       excuses_.workers_away.insert(i);
-      // The only one of a place, or of all.
+      // The only worker of a place, or of all places.
       if (how_long >= worker_timeout_ - 6s || world_->workers.size() == 1)
         excuses_.no_worker |= how_long >= worker_timeout_ - 6s;
     }
@@ -234,7 +234,8 @@ void disturbed_world::kill_dispatcher(bool keeps_state) {
   say(for_good ? "the dispatcher dies for good" : "the dispatcher dies");
   w.dispatcher.kill();
   w.net.changed(w.dispatcher);
-  // One that knows its jobs fails them: their actors' records went with its process.
+  // A dispatcher with the same jobs fails them, because the records of their actors were lost with
+  // its process.
   excuses_.dispatcher_away = true;
   excuses_.dispatcher_lost_state |= for_good || !keeps_state;
   if (!for_good)
@@ -286,7 +287,7 @@ void disturbed_world::follow(worker_process& who, drain_request what) {
       auto next = what;
       next.known = how->tasks;
       next.life = how->life;
-      // As its answer would come to it over the network.
+      // After the time that its answer would take over the network.
       return world_->time.after(1ms, [this, &who, next] {
         if (world_->dispatcher.alive() && !world_->dispatcher.stopped())
           follow(who, next);
@@ -405,7 +406,7 @@ void disturbed_world::run() {
                                     : size_.faults_within / 30;
   for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, within), [this] { befall(); });
   look_at_credit();
-  // After faults each wait has a bound, which is looked at with each heartbeat.
+  // After faults each wait has a bound, which is checked with each heartbeat.
   const auto quiet = began_ + size_.faults_within + size_.longest_fault + 15s;
   const auto bound = stall_timeout() + 10s;
   const auto all_over = [&] {
@@ -425,7 +426,7 @@ void disturbed_world::run() {
       until = t.now() + bound;
   }
   t.run_until(t.now() + 20s);
-  // Clients that are gone keep their places for a while, and so do named jobs that nobody reads.
+  // Clients that are gone keep their places for a while, and so do named jobs without readers.
   const auto& terms = world_->about.jobs;
   if (std::ranges::any_of(world_->workers, [](const auto& x) { return x.tasks() != 0; }))
     t.run_until(t.now() + terms.client_timeout + terms.gc_timeout.value_or(0s)

@@ -10,11 +10,11 @@
 
 namespace headrace::test {
 
-/// A world drawn from a seed, and what befalls it: which members there are, how fast they are, and
-/// faults of a few kinds at random times. The same seed gives the same history.
+/// A world drawn from a seed, with its faults: the members, their speed, and faults of a few kinds
+/// at random times. The same seed gives the same history.
 class disturbed_world {
 public:
-  /// Kinds of faults; a world is drawn some of them.
+  /// Kinds of faults, of which some are drawn for each world.
   enum fault : uint32_t {
     cuts = 1 << 0,
     swallows = 1 << 1,
@@ -26,18 +26,25 @@ public:
     trainer_leaves = 1 << 7,
     dispatcher_deaths = 1 << 8,
     crashes = 1 << 9,
-    forever = 1 << 10,            ///< some faults are not healed
-    refusals = 1 << 11,           ///< of connections, while those that stand go on
-    reorders = 1 << 12,           ///< links differ much in how slow they are
-    dispatcher_returns = 1 << 13, ///< it dies and comes back with its state
-    repetitions = 1 << 14,        ///< a job repeats, and trainers join late
-    shards = 1 << 15,             ///< no fault: a static policy, where the list has several workers
-    rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
-    drains = 1 << 17,             ///< the dispatcher is asked to have a worker leave
-    locals = 1 << 18, ///< no fault: trainers may read from the worker of their place alone
+    forever = 1 << 10, ///< some faults are not healed
+    /// Refusals = 1 << 11,           ///< of new connections, while existing ones continue.
+    refusals = 1 << 11,
+    /// Reorders = 1 << 12,           ///< links have very different delays.
+    reorders = 1 << 12,
+    /// Dispatcher_returns = 1 << 13, ///< it is killed and starts again with its state.
+    dispatcher_returns = 1 << 13,
+    repetitions = 1 << 14, ///< a job repeats, and trainers join late
+    /// Shards = 1 << 15,             ///< no fault: a static policy, where the list has several
+    /// workers.
+    shards = 1 << 15,
+    rereads = 1 << 16, ///< no fault: the job may promise at_least_once
+    /// Drains = 1 << 17,             ///< the dispatcher is requested to drain a worker.
+    drains = 1 << 17,
+    /// Locals = 1 << 18, ///< no fault: trainers may read only from the worker of their place.
+    locals = 1 << 18,
     every = (1 << 19) - 1,
   };
-  /// How much of everything there is.
+  /// The amounts from which a world is drawn.
   struct scale {
     uint64_t most_splits = 600;
     uint64_t most_rows = 20;   ///< of a split
@@ -55,33 +62,33 @@ public:
             .faults_within = 3s,
             .longest_fault = 12s};
   }
-  /// `allowed`: the kinds of which this world may be drawn some.
+  /// `allowed`: the kinds of faults of which some may be drawn for this world.
   explicit disturbed_world(uint64_t seed, const scale& size, uint32_t allowed = every);
 
-  /// Runs until all is over, or the last wait should be.
+  /// Runs until all trainers have ended, or until the time at which the last wait must have ended.
   void run();
   const std::vector<violation>& judged() { return judge_->all(); }
-  /// Of workers that were to leave: what the dispatcher said when they had left.
+  /// For workers that were drained: the dispatcher's answer when they had left.
   const std::vector<worker_drains>& drained() const noexcept { return drained_; }
   const world& the_world() const noexcept { return *world_; }
   uint64_t events() const noexcept { return world_->time.events(); }
-  /// What there was and what befell it, a line each.
+  /// The members and faults of the world, a line each.
   const std::vector<std::string>& story() const noexcept { return story_; }
 
 private:
   void build();
   void befall();
-  /// Now and then: whether a stream is granted less than its share for long.
+  /// Checks from time to time whether a stream is granted less than its share for long.
   void look_at_credit();
   void cut_something();
   void drain(worker_process& who);
-  /// Asks how far it is until it has left, as a client does.
+  /// Follows the drain of a worker until it has left, as a client does.
   void follow(worker_process& who, drain_request what);
   void kill_dispatcher(bool keeps_state);
   void repeat(const trainer_process::options& what);
   void stop_something();
   void heal();
-  /// Of a fault: short, about a lease, long; or for good.
+  /// The length of a fault: short, about a lease, long, or until the end.
   duration length(bool& for_good);
   void say(std::string what);
   bool kind(fault x) const noexcept { return (kinds_ & x) != 0; }
@@ -95,7 +102,8 @@ private:
   std::unique_ptr<judge> judge_;
   disturbances excuses_;
   std::vector<std::string> story_;
-  std::map<const trainer_process*, int> starved_; ///< how often in turn
+  /// Std::map<const trainer_process*, int> starved_; ///< the number of checks in a row.
+  std::map<const trainer_process*, int> starved_;
   std::vector<std::string> starving_;
   std::vector<worker_drains> drained_;
   duration worker_timeout_{};

@@ -8,13 +8,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A new trainer's process, in a network in which nothing but messages takes time.
+/// A new trainer's process, in a network in which only messages take time.
 class FirstBlock : public testing::Test {
 protected:
   static constexpr duration one_way = 10ms;
-  static constexpr double nearly = 0.1; ///< hops within a process, and the trainer's own pace
+  /// Static constexpr double nearly = 0.1; ///< hops within a process, and the trainer's own pace.
+  static constexpr double nearly = 0.1;
 
-  /// How many round trips it takes until the first block is on its way to the trainer.
+  /// The number of round trips until the first block is on its way to the trainer.
   static double round_trips(sharding_policy policy) {
     world w{{.policy = policy, .net = {.always = one_way}}};
     w.add_worker({});

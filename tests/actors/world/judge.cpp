@@ -10,8 +10,8 @@ namespace headrace::test {
 
 std::vector<std::vector<const trainer_process*>> judge::groups() const {
   std::vector<std::vector<const trainer_process*>> out;
-  // A dispatcher that lost its state begins another job of that name, and so does one that
-  // collected what nobody read: those that read it before read something else.
+  // A dispatcher that lost its state starts another job of that name, and so does one that
+  // collected a job without readers: the trainers of the earlier job read something else.
   std::map<std::tuple<job_id, uint64_t, uint64_t>, size_t> of_repetition;
   for (const auto& t : world_.trainers) {
     const auto& h = t.history();
@@ -94,7 +94,7 @@ void judge::nothing_repeated() {
       all[i].handed_out_at = once_at[i];
     }
     find(find_repetition(all, 1, true));
-    // One that was given up is excused, and its rows were read by nobody again.
+    // A task that was given up is excused if its rows were read by no other task.
     const auto twice = std::ranges::find_if(again, [](const auto& x) { return x.second > 1; });
     if (twice != again.end() && !knows)
       find("silent repeat",
@@ -134,7 +134,8 @@ void judge::every_end_is_true() {
     if (!clean)
       continue;
     std::set<int64_t> given;
-    bool unknown = false; // what a dead trainer, or one that left, did with what it held
+    // Bool unknown = false; // a dead trainer, or one that left, may have handed out what it held.
+    bool unknown = false;
     for (const auto* t : group) {
       given.insert(t->history().handed_out.begin(), t->history().handed_out.end());
       unknown |= t->history().killed || t->history().left || !t->over()
@@ -166,13 +167,13 @@ void judge::every_end_is_true() {
         break;
       }
     } else {
-      // Whole copies, of which there is one for each worker that was there all the time.
+      // Whole copies: one for each worker that was present all the time.
       std::map<uint64_t, uint64_t> copies;
       for (auto x : given) ++copies[static_cast<uint64_t>(x) >> 32];
       const auto whole = static_cast<size_t>(std::ranges::count_if(
         copies, [&](const auto& c) { return c.second == world_.data.elements(); }));
-      // Where the job did not say that it is over, as the dispatcher was away, its trainers can
-      // know only of those that it had named to them.
+      // If the job did not report its end, because the dispatcher was away, its trainers can have
+      // only the tasks that it had named to them.
       std::set<std::string> expected;
       for (const auto* t : group) {
         const auto& h = t->history();
@@ -236,14 +237,14 @@ void judge::every_shard_is_whole(const std::set<int64_t>& given, bool unknown) {
 
 bool judge::died_together() const {
   const auto lease = world_.about.timing.lease;
-  // It is given up when others wait, or at its time-out.
+  // A trainer is given up when others wait, or at its time-out.
   const auto given_up = std::max(lease, world_.about.jobs.client_timeout);
   return std::ranges::any_of(world_.trainers, [&](const auto& t) {
     const auto died = t.history().ended_at;
     return t.history().killed && std::ranges::any_of(world_.lost_tasks, [&](const auto& entry) {
-             // Once it is given up, the task lets it go after a lease and a quarter, and a cut may
-             // keep that from the job for nearly one more. The other way round it says itself what
-             // it got.
+             // When a trainer is given up, the task drops it after a lease and a quarter, and a cut
+             // may delay the report of that to the job by nearly one more lease. In the other
+             // direction the trainer itself reports what it received.
              const auto lost = entry.second;
              return lost < died + given_up + 4 * lease && died < lost + 2 * lease;
            });
@@ -304,18 +305,18 @@ void judge::every_error_is_excused() {
     const auto& h = world_.trainers[i].history();
     if (!h.ended || h.ended->ok())
       continue;
-    // One that could not be reached for long cannot know that it has all.
+    // A trainer that could not be reached for long cannot be sure that it has all elements.
     if (excuses_.trainers_away.contains(i) || excuses_.dispatcher_away
         || excuses_.dispatcher_lost_state)
       continue;
-    // Under at_least_once what a lost task did not report as done is read again, by somebody.
+    // Under at_least_once the elements that a lost task did not report as done are read again.
     const bool read_again = excuses_.no_worker && at_least_once();
     if (anonymous() && dynamic() && !read_again && h.handed_out.size() == world_.data.elements()) {
       find("late error", fmt::format("{} was given every element, and then read: {}",
                                      world_.trainers[i].name(), to_string(*h.ended)));
       continue;
     }
-    // One that begins while the dispatcher cannot be reached is told so.
+    // An iteration that begins while the dispatcher cannot be reached gets an error.
     if (excuses_.no_worker || !h.began)
       continue;
     find("error", fmt::format("{} read: {}", world_.trainers[i].name(), to_string(*h.ended)));
@@ -330,9 +331,9 @@ bool judge::keeps_what_nobody_reads() const {
 void judge::nothing_left_behind() {
   for (const auto& t : world_.trainers)
     if (t.alive() && !t.over())
-      return; // somebody may need it
+      return; // return; // a trainer may still need it
   if (!world_.dispatcher.alive() || world_.dispatcher.stopped())
-    return; // nobody can say so
+    return; // return; // the message that would end it cannot arrive
   if (keeps_what_nobody_reads())
     return;
   for (const auto& w : world_.workers)

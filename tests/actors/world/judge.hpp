@@ -9,53 +9,53 @@
 
 namespace headrace::test {
 
-/// What happened to the members of a world from outside, by which a judge excuses what it may.
+/// The faults that happened to the members of a world, by which a judge excuses some violations.
 struct disturbances {
-  /// Trainers that could not be heard of, or could not hear, for about a lease or more; by index.
+  /// The indices of trainers that were unreachable in one direction for about a lease or more.
   std::set<size_t> trainers_away;
-  /// Workers that were; or that died or left; by index.
+  /// The indices of workers that were unreachable in this way, or that died or left.
   std::set<size_t> workers_away;
-  /// Nobody can tell these workers anything.
+  /// Workers that no message reaches until the end of the world.
   std::set<const virtual_process*> cut_off_for_good;
-  /// The dispatcher lost its state, or nobody could reach it for about a lease or more.
+  /// The dispatcher lost its state, or was unreachable for about a lease or more.
   bool dispatcher_away = false;
   bool dispatcher_lost_state = false;
-  /// For a time there was no worker, or none that could be reached, for about `worker_timeout`.
+  /// For about `worker_timeout` there was no worker, or none that could be reached.
   bool no_worker = false;
 };
 
-/// Looks at the history of a world that has come to rest, and says what was promised and did not
-/// hold. Knows for each guarantee what may be lost or repeated.
+/// Checks the history of a world that has come to rest, and returns the promises that were broken.
+/// It has the rules for which elements may be lost or repeated under each guarantee.
 class judge {
 public:
-  /// `starving`: streams that were seen with less credit than their share.
+  /// `starving`: streams that had less credit than their share.
   judge(const world& of, disturbances excuses, std::vector<std::string> starving = {})
     : world_(of), excuses_(std::move(excuses)), starving_(std::move(starving)) {}
 
-  /// Of trainers that are there: every wait ended.
+  /// Every wait of the trainers that are present ended.
   void every_wait_ended();
   /// No element was handed out twice. Under at_least_once two exceptions are allowed: elements that
   /// a trainer had not reported as handed out when it died, or when it ended with the error that it
   /// was given up; and elements that were read again and handed to a trainer whose repetition ended
   /// without an error.
   void nothing_repeated();
-  /// An end without an error came after all elements, but for those that were lost with a worker:
-  /// under at_least_once after all.
+  /// An end without an error came after all elements, except those that were lost with a worker;
+  /// under at_least_once after all elements.
   void every_end_is_true();
-  /// Whoever was told that a repetition was over before it asked was told the truth.
+  /// If a trainer was told that a repetition was over before it joined, the repetition was over.
   void what_is_over_was_read();
-  /// What was lost was with a lost task, and of it only the rest of splits of which something
+  /// Elements were lost only with a lost task, and only the rest of splits of which some rows had
   /// reached a trainer.
   void little_lost();
-  /// Where each row is a split of its own, a reader that leaves in order costs nothing.
+  /// If each row is a split of its own, a reader that leaves in order causes no loss.
   void nothing_lost_with_who_leaves();
-  /// Whoever ended well and lacks something read so.
+  /// A trainer that ended without an error and lacks elements read a message about the loss.
   void no_loss_is_silent();
   /// No trainer read an error that nothing excuses, nor one after all elements.
   void every_error_is_excused();
-  /// Nothing runs that nobody needs.
+  /// At the end no job, task or stream is left that no trainer needs.
   void nothing_left_behind();
-  /// Credit is shared by the streams that there are.
+  /// Credit is shared by the streams that exist.
   void credit_is_shared();
   /// All of the above.
   const std::vector<violation>& all();
@@ -68,24 +68,27 @@ private:
   void find(std::string rule, std::string what) {
     found_.push_back({std::move(rule), std::move(what)});
   }
-  /// Under a static policy: each shard once, and again only where who read it was gone.
+  /// Under a static policy: each shard is read once, and again only if the task that read it was
+  /// lost.
   void every_shard_is_whole(const std::set<int64_t>& given, bool unknown);
   bool dynamic() const { return world_.about.policy == sharding_policy::dynamic; }
-  /// A trainer and a worker may have died together, so that nobody knows what the trainer got.
+  /// A trainer and a worker may have died together, so that it is unknown what the trainer
+  /// received.
   bool died_together() const;
-  /// Its jobs are not collected: a task that nobody reads waits for who comes back.
+  /// The jobs are not collected: a task without readers waits for readers that return.
   bool keeps_what_nobody_reads() const;
   bool at_least_once() const {
     return dynamic() && world_.about.guarantee == delivery_guarantee::at_least_once;
   }
-  /// Its split was leased to another task after one that is lost, or of which a trainer that is
-  /// gone held rows: under at_least_once it may come again.
+  /// The element's split was leased to another task after one that is lost, or after one of which a
+  /// trainer that is gone held rows: under at_least_once the element may be repeated.
   bool read_again(int64_t element) const;
-  /// Elements that were sent to trainers that are gone, or read an error: what was claimed for them
-  /// as it was sent is lost, though it may not have arrived.
+  /// Elements that were sent to trainers that are gone or read an error: elements that were claimed
+  /// when they were sent are lost, even if they may not have arrived.
   std::set<int64_t> sent_to_the_gone() const;
   bool anonymous() const { return world_.about.job_name.empty(); }
-  /// The trainers that read one job's repetition together: all of a named job, one of its own.
+  /// The groups of trainers that read the same repetition of a job: all trainers of a named job, or
+  /// the one trainer of its own job.
   std::vector<std::vector<const trainer_process*>> groups() const;
   size_t index_of(const trainer_process* who) const;
   std::vector<reading> readings(const std::vector<const trainer_process*>& group) const;

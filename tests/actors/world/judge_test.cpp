@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A small world that nothing befell, read to its end, and what a judge says of it once its history
-/// or its wiring was falsified.
+/// A small world without faults, read to its end. Each test falsifies its history or its
+/// connections and checks the violations that the judge returns.
 class Judge : public testing::Test {
 protected:
   /// `job_name`: empty for a job of each trainer.
@@ -39,7 +39,7 @@ protected:
     build(job_name, trainers, policy);
     w->time.run_until(w->time.now() + 400s);
   }
-  /// The rules that it finds broken.
+  /// The names of the rules that the judge finds broken.
   std::vector<std::string> broken() {
     judge j{*w, excuses, starving};
     std::vector<std::string> out;
@@ -48,7 +48,7 @@ protected:
   }
   trainer_process::record& history(size_t i = 0) { return w->trainers[i].history_for_tests(); }
   using rules = std::vector<std::string>;
-  /// All that had the split of that element.
+  /// Marks all tasks that had the split of that element as lost.
   void lose_tasks_with(int64_t x) {
     for (auto id : w->leases.at(static_cast<uint64_t>(x) / 2)) w->lost_tasks.emplace(id, at);
   }
@@ -255,9 +255,10 @@ TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
 }
 
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
-  about.net.control_silence = duration{0}; // an end notices nothing
+  // About.net.control_silence = duration{0}; // an end does not notice silence.
+  about.net.control_silence = duration{0};
   build("", 1);
-  // Its wires lead nowhere: it is not told anything, not even that time passes.
+  // The worker's connections deliver nothing, and its clock does not move.
   w->time.run_until(w->time.now() + 100us);
   ASSERT_FALSE(w->trainers[0].over());
   EXPECT_EQ(broken(), rules{"wait"});

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-// What a dispatcher has to do for many members.
+// The load of a dispatcher with many members.
 
 namespace headrace::test {
 namespace {
@@ -46,9 +46,9 @@ public:
 
   static constexpr int seconds = 10;
   using amounts = std::map<std::string, dispatcher_traffic::amount>;
-  amounts begun;  ///< from when the trainers came
-  amounts steady; ///< in so many seconds in which nothing happens
-  amounts joined; ///< in a second in which a worker comes
+  amounts begun;  ///< amounts begun;  ///< from the start of the trainers
+  amounts steady; ///< amounts steady; ///< in some seconds without changes
+  amounts joined; ///< amounts joined; ///< in a second in which a worker joins
 
   static dispatcher_traffic::amount sum(const amounts& of) {
     dispatcher_traffic::amount out;
@@ -81,7 +81,7 @@ private:
   world world_;
 };
 
-/// HEADRACE_SCALE: so many workers and trainers, and a tenth of that jobs.
+/// HEADRACE_SCALE: the number of workers and of trainers; there are a tenth as many jobs.
 class Scale : public testing::Test {
 protected:
   static size_t most() {
@@ -102,7 +102,8 @@ TEST_F(Scale, WhatADispatcherDoesForAMemberDoesNotGrowWithTheirNumber) {
   const large_service few{small}, many{large};
   few.print();
   many.print();
-  // Splits are asked for as they are read: that is work, not membership.
+  // Splits are requested as they are read; these messages belong to the reading, not to the
+  // membership.
   const auto membership = [](large_service::amounts of) {
     for (const auto* kind : {"lease splits", "answers: splits"}) of.erase(kind);
     return large_service::sum(of);
@@ -113,8 +114,8 @@ TEST_F(Scale, WhatADispatcherDoesForAMemberDoesNotGrowWithTheirNumber) {
   const auto joined_few = membership(few.joined), joined_many = membership(many.joined);
   EXPECT_LE(messages(joined_many, large.all()), 1.1 * messages(joined_few, small.all()));
   EXPECT_LE(bytes(joined_many, large.all()), 1.1 * bytes(joined_few, small.all()));
-  // Each task has a start order and the readers it serves, and each reader the address of each
-  // task. None of that is said again and again.
+  // Each task is sent a start order and its readers, and each reader the address of each task. None
+  // of these is sent repeatedly.
   const auto announced = many.begun.at("announcements");
   EXPECT_LE(static_cast<double>(announced.messages), 12.0 * static_cast<double>(large.trainers));
   EXPECT_LE(bytes(announced, large.trainers * large.workers), 200.0) << "for each task";

@@ -14,8 +14,8 @@
 
 namespace headrace::test {
 
-/// What a dataset of the world gives: `splits` splits of one source in `passes` passes, each of
-/// `rows` elements. An element is known by its number.
+/// The elements of a dataset of the world: `splits` splits of one source in `passes` passes, each
+/// of `rows` elements. An element is identified by its number.
 struct world_dataset {
   uint64_t splits = 100;
   uint64_t rows = 1;
@@ -48,8 +48,9 @@ inline block numbered(const world_dataset& what, uint64_t first, uint64_t count,
   return out;
 }
 
-/// What a runner's thread does, step by step, without a thread: reads what it was leased (DYNAMIC)
-/// or all (OFF, or of its shard), and drops what earlier runners gave.
+/// The work of a runner's thread, step by step, without a thread: it reads the splits that it was
+/// leased (DYNAMIC) or all elements (OFF, or of its shard), and drops the elements that earlier
+/// runners gave.
 class simulated_runner {
 public:
   struct over {};
@@ -115,15 +116,16 @@ public:
     if (what)
       dealer_->answered(*asked_, *what);
     else
-      queue_.clear(); // the source ends with an error
+      queue_.clear(); // queue_.clear(); // the source ends with an error
     failed_ |= !what;
     asked_.reset();
   }
-  /// Rows that it gave, with those that it dropped, and what it is done with after these.
+  /// Rows that the runner gave, including those that it dropped, and the splits that are done after
+  /// these rows.
   uint64_t given() const noexcept { return given_; }
   const splits_done& done() const noexcept { return done_; }
   void taken(size_t bytes) { outstanding_ -= std::min(bytes, outstanding_); }
-  /// Every source came to its end.
+  /// Every source was read to its end.
   bool exhausted() const { return !dealer_ || dealer_->exhausted(); }
   std::vector<unread_splits> leave() {
     asked_.reset();
@@ -140,7 +142,7 @@ private:
   world_dataset what_;
   uint64_t run_;
   uint64_t skip_;
-  uint64_t base_; ///< added to each element: copies differ by it
+  uint64_t base_; ///< uint64_t base_; ///< added to each element, so that copies differ
   world_shard shard_;
   std::optional<split_dealer> dealer_;
   std::deque<std::pair<uint64_t, uint64_t>> queue_; ///< elements [first, last)

@@ -10,8 +10,8 @@
 
 namespace headrace::test {
 
-/// Virtual time: what is to happen, in order, and the one source of chance. The same seed gives the
-/// same history.
+/// Virtual time: a queue of future events in their order, and the only random generator. The same
+/// seed gives the same history.
 class simulation {
 public:
   explicit simulation(uint64_t seed) : random_(seed) {}
@@ -24,7 +24,7 @@ public:
   }
   void after(duration delay, std::function<void()> what) { at(now_ + delay, std::move(what)); }
 
-  /// Does what is next. False: nothing is.
+  /// Runs the next event. False: there is none.
   bool step() {
     if (due_.empty())
       return false;
@@ -34,15 +34,15 @@ public:
     next.mapped()();
     return true;
   }
-  /// Does all that happens until `when`.
+  /// Runs all events until `when`.
   void run_until(time_point when) {
     while (!due_.empty() && due_.begin()->first.first <= when) step();
     now_ = std::max(now_, when);
   }
 
-  /// Below `n`, which is not zero.
+  /// A random number below `n`, which is not zero.
   uint64_t below(uint64_t n) { return random_() % n; }
-  /// From `low` to `high`, both included.
+  /// A random number from `low` to `high`, both included.
   uint64_t between(uint64_t low, uint64_t high) { return low + below(high - low + 1); }
   duration between(duration low, duration high) {
     return low

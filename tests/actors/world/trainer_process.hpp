@@ -14,37 +14,43 @@ namespace headrace::test {
 
 class world;
 
-/// A process with one trainer that reads one iteration: consumer_core and handout as they are, and
-/// around them what consumer_state and link_pool do.
+/// A process with one trainer that reads one iteration: the product's consumer_core and handout,
+/// and the work of consumer_state and link_pool around them.
 class trainer_process final : public virtual_process {
 public:
   struct options {
     consumer_options reads;
     duration pause{};                     ///< between two elements, on average
     uint64_t burst = 1;                   ///< elements taken at a time
-    std::optional<uint64_t> leaves_after; ///< elements
-    std::optional<uint64_t> leaves_at;    ///< the first round that it needs not
+    std::optional<uint64_t> leaves_after; ///< std::optional<uint64_t> leaves_after; ///< elements
+    /// Std::optional<uint64_t> leaves_at;    ///< the first round that it does not read.
+    std::optional<uint64_t> leaves_at;
   };
-  /// What came of it.
+  /// The history of the trainer.
   struct record {
     std::vector<int64_t> handed_out;
-    std::vector<int64_t> handed_out_at; ///< of each, when, in nanoseconds
-    std::vector<task_id> from;          ///< of each, the task
-    std::vector<uint64_t> rounds;       ///< of each, where reads are coordinated
-    job_id job;                         ///< as the dispatcher first said
-    /// How often the repetition had been collected by then.
+    /// Std::vector<int64_t> handed_out_at; ///< the time of each, in nanoseconds.
+    std::vector<int64_t> handed_out_at;
+    /// Std::vector<task_id> from;          ///< the task of each.
+    std::vector<task_id> from;
+    /// Std::vector<uint64_t> rounds;       ///< the round of each, with coordinated reads.
+    std::vector<uint64_t> rounds;
+    /// Job_id job;                         ///< from the dispatcher's first answer.
+    job_id job;
+    /// The number of times the repetition had been collected at that time.
     uint64_t collected = 0;
-    bool late = false; ///< it was over when this trainer asked
-    /// The workers whose tasks the job named, by address; and whether it said that it is over.
+    bool late = false; ///< bool late = false; ///< the repetition was over when this trainer joined
+    /// The workers whose tasks the job named, by address; and whether it reported its end.
     std::set<std::string> named;
     bool job_over = false;
-    iteration_losses losses; ///< as the job said last
+    iteration_losses losses; ///< iteration_losses losses; ///< from the job's last report
     std::optional<status> ended;
-    std::string remark; ///< that came with the end
-    std::string news;   ///< that came before it
-    bool began = true;  ///< unless it ended before it was told its job
+    std::string remark; ///< std::string remark; ///< the message that came with the end
+    std::string news;   ///< std::string news;   ///< the message that came before the end
+    bool began = true;  ///< bool began = true;  ///< false: it ended before it learned its job
     bool left = false;
-    bool goodbye_heard = false; ///< by its job, of which it still was a reader
+    /// Bool goodbye_heard = false; ///< its job received the leave while it still was a reader.
+    bool goodbye_heard = false;
     bool killed = false;
     time_point ended_at{};
   };
@@ -52,7 +58,7 @@ public:
   trainer_process(world& in, std::string name, options what);
 
   const record& history() const noexcept { return record_; }
-  /// To be falsified by the tests of who judges it.
+  /// Not const, because the tests of the judge falsify it.
   record& history_for_tests() noexcept { return record_; }
   bool over() const noexcept { return record_.ended || record_.left || record_.killed; }
   consumer_id id() const noexcept { return id_; }
@@ -63,8 +69,8 @@ public:
   void told(const iteration_view& news);
   void arrived(const connection_ptr& over, uint32_t channel, const from_task& what);
 
-  /// What a stream may be granted at least, where the trainer bounds the elements under way and
-  /// reads alone; at most, a job's streams begin with less.
+  /// The smallest grant that a stream may have, if the trainer bounds the elements under way and
+  /// reads alone; at most what a job's streams begin with.
   std::optional<uint64_t> fair_window() const;
   /// The smallest window that it granted.
   std::optional<uint64_t> smallest_window() const;
@@ -104,13 +110,14 @@ private:
   std::map<std::string, bool> making_;
   std::map<task_id, route> routes_;
   std::map<std::pair<const connection*, uint32_t>, task_id> by_channel_;
-  std::map<task_id, uint64_t> windows_; ///< granted and not handed out
+  /// Std::map<task_id, uint64_t> windows_; ///< elements granted and not handed out.
+  std::map<task_id, uint64_t> windows_;
   std::vector<task_id> not_opened_;
   connection_end fresh_;
   uint32_t last_channel_ = 0;
   std::shared_ptr<const block> current_;
   bool woken_ = false;
-  bool looks_ = false; ///< the actor will, soon
+  bool looks_ = false; ///< bool looks_ = false; ///< the actor is scheduled to read the marks
 };
 
 } // namespace headrace::test

@@ -10,9 +10,9 @@
 
 namespace headrace::test {
 
-/// The disk of a process: what is written is kept some time later, in the order in which it was
-/// written, several things at once where they waited together. What is not kept when the process
-/// dies is lost.
+/// The disk of a process. Writes are completed after a time, in their order; writes that waited at
+/// the same time are completed together. Writes that are not complete when the process dies are
+/// lost.
 class virtual_disk {
 public:
   explicit virtual_disk(virtual_process& of) : of_(of) {}
@@ -24,7 +24,7 @@ public:
     if (!std::exchange(busy_, true))
       commit();
   }
-  /// The process died.
+  /// The process died: drops the writes that are not complete.
   void forget() {
     waiting_.clear();
     busy_ = false;
@@ -55,7 +55,7 @@ class virtual_store final : public fact_store<Record>,
 public:
   using fact = typename Record::fact;
   using stored = typename fact_store<Record>::stored;
-  /// `on_kept` is called with the facts that are kept.
+  /// `on_kept` is called with the facts that are stored.
   virtual_store(virtual_disk& disk, Record kept,
                 std::function<void(const std::vector<fact>&)> on_kept = {})
     : disk_(disk), kept_(kept), appended_(std::move(kept)), on_kept_(std::move(on_kept)) {}
@@ -75,7 +75,7 @@ public:
     return {};
   }
   Record record() const override { return appended_.record(); }
-  /// What is there when the process comes back.
+  /// The record that is stored when the process starts again.
   const Record& kept() const noexcept { return kept_; }
 
 private:

@@ -6,7 +6,7 @@ namespace headrace::test {
 
 namespace {
 
-/// How long a connection that is made waits for the other end, and how often that is looked at.
+/// The time that a new connection waits for the other end, and the interval at which it checks.
 constexpr duration greeting_limit = std::chrono::seconds{5};
 constexpr duration look_again = std::chrono::milliseconds{100};
 
@@ -36,8 +36,8 @@ void virtual_network::attempt(plane which, virtual_process& from, virtual_proces
     auto& way = between(which, from, to);
     if (way.refuses || !to.alive())
       return done(unavailable("connection refused"));
-    // The system accepts for a process that is stopped, which greets once it goes on; and what is
-    // swallowed is sent again.
+    // The operating system accepts connections for a process that is stopped, which greets when it
+    // continues; and messages that were swallowed are sent again.
     if (!way.swallowed.empty() || to.stopped()) {
       if (waited < greeting_limit)
         return attempt(which, from, to, std::move(accepted), std::move(done), waited + look_again,
@@ -84,7 +84,7 @@ void virtual_network::deliver(const connection_ptr& c, size_t from, std::functio
     auto& to = c->ends[1 - from];
     if (!to.open || to.who->life() != to.life)
       return;
-    // It was swallowed on its way.
+    // The message was swallowed on its way.
     if (!passes(*c, from))
       return c->ends[from].held.push_back(std::move(what));
     to.who->post([c, from, what = std::move(what)] {
@@ -113,7 +113,7 @@ void virtual_network::close(const connection_end& by, const status& why) {
   if (own.on_closed)
     own.who->after(duration{1},
                    [c = by.over, side = by.side, why] { c->ends[side].on_closed(why); });
-  // The other end notices after all that was sent before.
+  // The other end notices the close after all messages that were sent before.
   auto& mine = by.over->ends[by.side];
   const auto other = 1 - by.side;
   auto notice = [this, c = by.over, other, why] { closed(c, other, why); };
@@ -170,7 +170,7 @@ void virtual_network::changed(virtual_process& who) {
       if (c->ends[side].who != &who)
         continue;
       if (c->ends[side].life != who.life() && c->ends[side].open) {
-        // The system closes what a dead process had.
+        // The operating system closes the connections of a dead process.
         c->ends[side].open = false;
         auto& mine = c->ends[side];
         auto notice = [this, c, side] {

@@ -20,18 +20,19 @@ enum class plane : uint8_t { control, data };
 
 class virtual_network;
 
-/// A connection between two processes. Each direction keeps its order. It ends for both, each at a
-/// time of its own.
+/// A connection between two processes. Each direction keeps the order of its messages. The two ends
+/// close at different times.
 struct connection {
   struct end {
     virtual_process* who = nullptr;
     uint64_t life = 0;
     bool open = true;
     std::function<void(const status&)> on_closed;
-    // What this end sends.
+    // When the last message that this end sent arrives.
     time_point last_arrival{};
-    std::deque<std::function<void()>> held; ///< while that direction is swallowed
-    /// The other end gets nothing from this one since then, not even a sign of life.
+    /// Std::deque<std::function<void()>> held; ///< messages while that direction is swallowed.
+    std::deque<std::function<void()>> held;
+    /// Since this time the other end has received nothing from this one.
     std::optional<time_point> silent_since;
   };
   virtual_network* network = nullptr;
@@ -48,27 +49,27 @@ struct connection_end {
   explicit operator bool() const noexcept { return over && over->ends[side].open; }
 };
 
-/// Joins processes: delays what is sent, cuts, swallows in one direction, refuses. A direction that
-/// swallows delivers nothing; what was sent arrives when it is healed, as TCP repeats it, unless
-/// the connection was given up before.
+/// Joins processes: delays messages, cuts connections, swallows messages in one direction, refuses
+/// connections. A direction that is swallowed delivers nothing; its messages arrive when it is
+/// healed, as TCP repeats them, unless the connection was given up before.
 class virtual_network {
 public:
   struct options {
     duration longest_delay = std::chrono::milliseconds{2};
-    /// Links differ in how slow they are, by up to this: what is sent first over one may come after
-    /// what is sent later over another.
+    /// The largest difference between the delays of two links: a message may arrive later than one
+    /// that was sent after it over another link.
     duration spread{};
-    /// If it is given, each message takes just this, and each connection twice as long: what a
-    /// conversation takes is then a number of round trips.
+    /// If set, each message takes exactly this time, and each connection twice as long, so that the
+    /// duration of a conversation is a number of round trips.
     std::optional<duration> always;
-    /// After how much silence an end gives its connection up; zero: never.
+    /// The time without messages after which an end gives its connection up; zero: never.
     duration control_silence = std::chrono::seconds{5};
     duration data_silence = std::chrono::seconds{5};
   };
   virtual_network(simulation& time, options what) : time_(time), options_(what) {}
 
   using connected = std::function<void(result<connection_end>)>;
-  /// `accepted` happens at `to`, then `done` at `from`.
+  /// `accepted` is called at `to`, then `done` at `from`.
   void connect(plane which, virtual_process& from, virtual_process& to,
                std::function<void(connection_end)> accepted, connected done);
   /// False: this end is closed.
@@ -80,13 +81,13 @@ public:
 
   /// Ends all connections between the two, and refuses others until `heal`.
   void cut(plane which, virtual_process& a, virtual_process& b);
-  /// Refuses connections between the two until `heal`; those that stand go on.
+  /// Refuses connections between the two until `heal`; existing ones continue.
   void refuse(plane which, virtual_process& a, virtual_process& b);
-  /// What `from` sends to `to` goes nowhere until `heal`.
+  /// Messages from `from` to `to` are held back until `heal`.
   void swallow(plane which, virtual_process& from, virtual_process& to);
   void heal(plane which, virtual_process& a, virtual_process& b);
   void heal_all();
-  /// The process was stopped, goes on, or died: to be called after that.
+  /// To be called after the process was stopped, continued or died.
   void changed(virtual_process& who);
 
   uint64_t messages() const noexcept { return messages_; }
@@ -94,7 +95,8 @@ public:
 private:
   struct path {
     bool refuses = false;
-    std::set<virtual_process*> swallowed; ///< what these send
+    /// Std::set<virtual_process*> swallowed; ///< processes whose messages are held back.
+    std::set<virtual_process*> swallowed;
   };
   using path_key = std::tuple<plane, virtual_process*, virtual_process*>;
   void attempt(plane which, virtual_process& from, virtual_process& to,
@@ -116,7 +118,8 @@ private:
   options options_;
   std::map<path_key, path> paths_;
   std::vector<connection_ptr> connections_;
-  size_t clean_at_ = 64; ///< so many, to be looked through for those that are over
+  /// Size_t clean_at_ = 64; ///< at this number of connections the closed ones are removed.
+  size_t clean_at_ = 64;
   uint64_t messages_ = 0;
 };
 

@@ -11,8 +11,8 @@
 
 namespace headrace::test {
 
-/// A process of the world: runs, is stopped (SIGSTOP), goes on, dies and comes back. What happens
-/// to it while it is stopped happens when it goes on, in order.
+/// A process of the world: it runs, is stopped (SIGSTOP), continues, dies and starts again. Events
+/// of the time in which it is stopped are executed when it continues, in order.
 class virtual_process {
 public:
   virtual_process(simulation& time, std::string name) : time_(time), name_(std::move(name)) {}
@@ -22,12 +22,12 @@ public:
   const std::string& name() const noexcept { return name_; }
   bool alive() const noexcept { return alive_; }
   bool stopped() const noexcept { return stopped_; }
-  /// Counts its lives; what was meant for an earlier one does not reach a later one.
+  /// The number of its lives; events for an earlier life are not executed in a later one.
   uint64_t life() const noexcept { return life_; }
   simulation& time() noexcept { return time_; }
   time_point now() const noexcept { return time_.now(); }
 
-  /// Happens to the process now.
+  /// Executes this in the process now.
   void post(std::function<void()> what) {
     if (!alive_)
       return;
@@ -35,7 +35,7 @@ public:
       return inbox_.push_back(std::move(what));
     what();
   }
-  /// Happens to this life of the process after a time.
+  /// Executes this in the process after a time, if it is still in this life.
   void after(duration delay, std::function<void()> what) {
     time_.after(delay, [this, life = life_, what = std::move(what)]() mutable {
       if (life == life_)
@@ -51,7 +51,7 @@ public:
       next();
     }
   }
-  /// Ends without a word.
+  /// Ends without a message.
   void kill() {
     if (!std::exchange(alive_, false))
       return;
@@ -60,7 +60,7 @@ public:
     inbox_.clear();
     on_killed();
   }
-  /// Begins anew.
+  /// Begins a new life.
   void start() {
     alive_ = true;
     on_started();

@@ -42,7 +42,7 @@ void worker_process::on_killed() {
   saves_.clear();
 }
 
-/// As long as a message within the process takes.
+/// After the time that a message within the process takes.
 void worker_process::after_hop(std::function<void()> what) {
   after(duration{500}, std::move(what));
 }
@@ -309,7 +309,7 @@ void worker_process::carry_out(const worker::tell_leaving& what) {
 }
 
 void worker_process::carry_out(const worker::close_streams& what) {
-  // What it did not give within its time to drain is lost with it.
+  // Elements that the task did not give within its time to drain are lost with it.
   world_.lost_tasks.emplace(what.task, now());
 }
 
@@ -377,7 +377,7 @@ void worker_process::run(task_id id, uint64_t number) {
       return;
     auto made = t->runner->step(time_.between(1, options_.most_rows));
     if (auto* rows = std::get_if<block>(&made)) {
-      // Before what follows from the rows: the next event may end the runner.
+      // Read before the rows have effects: the next event may end the runner.
       const auto given = t->runner->given();
       const auto done = t->runner->done();
       carry_out(id, t->core.produced(number, std::move(*rows), now()));

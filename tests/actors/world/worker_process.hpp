@@ -15,14 +15,15 @@ namespace headrace::test {
 
 class world;
 
-/// A worker's process: worker_core, a task_core for each of its tasks, and around them what
-/// worker_state, task_state, the router and runners do.
+/// A worker's process: worker_core, a task_core for each of its tasks, and the work of
+/// worker_state, task_state, the router and the runners around them.
 class worker_process final : public virtual_process {
 public:
   struct options {
-    std::string address;     ///< where consumers reach it
-    duration per_block{};    ///< that a runner takes for a block, on average
-    uint64_t most_rows = 16; ///< in a block
+    std::string address; ///< std::string address;     ///< at which consumers reach it
+    /// Duration per_block{};    ///< the time of a runner for a block, on average.
+    duration per_block{};
+    uint64_t most_rows = 16; ///< uint64_t most_rows = 16; ///< in a block
     duration drain = std::chrono::milliseconds{500};
     size_t cache_bytes = 16 << 10; ///< for the windows of cross-trainer caches
     uint64_t place = 1;            ///< trainers of the same one are local to it
@@ -35,11 +36,11 @@ public:
     return leaving_ || (core_ && core_->leaving() != worker_core::step::staying);
   }
   size_t tasks() const noexcept { return tasks_.size(); }
-  /// Since the world began, and in one life.
+  /// The worker was present from the beginning of the world, in one life.
   bool there_from_the_start() const { return alive() && !leaving() && starts_ == 1 && first_; }
   /// SIGTERM.
   void leave();
-  /// A task's actor dies, and its next one goes on; or its runner does.
+  /// The actor of a task crashes and is replaced, or its runner ends with an error.
   void crash_a_task();
   void crash_a_runner();
 
@@ -62,7 +63,7 @@ private:
   struct task {
     task_core core;
     std::unique_ptr<simulated_runner> runner;
-    bool acting = false; ///< an actor runs it
+    bool acting = false; ///< bool acting = false; ///< an actor runs it
     std::unique_ptr<virtual_alarm> alarm;
     uint64_t runs = 0;
   };
@@ -101,7 +102,7 @@ private:
   void carry_out(const worker::ask_save_steps& what);
   void carry_out(const worker::run_save& what);
   void carry_out(const worker::stop_save& what);
-  /// What a step does to the folder.
+  /// The effect of a step on the folder.
   save_report take_step(const save_order& what);
 
   void carry_out(task_id id, const produce::commands& what);
@@ -128,7 +129,7 @@ private:
   std::map<produce::stream_key, route> routes_;
   std::map<std::pair<const connection*, uint32_t>, produce::stream_key> by_channel_;
   uint64_t last_key_ = 0;
-  /// Of the process, as it began.
+  /// Of the process, made when it starts.
   std::shared_ptr<window_store> windows_;
   std::map<save_id, uint64_t> saves_; ///< steps that run, by the numbers of their orders
 };

@@ -3,7 +3,7 @@
 
 namespace headrace::test {
 
-// What a worker does for saves, with a folder that is the world's.
+// The work of a worker for saves, with the folder of the world.
 
 void worker_process::saves_offered() { carry_out(core_->saves_offered()); }
 
@@ -28,7 +28,7 @@ void worker_process::carry_out(const worker::run_save& what) {
     world_.folder.wrong.push_back(name() + " takes two steps of a save at a time");
   saves_[order.what.id] = order.number;
   after(time_.between(duration{1000}, options_.per_step), [this, order] {
-    // One that was stopped may come to its end all the same.
+    // A step that was stopped may still reach its end.
     const auto at = saves_.find(order.what.id);
     const bool wanted = at != saves_.end() && at->second == order.number;
     if (!wanted && time_.one_in(2))

@@ -10,7 +10,7 @@ namespace {
 
 split_plan plan_of(const world::options& about) {
   split_plan out;
-  // As the dispatcher has it for rounds and windows.
+  // The same rule as the dispatcher's for rounds and windows.
   if (about.num_consumers != 0 || about.cached)
     out.rows = {.in_order = true};
   else if (!about.mixed)
@@ -23,7 +23,7 @@ split_plan plan_of(const world::options& about) {
 
 dataset_ptr graph_of(const world::options& about) {
   auto out = make_range(0, static_cast<int64_t>(about.data.splits), 1).value();
-  // Rounds have no end; nobody reads that far.
+  // Rounds have no end; the trainers leave before.
   return about.num_consumers != 0 ? make_repeat(out, infinite_cardinality).value() : out;
 }
 

@@ -17,7 +17,7 @@
 namespace headrace::test {
 
 /// A whole service in virtual time: one dispatcher, workers, trainers, and the network between
-/// them. The roles decide with the classes that the product runs; what is here carries messages.
+/// them. The roles decide with the classes of the product; this class carries the messages.
 class world {
 public:
   struct options {
@@ -25,17 +25,22 @@ public:
     sharding_policy policy = sharding_policy::dynamic;
     delivery_guarantee guarantee = delivery_guarantee::at_most_once;
     world_dataset data;
-    bool mixed = false;      ///< the job takes rows to be made of several splits, in any order
-    bool total_known = true; ///< to the job, from the graph
-    std::string job_name;    ///< empty: each trainer has a job of its own
+    /// Bool mixed = false;      ///< the job takes rows to be made of several splits, in any order.
+    bool mixed = false;
+    /// Bool total_known = true; ///< the job knows the number of elements from the graph.
+    bool total_known = true;
+    std::string job_name; ///< empty: each trainer has a job of its own
     lease_timing timing;
     job_terms jobs;
     virtual_network::options net;
-    duration slowest_write{};                           ///< of the dispatcher's disk
-    target_workers targets = target_workers::automatic; ///< LOCAL: of places, see there
-    uint32_t num_consumers = 0;                         ///< not zero: coordinated reads
-    bool cached = false;                                ///< its jobs have a cross-trainer cache
-    uint32_t shards = 0; ///< under a static policy: how many workers the dispatcher's list has
+    duration slowest_write{}; ///< of the dispatcher's disk
+    /// Target_workers targets = target_workers::automatic; ///< LOCAL: by places, see there.
+    target_workers targets = target_workers::automatic;
+    uint32_t num_consumers = 0; ///< not zero: coordinated reads
+    bool cached = false;        ///< its jobs have a cross-trainer cache
+    /// Uint32_t shards = 0; ///< under a static policy: the number of workers in the dispatcher's
+    /// list.
+    uint32_t shards = 0;
   };
   explicit world(options what);
 
@@ -47,13 +52,13 @@ public:
 
   /// The job leased a split to a task.
   void leased(task_id to, const split_range& what);
-  /// A job gave a task to the worker at that address.
+  /// A job placed a task on the worker at that address.
   void gave_a_task(job_id from, uint64_t repetition, const std::string& address) {
     workers_with_tasks[{from, repetition}].insert(address);
   }
-  /// What became of a task.
+  /// The present state of a task.
   void task_is(job_id of, uint64_t repetition, const iteration::task& now);
-  /// Elements that are not leased are told apart by the task that gave them: a number of it.
+  /// Elements that are not leased differ by the task that gave them: this is a number for it.
   static uint64_t copy_of(task_id id) noexcept { return id.value & 0x7fffffff; }
   /// Elements that a task sent to a trainer.
   void sent(const block& rows, const trainer_process& to);
@@ -74,9 +79,9 @@ public:
   virtual_folder folder;
 
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
-  std::map<task_id, time_point> lost_tasks;     ///< that the job gave up, with what they held
-  /// Under a static policy, by `copy_of`: the shard of a task, and whether it was gone at some
-  /// time.
+  /// Std::map<task_id, time_point> lost_tasks;     ///< given up by the job, with their elements.
+  std::map<task_id, time_point> lost_tasks;
+  /// Under a static policy, by `copy_of`: the shard of a task, and whether the task was ever lost.
   struct shard_reading {
     uint32_t shard = 0;
     bool gone = false;
@@ -86,7 +91,8 @@ public:
   std::set<int64_t> reached_a_trainer;
   /// How often a repetition of a job was collected.
   std::map<std::pair<job_id, uint64_t>, uint64_t> collected;
-  std::set<uint64_t> finished; ///< repetitions that a named job read to their ends
+  /// Std::set<uint64_t> finished; ///< repetitions that a named job read to their ends.
+  std::set<uint64_t> finished;
   /// Addresses, by job and repetition.
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };

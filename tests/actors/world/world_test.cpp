@@ -16,8 +16,8 @@ std::string story_of(const disturbed_world& x) {
   return out;
 }
 
-/// HEADRACE_WORLD_SEED: one world, with its story. HEADRACE_WORLDS: so many; HEADRACE_SMALL_WORLDS:
-/// of about a thousand events each.
+/// HEADRACE_WORLD_SEED: one world, whose history is printed. HEADRACE_WORLDS: the number of worlds.
+/// HEADRACE_SMALL_WORLDS: the number of worlds of about a thousand events each.
 TEST(World, KeepsItsWordWhateverBefallsIt) {
   const bool small = std::getenv("HEADRACE_SMALL_WORLDS") != nullptr;
   const auto size = small ? disturbed_world::small() : disturbed_world::scale{};
@@ -30,7 +30,8 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
   }
   const auto* most = std::getenv("HEADRACE_WORLDS");
   const auto worlds = most != nullptr ? std::strtoull(most, nullptr, 0) : 80;
-  // The same worlds each time, so that a change is what makes a difference; others by the variable.
+  // The same worlds in each run, so that a difference is caused by a change; other worlds with the
+  // variable.
   const auto base = std::getenv("HEADRACE_TEST_SEED") != nullptr ? test_seed() : 1;
   uint64_t events = 0;
   std::map<std::string, std::vector<uint64_t>> broken;
@@ -57,7 +58,7 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
   }
 }
 
-/// What each trainer was given, and how many events that took.
+/// The elements that each trainer was given, and the number of events until then.
 std::vector<std::vector<int64_t>> history_of(uint64_t seed) {
   disturbed_world x{seed, disturbed_world::small()};
   x.run();
@@ -93,7 +94,8 @@ TEST(World, LosesNothingUnderAtLeastOnceWhereWorkersAndTrainersDie) {
 TEST(World, LosesNothingWhereWorkersAreDrained) {
   size_t drained = 0;
   for (uint64_t seed = 1; seed <= 120; ++seed) {
-    // Half of them with a dispatcher that may be killed meanwhile, and comes back with its state.
+    // Half of the worlds have a dispatcher that may be killed during the drain, and starts again
+    // with its state.
     disturbed_world x{
       seed,
       {.most_splits = 300, .most_rows = 5, .more_time_to_drain = std::chrono::hours{1}},
@@ -105,7 +107,7 @@ TEST(World, LosesNothingWhereWorkersAreDrained) {
       EXPECT_EQ(one.unfinished, 0u) << "seed " << seed;
       ++drained;
     }
-    // A task that a worker refused as it leaves is lost, too: with nothing.
+    // A task that a leaving worker refused is lost, too, without elements.
     for (const auto& [split, tasks] : x.the_world().leases)
       for (auto id : tasks)
         EXPECT_FALSE(x.the_world().lost_tasks.contains(id)) << "seed " << seed << "\n"
@@ -114,7 +116,7 @@ TEST(World, LosesNothingWhereWorkersAreDrained) {
   EXPECT_GT(drained, 50u) << "the worlds were too quiet to show anything";
 }
 
-/// Small worlds in which it did not, before the cores were mended.
+/// Small worlds in which a promise was broken before the cores were corrected.
 TEST(World, KeepsItsWordWhereItOnceBrokeIt) {
   for (const uint64_t seed : {1387, 2873, 7269, 7722, 8812, 8901, 9098, 9664, 9795, 10561, 11317,
                               12038, 12462, 13292, 13370, 16407}) {

@@ -7,22 +7,24 @@
 namespace headrace::test {
 
 /// Builds random expressions of all functions out of those there are already. What does not
-/// type-check is dropped.
+/// Builds random expressions with all functions, each from the expressions made so far. Expressions
+/// that do not type-check are dropped.
 class expression_maker {
 public:
   expression_maker(uint64_t seed, std::vector<expr> start)
     : random_(seed), pool_(std::move(start)) {}
 
-  /// The last ones of `functions` that were made, and another one.
+  /// The expressions that the last of `functions` calls made, and another one.
   expr_structure make(size_t functions);
 
 private:
   size_t below(size_t n) { return random_() % n; }
   const expr& pick() { return pool_[below(pool_.size())]; }
   expr small() { return expr{static_cast<int>(below(7)) - 2}; }
-  /// An axis that many have.
+  /// The number of an axis that many of the arrays have.
   int64_t axis() { return static_cast<int64_t>(below(3)) - 1; }
-  /// Whether another function may make values many: each may do so to what the one before made.
+  /// Whether another function that multiplies the number of values may be used: at most five are,
+  /// because each may multiply the values of the one before.
   bool may_grow() { return grown_ < 5 && ++grown_ != 0; }
   expr seed_of(const expr& x);
   expr picture_of(const expr& x);
