@@ -16,8 +16,8 @@
 
 namespace headrace::test {
 
-/// One actor system that moves only when the test says so: one message at a time, on a clock that
-/// stands still, over a network in memory. Keeps no thread.
+/// One actor system that moves only when the test calls for it: one message at a time, with a clock
+/// that the test moves, over a network in memory. It has no thread of its own.
 class actor_node {
   struct configuration : caf::actor_system_config {
     explicit configuration(const std::function<void(caf::actor_system_config&)>& more) {
@@ -50,17 +50,18 @@ public:
 
   time_point now() { return scheduler.clock().now(); }
 
-  /// One message or one event of the network. False: there was none.
+  /// Runs one message or one event of the network. False: there was none.
   bool step() {
     return scheduler.try_run_once() || network.try_exec_runnable() || network.read_data()
            || network.try_accept_connection();
   }
-  /// All there is at this time of the clock.
+  /// Runs all messages and events that are due at the present time of the clock.
   void dispatch() {
     while (step()) {
     }
   }
-  /// Moves the clock to each time-out on the way in turn, and delivers what became due.
+  /// Moves the clock to each time-out in turn until the given time has passed, and delivers the
+  /// messages that are due.
   void advance(duration by) {
     auto end = now() + by;
     auto& clock = scheduler.clock();
@@ -78,7 +79,7 @@ public:
   template <class... Ts, class Handle, class Predicate>
   ::testing::AssertionResult runs(const Handle& to, Predicate ok) {
     auto next = [&]() -> caf::mailbox_element* {
-      // An actor that was just spawned has a job without a message.
+      // An actor that was just spawned is scheduled once without a message.
       while (scheduler.prioritize(to)) {
         if (auto* x = scheduler.next_job<caf::scheduled_actor>().peek_at_next_mailbox_element())
           return x;
@@ -101,7 +102,7 @@ public:
     return runs<Ts...>(to, [](const auto&...) { return true; });
   }
 
-  /// Sends a request, runs everything, and hands over the answer without ever blocking.
+  /// Sends a request, runs all messages, and returns the answer without blocking.
   template <class T, class Handle, class... Args>
   result<T> ask(const Handle& to, Args&&... xs) {
     auto pending = self->request(to, caf::infinite, std::forward<Args>(xs)...);
@@ -114,7 +115,7 @@ public:
     return answer;
   }
 
-  /// Ends an actor and runs what follows from it.
+  /// Ends an actor and runs the messages that follow.
   template <class Handle>
   void end(const Handle& whom) {
     port::ask_to_exit(whom, caf::exit_reason::kill);
@@ -131,19 +132,19 @@ public:
   explicit actor_network(const std::function<void(caf::actor_system_config&)>& more = nullptr)
     : a(more), b(more) {}
 
-  /// All there is on both.
+  /// Runs all messages and events of both nodes.
   void dispatch() {
     while (a.step() || b.step()) {
     }
   }
-  /// Publishes `whom` of node a and gives node b's handle to it. Once a network.
+  /// Publishes `whom` of node a and returns node b's handle to it. To be called once for a network.
   template <class Handle>
   result<Handle> join(const Handle& whom) {
     using namespace caf::io;
     constexpr uint16_t port = 4242;
     a.network.prepare_connection(accept_handle::from_int(1), connection_handle::from_int(2),
                                  b.network, "a", port, wire_);
-    // publish and remote_actor block: what they wait for must run inside them.
+    // publish and remote_actor block: the messages that they wait for must run inside them.
     a.scheduler.inline_next_enqueue();
     if (auto bound = a.system.middleman().publish(whom, port); !bound)
       return to_status(bound.error());
@@ -154,7 +155,7 @@ public:
       return to_status(found.error());
     return *found;
   }
-  /// The connection breaks.
+  /// Ends the connection between the nodes.
   void cut() {
     b.network.impl_ptr(wire_)->io_failure(&b.network, caf::io::network::operation::read);
     dispatch();

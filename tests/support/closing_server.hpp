@@ -11,11 +11,11 @@
 
 namespace headrace::test {
 
-/// In place of a server that is not there (any more): accepts each connection and closes it without
-/// a word, until another takes its port.
+/// Takes the place of a server that is gone or not yet started: accepts each connection and closes
+/// it without a byte, until another server takes its port.
 class closing_server {
 public:
-  /// `port`: any, if it is 0.
+  /// `port`: 0: any free port.
   explicit closing_server(uint16_t port = 0) {
     fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;
@@ -43,7 +43,7 @@ public:
 
   uint16_t port() const noexcept { return port_; }
   std::string address() const { return host_and_port("127.0.0.1", port_); }
-  /// Until somebody has come once more.
+  /// Waits for another connection.
   void await_visit() { visited_.acquire(); }
   void make_way() {
     if (!thread_.joinable())

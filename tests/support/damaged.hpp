@@ -7,7 +7,7 @@
 
 namespace headrace::test {
 
-/// Some bits are flipped, and at times the end is missing. @pre `from` is not empty
+/// The buffer with some bits flipped, and sometimes without its end. @pre `from` is not empty
 inline buffer damaged(const buffer& from, std::mt19937_64& random) {
   const auto size = random() % 4 == 0 ? random() % from.size() : from.size();
   mutable_buffer out{size};

@@ -7,8 +7,8 @@
 
 namespace headrace::test {
 
-/// For its life this process may have so few descriptors that the lower half of them is almost
-/// taken: `free` of it are left. More are taken and given back when told to.
+/// While it exists, the limit of this process is so low that the lower half of its descriptors is
+/// almost taken: `free` of that half are left. A test can take and return more.
 class few_descriptors {
 public:
   explicit few_descriptors(size_t free) {
@@ -23,11 +23,11 @@ public:
     ::setrlimit(RLIMIT_NOFILE, &before_);
   }
 
-  /// The limit in force, and the hard one.
+  /// The limit in force, which is also the hard limit.
   size_t limit() const { return 2 * half_; }
   size_t hard() const { return before_.rlim_max; }
 
-  /// Until the lowest free one is in the upper half.
+  /// Takes descriptors until the lowest free one is in the upper half.
   void take_half() {
     while (static_cast<size_t>(lowest_free()) < half_) taken_.push_back(::dup(STDERR_FILENO));
   }

@@ -10,7 +10,8 @@
 namespace headrace::test {
 
 /// Connections to an actor port on loopback that greet like nodes, and then each send almost all of
-/// the largest message. The port keeps what it has got of it, over `bytes` in all.
+/// the largest message. The port keeps the bytes that it has received of it, more than `bytes` in
+/// all.
 class hoarding_peers {
 public:
   hoarding_peers(uint16_t port, size_t bytes) {
@@ -25,7 +26,7 @@ public:
         peer.send(almost);
       }
     } catch (const std::runtime_error&) {
-      // Nobody listens: the process has reached its limit before.
+      // No thread receives: the process has reached its limit before.
     }
   }
 

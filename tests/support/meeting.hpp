@@ -9,12 +9,12 @@
 
 namespace headrace::test {
 
-/// Threads that wait until so many are there; again and again.
+/// A barrier, used repeatedly: threads wait until a number of them have arrived.
 class meeting {
 public:
   explicit meeting(size_t members) : members_(members) {}
 
-  /// False if the others did not come in time, then for everybody.
+  /// False, then for all threads, if the others did not arrive in time.
   bool come() {
     std::unique_lock lock{mutex_};
     const auto mine = round_;

@@ -3,8 +3,9 @@
 #include <string>
 #include <string_view>
 
-/// Where the things are that tests read and start. Only one source knows: a path among the flags of
-/// every test would keep the compiler's cache from being shared by clones.
+/// The paths of the files and programs that tests read and start. They are compiled into only one
+/// source, because a path among the flags of every test would keep clones from sharing the
+/// compiler's cache.
 namespace headrace::test {
 
 /// A file or folder of examples/data, e.g. `digits/digits.csv`.
@@ -19,7 +20,7 @@ std::string resume_program();
 /// Reads one epoch of a job in a process of its own; see trainer_orders.hpp.
 std::string trainer_program();
 
-/// Plug-ins that are refused.
+/// The folder of the plug-ins that are refused.
 std::string refused_plugins_folder();
 std::string tile_plugin();
 

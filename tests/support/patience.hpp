@@ -4,7 +4,7 @@
 
 namespace headrace::test {
 
-/// For what must happen, on a machine that is busy with other things.
+/// The limit for waits that must succeed, on a machine that is busy with other work.
 inline constexpr auto patience = std::chrono::seconds{60};
 
 } // namespace headrace::test

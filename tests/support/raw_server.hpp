@@ -11,7 +11,7 @@
 
 namespace headrace::test {
 
-/// Something that is no node listens on a loopback port: it accepts connections, says `greeting` to
+/// A server that is no node listens on a loopback port: it accepts connections, sends `greeting` to
 /// each and keeps it open until the end.
 class raw_server {
 public:

@@ -16,28 +16,30 @@
 
 namespace headrace::test {
 
-/// Something that must not happen, and where it did.
+/// A violation of a rule: the rule, and the details.
 struct violation {
   std::string rule;
   std::string what;
 };
 
-/// What one trainer was given of a repetition of a job, and how that ended: what is judged, of
-/// simulated trainers and of processes alike.
+/// The elements that one trainer was given of a repetition of a job, and how that ended. The judges
+/// of simulated trainers and of processes both use it.
 struct reading {
   std::string name;
   std::span<const int64_t> handed_out;
-  /// When, on one clock for all readings, in order. What lies beyond it came last of all.
+  /// The times of the elements in order, by one clock for all readings. Elements without a time
+  /// came last.
   std::span<const int64_t> handed_out_at;
-  std::optional<status> ended; ///< what it read last
-  std::string remark;          ///< that came with the end
-  bool over = true;            ///< it ended, left, or died
-  /// It died, stands still for good, or left and could not say so: of what it handed out it may
-  /// not have reported all, and no trainer is left to be told.
+  std::optional<status> ended; ///< std::optional<status> ended; ///< the last status that it read
+  /// Std::string remark;          ///< the message that came with the end.
+  std::string remark;
+  bool over = true; ///< it ended, left, or died
+  /// The trainer died, was stopped for good, or left and could not report it: it may not have
+  /// reported all elements that it handed out, and cannot be warned any more.
   bool gone = false;
 
-  /// It is gone, or read that it is no reader any more or may be none: under at_least_once others
-  /// are given what it had not reported.
+  /// The trainer is gone, or read that it is no reader any more or may be none: under at_least_once
+  /// others are given the elements that it had not reported.
   bool may_be_repeated() const {
     return gone
            || (ended
@@ -47,9 +49,9 @@ struct reading {
   bool ended_well() const { return ended && ended->ok(); }
 };
 
-/// Looks at trainers that read one repetition together: an element comes at most `copies` times,
-/// but for what may be repeated, if `unreported_again`. Who hands out one that another was given
-/// may not excuse it.
+/// Checks trainers that read one repetition together: an element occurs at most `copies` times,
+/// except for elements that may be repeated, if `unreported_again`. A trainer that handed out an
+/// element which another trainer was given does not excuse the repetition itself.
 inline std::optional<violation> find_repetition(std::span<const reading> group, size_t copies = 1,
                                                 bool unreported_again = false) {
   struct one {
@@ -64,8 +66,8 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
          &r});
   for (auto& [element, times] : of) {
     std::ranges::stable_sort(times, {}, &one::at);
-    // Each copy may be handed out, and again for each time that was perhaps not reported. To one
-    // trainer it is not, whatever became of that one.
+    // Each copy may be handed out, and once more for each time that was perhaps not reported. One
+    // trainer is never handed an element twice, however it ended.
     size_t allowed = copies;
     std::map<const reading*, size_t> to;
     for (size_t i = 0; i < times.size(); ++i) {
@@ -82,11 +84,12 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
   return {};
 }
 
-/// Looks at trainers that shared out a repetition among them, of `total` different elements:
-/// whoever ended well and lacks something read so.
+/// Checks trainers that shared a repetition of `total` different elements: each that ended without
+/// an error and lacks elements read a message about the loss.
 inline std::optional<violation> find_silent_loss(std::span<const reading> group, size_t total) {
   std::set<int64_t> given;
-  const reading* content = nullptr; // ended well, and knows of no loss
+  // Const reading* content = nullptr; // ended without an error and without a message about a loss.
+  const reading* content = nullptr;
   bool all_over = true;
   for (const auto& r : group) {
     given.insert(r.handed_out.begin(), r.handed_out.end());

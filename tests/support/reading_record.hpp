@@ -18,8 +18,9 @@
 
 namespace headrace::test {
 
-/// What a trainer was given and how it ended, in a file that both it and the test have in memory:
-/// the test may look at any time, and what is written survives the trainer, however that ends.
+/// The elements that a trainer was given and how it ended, in a file that both the trainer and the
+/// test map into memory. The test may read it at any time, and it remains when the trainer ends, in
+/// whatever way.
 class reading_record {
 public:
   /// Makes an empty record for that many elements. Throws std::runtime_error.
@@ -28,7 +29,7 @@ public:
     const bool sized = fd >= 0 && ::ftruncate(fd, static_cast<off_t>(size_of(capacity))) == 0;
     return {fd, sized ? size_of(capacity) : 0, file};
   }
-  /// Opens one that was made. Throws std::runtime_error.
+  /// Opens an existing record. Throws std::runtime_error.
   static reading_record open(const std::string& file) {
     const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
     return {fd, fd >= 0 ? static_cast<size_t>(::lseek(fd, 0, SEEK_END)) : 0, file};
@@ -43,7 +44,8 @@ public:
 
   // -- the trainer's side -----------------------------------------------------------
 
-  /// It was handed this element. More than the capacity are counted and not kept.
+  /// Records an element that the trainer was handed. Elements beyond the capacity are counted and
+  /// not stored.
   void add(int64_t element, time_point when) noexcept {
     const auto n = at_->count.load(std::memory_order_relaxed);
     if (n < capacity()) {
@@ -52,14 +54,14 @@ public:
     }
     at_->count.store(n + 1, std::memory_order_release);
   }
-  /// It asks for an element, and is given one or reads the end.
+  /// Records that the trainer calls `next`.
   void asks(time_point now) noexcept { at_->asked = now.time_since_epoch().count(); }
   void was_answered(time_point now) noexcept {
     const auto waited = now.time_since_epoch().count() - at_->asked;
     at_->longest_wait = std::max<int64_t>(at_->longest_wait, waited);
   }
   void remark(const std::string& text) noexcept { copy(text, at_->remark); }
-  /// The last thing that it does.
+  /// Records the end; the last call of the trainer.
   void end(const status& how) noexcept {
     at_->code = static_cast<uint32_t>(how.code());
     copy(how.message(), at_->message);
@@ -72,12 +74,12 @@ public:
   std::span<const int64_t> handed_out() const noexcept {
     return {elements(), std::min<uint64_t>(count(), capacity())};
   }
-  /// When each was, by the machine's monotonic clock.
+  /// The time of each element, by the machine's monotonic clock.
   std::span<const int64_t> handed_out_at() const noexcept {
     return {times(), std::min<uint64_t>(count(), capacity())};
   }
-  /// The process went on after a stop: what it was handed first may have been handed out before,
-  /// and is said to have been.
+  /// The process continued after a stop: its first elements after that may have been handed out and
+  /// reported before the stop.
   void was_stopped_at(uint64_t count) noexcept {
     const auto all = handed_out_at();
     if (count == 0 || count >= all.size())
@@ -95,7 +97,7 @@ public:
   }
 
 private:
-  /// A new file is zeros: nothing handed out, not ended.
+  /// A new file contains zeros: no elements, not ended.
   struct header {
     std::atomic<uint64_t> count;
     std::atomic<uint32_t> ended;

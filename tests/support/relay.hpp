@@ -22,17 +22,17 @@
 
 namespace headrace::test {
 
-/// Forwards TCP connections on a port of its own to another port of the loopback, and breaks them
-/// when told to: the network between two processes, as a test wants it.
+/// Forwards TCP connections from a port of its own to another port of the loopback, and disturbs
+/// them as a test requires: it is the network between two processes.
 class relay {
 public:
   enum class direction {
-    forward, ///< from who connected to the relay towards the target
-    back,    ///< from the target to who connected
+    forward, ///< forward, ///< from the side that connected to the relay towards the target
+    back,    ///< back,    ///< from the target to the side that connected
   };
   static constexpr uint64_t never = UINT64_MAX;
 
-  /// `target_port`: 0 if it is not known yet; connections are refused until `forward_to`.
+  /// `target_port`: 0: not known yet; connections are refused until `forward_to` is called.
   explicit relay(uint16_t target_port = 0) : target_(target_port) {
     listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     auto at = loopback(0);
@@ -55,26 +55,26 @@ public:
     for (auto fd : {listening_, wake_[0], wake_[1]}) ::close(fd);
   }
 
-  /// Where to connect instead of the target's port.
+  /// The port to connect to in place of the target's.
   uint16_t port() const noexcept { return port_; }
 
-  /// New connections go to this port.
+  /// New connections are forwarded to this port.
   void forward_to(uint16_t target_port) { target_ = target_port; }
-  /// Blocks until so many connections were accepted in all; false after `limit`.
+  /// Blocks until this number of connections were accepted in all; false after `limit`.
   bool await_connections(size_t count, std::chrono::seconds limit) {
     std::unique_lock hold{mutex_};
     return accepted_.wait_for(hold, limit, [&] { return connections_ >= count; });
   }
 
   /// From now on lets exactly `n` more bytes through in that direction, then cuts every connection,
-  /// once. The bytes are counted over all connections, also those to come.
+  /// once. The bytes are counted over all connections, including later ones.
   void cut_after(direction which, uint64_t n) {
     std::lock_guard hold{mutex_};
     budget_[static_cast<int>(which)] = n;
     wake();
   }
-  /// As `cut_after` (`n` at least 1), but one byte later if need be: where a connection has passed
-  /// an odd number of bytes, which is inside a frame when all frames are of even length.
+  /// As `cut_after` (`n` at least 1), but one byte later if necessary: at an odd number of bytes of
+  /// a connection, which is inside a frame if all frames are of even length.
   void cut_inside(direction which, uint64_t n) {
     std::lock_guard hold{mutex_};
     budget_[static_cast<int>(which)] = n;
@@ -87,46 +87,48 @@ public:
     cut_now_ = true;
     wake();
   }
-  /// While true, nothing passes on the connections there are.
+  /// While true, nothing passes on the existing connections.
   void hold(bool on) {
     holding_ = on;
     wake();
   }
-  /// Throws away from now on what goes in that direction over the connections there are, and lets
-  /// them be; those to come are forwarded again. As where an address translation forgot them.
+  /// From now on discards the bytes of the existing connections in that direction without closing
+  /// them; later connections are forwarded again. This is how a network behaves whose address
+  /// translation lost its entries.
   void swallow(direction which) {
     std::lock_guard hold{mutex_};
     swallow_now_[static_cast<int>(which)] = true;
     wake();
   }
-  /// While true, throws away what goes in that direction over all connections, also those to come.
+  /// While true, discards the bytes of all connections in that direction, including later ones.
   void swallow_all(direction which, bool on) {
     swallowing_[static_cast<int>(which)] = on;
     wake();
   }
-  /// Bytes arrive that much later, and at most 64 KiB of each connection and direction in that
-  /// time. Zero: at once.
+  /// Bytes arrive later by this time, and at most 64 KiB of each connection and direction within
+  /// it. Zero: at once.
   void delay(std::chrono::milliseconds by) {
     delay_ = by;
     wake();
   }
   /// While true, connections are closed as soon as they are accepted.
   void refuse(bool on) { refusing_ = on; }
-  /// Bytes let through in that direction so far.
+  /// The number of bytes let through in that direction so far.
   uint64_t forwarded(direction which) const { return forwarded_[static_cast<int>(which)]; }
-  /// Connections accepted so far.
+  /// The number of connections accepted so far.
   size_t connections() const { return connections_; }
-  /// How often connections were cut.
+  /// The number of times that connections were cut.
   size_t cuts() const { return cuts_; }
 
 private:
   struct pair {
-    int fd[2];                 // who connected, the target
+    int fd[2];                 // int fd[2];                 // the side that connected, the target
     std::vector<char> held[2]; // read from fd[i], not yet written to the other
     bool ended[2] = {false, false};
     bool swallowed[2] = {false, false};
     uint64_t moved[2] = {0, 0};
-    std::chrono::steady_clock::time_point came[2]{}; // what is held
+    // Std::chrono::steady_clock::time_point came[2]{}; // when the held bytes arrived.
+    std::chrono::steady_clock::time_point came[2]{};
     void close() {
       for (auto& x : fd) {
         ::shutdown(x, SHUT_RDWR);
@@ -173,7 +175,7 @@ private:
     return std::chrono::steady_clock::now() >= x.came[i] + delay_.load();
   }
 
-  // False if the pair is over.
+  // False if the pair of connections has ended.
   bool move(pair& x, int i) {
     if (holding_)
       return true;
@@ -218,7 +220,7 @@ private:
   void run() {
     while (!stopping_) {
       std::vector<pollfd> fds{{wake_[0], POLLIN, 0}, {listening_, POLLIN, 0}};
-      int patience = -1; // in milliseconds, where something is delayed
+      int patience = -1; // int patience = -1; // in milliseconds; set if bytes are delayed
       for (auto& x : pairs_)
         for (int i = 0; i < 2; ++i) {
           short events = x.held[i].empty() && !x.ended[i] ? POLLIN : 0;

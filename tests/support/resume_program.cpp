@@ -1,8 +1,8 @@
-// Restores an iteration from files and reads on: what tests start as a process of its own.
+// Restores an iteration from files and continues it. Tests start it as a process of its own.
 //
 // resume_program GRAPH RECORD ROWS NEXT: prints up to ROWS rows of GRAPH from the position RECORD
-// on, as words one a line, then writes the position that it came to into the file NEXT. Ends with 1
-// and prints why if it cannot.
+// on, as words one a line, then writes the position that it reached into the file NEXT. If it
+// cannot, it prints the error and ends with 1.
 
 #include "headrace/pipeline/codec/position_codec.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"

@@ -3,7 +3,7 @@
 namespace headrace::test {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/// A sanitizer has memory of its own, which would count against limits and bounds of memory.
+/// A sanitizer uses additional memory, which would count against limits and bounds of memory.
 inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;

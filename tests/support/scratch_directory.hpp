@@ -8,7 +8,7 @@
 
 namespace headrace::test {
 
-/// A folder that goes with the object.
+/// A folder that is removed with the object.
 class scratch_directory {
 public:
   explicit scratch_directory(
@@ -24,7 +24,7 @@ public:
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  /// Where syncs cost nothing, if there is such a place.
+  /// A folder in a file system in memory, where syncs cost nothing, if there is one.
   static std::unique_ptr<scratch_directory> in_memory() {
     const std::filesystem::path memory{"/dev/shm"};
     return std::filesystem::is_directory(memory) ? std::make_unique<scratch_directory>(memory)

@@ -4,7 +4,7 @@
 
 namespace headrace::test {
 
-/// Answers every hello as a node of another major version would.
+/// An actor that answers every hello as a node of another major version would.
 class stranger_state {
 public:
   using handle_type = published_actor;

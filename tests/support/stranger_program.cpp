@@ -5,7 +5,8 @@
 
 #include <iostream>
 
-/// A dispatcher of another major version: prints where it listens, and ends with its input.
+/// A dispatcher of another major version: prints its address, and ends when its standard input is
+/// closed.
 int main() {
   using namespace headrace;
   node server{{.role = node_role::dispatcher}};

@@ -10,7 +10,7 @@
 
 namespace headrace::test {
 
-/// The next `n` elements, which are int64 scalars; fewer where an error or the end comes first.
+/// The next `n` elements, which are int64 scalars; fewer if an error or the end comes first.
 inline std::vector<int64_t> take(dataset_iterator& from, size_t n) {
   std::vector<int64_t> out;
   while (out.size() < n) {
@@ -22,7 +22,7 @@ inline std::vector<int64_t> take(dataset_iterator& from, size_t n) {
   return out;
 }
 
-/// The message of the error that this gives.
+/// The message of the error that this call throws.
 inline std::string why(const std::function<void()>& what) {
   try {
     what();

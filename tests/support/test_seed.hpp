@@ -7,8 +7,7 @@
 
 namespace headrace::test {
 
-/// Where a random test begins: another place each time, which it prints, or what
-/// HEADRACE_TEST_SEED says.
+/// The seed of a random test: a different one in each run, which is printed, or HEADRACE_TEST_SEED.
 inline uint64_t test_seed() {
   const char* given = std::getenv("HEADRACE_TEST_SEED");
   const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();

@@ -9,25 +9,27 @@
 
 namespace headrace::test {
 
-/// What a trainer process is to read, and how fast; as its command line.
+/// The command line of a trainer process: what it reads, and how fast.
 struct trainer_orders {
   std::string dispatcher;
   std::string record;          ///< file of its `reading_record`
   std::string graph = "range"; ///< see `read_graph`
-  /// Or "off", or "at_least_once", which is dynamic; or of "off", "cache" (`member` is the
-  /// trainer's id) or "rounds" (its index).
+  /// Also "off", or "at_least_once", which is dynamic; or, with off, "cache" (`member` is the
+  /// trainer's id) or "rounds" (`member` is its index).
   std::string mode = "dynamic";
-  std::string job;   ///< empty: one of its own
-  int64_t total = 0; ///< of the range at the beginning
+  std::string job; ///< std::string job;   ///< empty: a job of its own
+  /// Int64_t total = 0; ///< the elements of the range at the source of the graph.
+  int64_t total = 0;
   int64_t most_outstanding = 0;
   int64_t worker_timeout_ms = 60'000;
   int64_t pause_us = 0; ///< after each `burst` steps
   int64_t burst = 1;
   int64_t begun_after = 1; ///< elements after which it prints "begun"
   std::string member = "-";
-  uint32_t members = 0; ///< rounds: how many there are
-  bool rejoins = false; ///< rounds: comes in the place of one that is gone
-  int64_t most = 0;     ///< elements after which it leaves; 0: it reads to the end
+  uint32_t members = 0; ///< uint32_t members = 0; ///< rounds: the number of consumers
+  /// Bool rejoins = false; ///< rounds: it takes the place of a consumer that is gone.
+  bool rejoins = false;
+  int64_t most = 0; ///< elements after which it leaves; 0: it reads to the end
 
   std::vector<std::string> arguments() const {
     return {dispatcher,
@@ -67,8 +69,8 @@ struct trainer_orders {
   }
 };
 
-/// The graphs that trainer processes read. All but "batch" keep each split's rows apart, one row a
-/// split, so that nothing of them needs to be lost.
+/// The graphs that trainer processes read. All but "batch" give one row for each split, so that a
+/// split is never lost in part.
 inline dataset read_graph(const std::string& name, int64_t total) {
   const auto all = dataset::range(total);
   const auto plain = [](const expr& x) { return x + 0; };
@@ -90,7 +92,7 @@ inline dataset read_graph(const std::string& name, int64_t total) {
   throw std::runtime_error{"no graph is called " + name};
 }
 
-/// What that graph gives, in any order.
+/// The elements of that graph, in any order.
 inline std::vector<int64_t> elements_of(const std::string& graph, int64_t total) {
   std::vector<int64_t> out;
   const bool no_third = graph == "filter" || graph == "several";

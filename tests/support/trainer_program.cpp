@@ -1,7 +1,7 @@
-// A trainer in a process of its own, for tests that stop, cut off and kill it: reads one epoch of a
-// job, element by element, and writes each that it is handed into a record before it asks for the
-// next (trainer_orders.hpp has the arguments). Prints "begun" once it has some elements, or its
-// end. Ends with 0 however the epoch ends: the record says how.
+// A trainer in a process of its own, for tests that stop, cut off and kill it. It reads one epoch
+// of a job, element by element, and writes each element into a record before it requests the next
+// (trainer_orders.hpp has the arguments). It prints "begun" when it has read some elements, or its
+// end. Its exit code is 0 however the epoch ends; the record has the end.
 
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/node/node.hpp"
@@ -93,7 +93,8 @@ private:
 
   trainer_orders orders_;
   reading_record record_;
-  std::shared_ptr<node> node_; ///< of the process: the one that the iteration finds
+  /// Std::shared_ptr<node> node_; ///< the process's node, which the iteration uses.
+  std::shared_ptr<node> node_;
   bool said_ = false;
 };
 

@@ -87,7 +87,8 @@ private:
   worker_process& add_worker() {
     return world_->add_worker({.per_step = draw_.one_in(4) ? 2s : 100ms});
   }
-  /// As a client does, at intervals: the dispatcher may have lost its state.
+  /// Requests the save at intervals, as a client does, because the dispatcher may have lost its
+  /// state.
   void ask() {
     auto& d = world_->dispatcher;
     if (d.alive() && !d.stopped()) {

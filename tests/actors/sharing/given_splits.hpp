@@ -14,8 +14,9 @@
 
 namespace headrace::test::sharing {
 
-/// What one task was given of each pass over each source, as its job knows it; and which pass it is
-/// in, counted as the rules say and without anything of the engine.
+/// The splits that one task was given of each pass over each source, as its job has recorded them,
+/// and the pass that it is in. They are computed from the rules of sharing, without any code of the
+/// engine.
 class given_splits {
 public:
   using where = std::pair<uint32_t, uint64_t>; ///< source, pass

@@ -284,8 +284,7 @@ shared_graph sampled_from(dice& die, const shared_graph& a, const shared_graph& 
   return out;
 }
 
-/// Passes of a graph that can be repeated and is not known to be empty; an empty one would end at
-/// once.
+/// Passes of a graph that can be repeated and may not be empty; an empty one would end at once.
 shared_graph again(dice& die, const shared_graph& in, int64_t n) {
   return in.unsure || in.graph->cardinality == 0 || die.below(8) == 0 ? mapped(in)
                                                                       : repeated(in, n);

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace headrace {
 namespace {
 
-/// What a runner says, for the test's thread to wait for.
+/// Records the calls of a runner, so that the test's thread can wait for them.
 class hearing {
 public:
   runner::callbacks callbacks() {
@@ -43,7 +43,7 @@ public:
   }
   uint64_t produced = 0;
   std::vector<split_question> asked, closed;
-  split_range rest; ///< of what was closed last
+  split_range rest; ///< split_range rest; ///< of the source that was closed last
   status end, crash;
   bool over = false;
 
@@ -304,7 +304,7 @@ TEST(Runner, CountsNoThreadAsStuckThatIsBusy) {
     x.start(heard.callbacks());
     while (door->used_ns == 0) ASSERT_LT(clock::system().now(), limit);
   }
-  // A second passes on the clock of whoever looks; the thread computes for a part of it.
+  // With each reading of the clock a second passes; the thread computes for a part of it.
   auto now = clock::system().now();
   for (int look = 0; look < 3; ++look) {
     const auto before = door->used_ns.load();

@@ -16,7 +16,7 @@ split_plan plan(std::vector<uint32_t> groups) {
   return out;
 }
 
-/// What a source is given next; a question is answered with `answer`.
+/// The splits that a source is given next; a question of the dealer is answered with `answer`.
 std::optional<split_range> read(split_dealer& x, uint32_t source, uint64_t pass,
                                 split_log::answer answer) {
   auto step = x.next(source, pass);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Keeps the threads of runners from saying anything: the test plays the runner.
+/// Stops the messages of the runners' threads: the test takes the place of the runner.
 struct task_gate {
   std::mutex mutex;
   std::condition_variable changed;
@@ -31,7 +31,7 @@ struct task_gate {
   }
 };
 
-/// A worker that writes down what its task reports.
+/// A worker that records the reports of its task.
 class reported_worker {
 public:
   using handle_type = worker_handle;
@@ -52,7 +52,7 @@ private:
   std::shared_ptr<std::vector<task_report>> what_;
 };
 
-/// A task and its only consumer, which the test plays, as well as the runner.
+/// A task and its only consumer; the test takes the place of the consumer and of the runner.
 class TaskConversation : public testing::Test {
 protected:
   struct step {
@@ -126,7 +126,8 @@ protected:
     say(stream_grant{.handed_out = handed_out(), .elements = 1000, .bytes = 1 << 20});
   }
   uint64_t handed_out() const { return all_taken ? got.size() : 0; }
-  /// What the task has sent since; a consumer that is to open its stream again does so.
+  /// Receives the messages that the task has sent since; if it is requested, the consumer opens its
+  /// stream again.
   void listen() {
     while (seen < at->sent.size()) {
       const auto what = at->sent[seen++];

@@ -6,7 +6,7 @@
 namespace headrace::test {
 namespace {
 
-/// A task that somebody reads, with its first runner at work.
+/// A task with a reader, whose first runner works.
 class TaskSplits : public testing::Test {
 protected:
   TaskSplits()

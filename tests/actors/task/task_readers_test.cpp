@@ -23,7 +23,7 @@ protected:
                                                   .node = node}},
                         now);
   }
-  /// What the streams were refused with.
+  /// The errors with which the streams were refused.
   static std::vector<status> refusals(const produce::commands& from) {
     std::vector<status> out;
     for (const auto& x : from)
@@ -57,7 +57,7 @@ TEST_F(TaskReaders, OpenTheirStreamsFromTheNodeThatTheJobNames) {
   ASSERT_EQ(refused.size(), 1u) << "another node took the stream over";
   EXPECT_EQ(refused[0].code(), status_code::permission_denied);
   EXPECT_EQ(core.refused_streams(), 1u);
-  // The present stream stays: it is the one that the rows go to.
+  // The present stream stays; rows are sent to it.
   core.arrived(stream_key{1}, from_consumer{stream_grant{.elements = 5, .bytes = 1 << 20}}, now);
   ASSERT_TRUE(core.runner_begins(1));
   const auto out = core.produced(1, numbers(0, 3), now);
@@ -109,7 +109,8 @@ TEST_F(TaskReaders, ThatTheJobDoesNotNameInTimeMayComeAgain) {
   ASSERT_TRUE(at);
   const auto refused = refusals(core.timer(*at));
   ASSERT_EQ(refused.size(), 1u);
-  // Whether it is a reader is its job's to say, whose word may not reach this worker for a while.
+  // The job decides whether the consumer is a reader, and its message may not reach this worker for
+  // a while.
   EXPECT_EQ(refused[0].code(), status_code::not_found);
 }
 

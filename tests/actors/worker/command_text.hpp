@@ -11,7 +11,7 @@
 
 namespace headrace::test {
 
-/// What a worker's core commanded, one short text each: `answer 1 ok`, `ask 7 #2`.
+/// The commands of a worker's core as short texts, e.g. `answer 1 ok` and `ask 7 #2`.
 class command_text {
 public:
   static std::string of(const worker::command& x) { return std::visit(command_text{}, x); }

@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A worker whose dispatcher may be silent for a minute.
+/// A worker whose dispatcher may send nothing for a minute.
 class DispatcherTimeout : public WorkerCore {
 protected:
   DispatcherTimeout() { core.started(now); }

@@ -63,7 +63,7 @@ TEST(SaveWork, GivesBackWhatItWorksOnWhenItLeaves) {
   EXPECT_FALSE(last->takes);
   ASSERT_EQ(last->reports.size(), 1);
   EXPECT_TRUE(std::holds_alternative<step_given_back>(last->reports[0].how));
-  // What comes all the same goes back, too.
+  // Steps that are assigned nevertheless are given back, too.
   EXPECT_TRUE(work.answered(steps({8})).begin.empty());
   EXPECT_EQ(work.question()->reports.size(), 1);
 }

@@ -7,7 +7,7 @@
 namespace headrace::test {
 namespace {
 
-/// A router with one link and one task, whose actor is of no interest here.
+/// A router with one link and one task, whose actor does nothing in these tests.
 class StreamRouter : public testing::Test {
 protected:
   StreamRouter() {
@@ -22,7 +22,7 @@ protected:
   void open(uint32_t channel, uint64_t task = 7) {
     say(channel, stream_open{.task = task_id{task}, .life = incarnation{1}});
   }
-  /// What the last stream was refused with.
+  /// The error with which the last stream was refused.
   status refusal() const {
     const auto said = read_from_task(peer->sent.back(), {}).value();
     return std::get<stream_failed>(said).why;
@@ -39,7 +39,7 @@ TEST_F(StreamRouter, BoundsTheChannelsOfALink) {
   ASSERT_EQ(peer->sent.size(), 1u);
   EXPECT_EQ(refusal().code(), status_code::resource_exhausted);
   EXPECT_THAT(refusal().message(), testing::HasSubstr("65536 streams"));
-  open(1); // one that it has
+  open(1); // open(1); // a task that the router has
   EXPECT_EQ(peer->sent.size(), 1u);
 }
 

@@ -107,7 +107,7 @@ TEST_F(WorkerActor, ReportsADispatcherThatStopsAnsweringAfterItsTimeOutAndOnce) 
   node.advance(5min);
   EXPECT_TRUE(told.empty()) << "it answers";
   dispatcher->held_kinds = {kind::WORKER_HEARTBEAT, kind::REGISTER_WORKER};
-  // A heartbeat, its limit of a lease, and what is left of the minute.
+  // A heartbeat, its time limit of a lease, and the rest of the minute.
   for (int second = 0; second < 60; ++second) node.advance(1s);
   EXPECT_TRUE(told.empty()) << "it was not silent for so long";
   for (int second = 0; second < 60; ++second) node.advance(1s);
@@ -161,8 +161,8 @@ TEST_F(WorkerActor, LetsATaskBetweenTwoLivesLeaveToo) {
 
 // -- every step of a conversation ------------------------------------------------------------
 
-/// What happens between a worker, its dispatcher and a task, in order. The dispatcher answers each
-/// message in a step of its own, so that there is one between any two messages.
+/// The events between a worker, its dispatcher and a task, in order. The dispatcher answers each
+/// message in a step of its own, so that a fault can be placed between any two messages.
 class WorkerConversation : public WorkerActor {
 protected:
   struct step {
@@ -173,7 +173,7 @@ protected:
   WorkerConversation() {
     dispatcher->held_kinds = {kind::REGISTER_WORKER, kind::LEASE_SPLITS, kind::TASK_ENDED,
                               kind::LEAVE_SERVICE};
-    // The one that the fixture started was answered at once.
+    // The worker that the fixture started was answered at once.
     again();
   }
   /// A new life of the worker, as its supervisor gives it one.
@@ -204,7 +204,7 @@ protected:
     return static_cast<size_t>(
       std::ranges::count_if(tasks, [](const auto& x) { return x.second->alive != 0; }));
   }
-  /// All of the conversation took place with the worker's present life.
+  /// The whole conversation was with the worker's present life.
   void expect_complete() {
     EXPECT_EQ(dispatcher->count(kind::LEASE_SPLITS), 1u);
     EXPECT_EQ(dispatcher->count(kind::TASK_ENDED), 2u);
@@ -274,7 +274,7 @@ TEST_F(WorkerConversation, GoesOnWhereverATaskWasKilled) {
 
 TEST_F(WorkerConversation, GoesOnWhereverTheDispatcherWasKilled) {
   const auto steps = conversation();
-  // Later on the worker leaves: without a dispatcher that is over when its drain is.
+  // Later on the worker leaves: without a dispatcher it has left when its time to drain is over.
   constexpr size_t until_leaving = 8;
   for (size_t last = 0; last < until_leaving; ++last) {
     SCOPED_TRACE(std::string{"dispatcher killed after: "} + steps[last].what);
@@ -299,7 +299,7 @@ TEST_F(WorkerConversation, GoesOnWhereverTheDispatcherWasKilled) {
       EXPECT_EQ(dispatcher->count(kind::TASK_ENDED), 1u) << "said again";
     }
     EXPECT_GE(dispatcher->count(kind::WORKER_HEARTBEAT), 1u);
-    // From here on as if nothing had happened.
+    // The rest is checked as if there had been no fault.
     dispatcher->heard.clear();
     if (last < 2) {
       EXPECT_TRUE(order(7).ok());

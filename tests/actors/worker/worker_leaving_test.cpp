@@ -5,7 +5,7 @@
 namespace headrace::test {
 namespace {
 
-// The steps of leaving: each step, and what each event does in it.
+// The steps of leaving, and the effect of each event in each step.
 
 class WorkerLeaving : public WorkerCore {
 public:

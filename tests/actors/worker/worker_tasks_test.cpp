@@ -36,7 +36,7 @@ TEST_F(WorkerCore, SaysToATaskThatIsOrderedAgainWhoReadsItNow) {
   running(7);
   auto again = order(7);
   again.readers = {task_id{7}, 3, {consumer_id{2}}};
-  // The job takes the answer for the task's word that it knows them.
+  // The job takes the answer as the task's acknowledgement of its readers.
   EXPECT_EQ(said(core.start_task(second, again, now)),
             (texts{"readers of 7: 1 of version 3", "answer 2 ok"}));
 }

@@ -1,2 +1,2 @@
-// A library that is no plug-in.
+// A shared library that is not a plug-in.
 extern "C" int answer() { return 42; }
