@@ -21,8 +21,7 @@ using test::take;
 using test::why;
 using testing::HasSubstr;
 
-/// A service with some workers, each of which adds its own number, times a billion, to what it
-/// makes.
+/// A service with some workers. To each element a worker adds its own number, times a billion.
 class CoordinatedReads : public testing::Test {
 protected:
   static constexpr int64_t apart = 1'000'000'000;
@@ -130,7 +129,7 @@ TEST_F(CoordinatedReads, SayWhichConsumerHasLeft) {
 
 TEST_F(CoordinatedReads, SayThatADatasetEnded) {
   start_worker();
-  // Of which nobody can say how many elements it has.
+  // A dataset whose number of elements is unknown.
   const auto some = dataset::range(10'000).filter([](expr x) { return x >= 0; });
   auto a = over(some, {.consumer_index = 0, .num_consumers = 1}).iterate();
   const auto got = take(a, 20'000);
@@ -176,7 +175,7 @@ TEST_F(CoordinatedReads, RefuseAnotherNumberOfConsumers) {
                         "consumers 2"));
 }
 
-/// Reads in as many threads as there are consumers, until `last` rounds or `until` says so.
+/// Reads in as many threads as there are consumers, until `last` rounds or until `until` is true.
 using rounds_of = std::vector<std::vector<int64_t>>;
 
 /// In each round all have elements that follow each other, of one worker.
@@ -211,7 +210,7 @@ TEST_F(CoordinatedReads, StayInStepWhileWorkersComeAndGo) {
       out.insert(got[0][i] / apart);
     return out;
   };
-  // Until the last ten rounds came from just those.
+  // Reads until the last ten rounds came from exactly these workers.
   const auto until = [&](const std::set<int64_t>& workers_of) {
     const auto limit = clock::system().now() + test::patience;
     do {

@@ -91,7 +91,7 @@ TEST_F(CrossTrainerCache, GivesIteratorsOfOneTrainerDifferentElements) {
   EXPECT_TRUE(std::ranges::adjacent_find(all) == all.end());
 }
 
-/// For so many trainers.
+/// Tests with this number of trainers.
 class TrainersOfACache : public CrossTrainerCache,
                          public testing::WithParamInterface<std::pair<int, compression>> {};
 
@@ -148,7 +148,7 @@ TEST_F(SmallTrainerCache, SkipsElementsForASlowTrainerAndWarnsIt) {
   }});
   auto fast = over(large(), {.trainer_id = "fast"}).iterate();
   EXPECT_EQ(number(slow), 0);
-  // It may have come when the first elements were gone.
+  // The trainer may have joined when the first elements had left the window.
   for (int64_t i = 0, before = -1; i < 5'000; ++i) {
     const auto x = number(fast);
     ASSERT_GT(x, before);
@@ -164,7 +164,7 @@ TEST_F(SmallTrainerCache, SkipsElementsForASlowTrainerAndWarnsIt) {
   }
   EXPECT_LT(given, 3'000u);
   EXPECT_THAT(warned, HasSubstr("trainer 'slow' was too slow for the cross-trainer cache"));
-  // It was the first to come.
+  // It was the first trainer to join.
   EXPECT_TRUE(shows([&](const window_status& x) {
     return x.bytes <= x.budget && x.budget == 64 << 10
            && std::ranges::any_of(x.trainers, [&](const auto& t) {
@@ -240,7 +240,7 @@ TEST_F(CrossTrainerCache, BeginsANewWindowWithAWorkerThatIsStartedAgain) {
   EXPECT_EQ(take(a, 100), numbers(100));
   EXPECT_EQ(take(b, 100), numbers(100));
   start_worker();
-  // What it had sent before comes, too.
+  // The elements that it had sent before arrive, too.
   for (auto* one : {&a, &b}) {
     int64_t before = 100, fresh = 0;
     while (fresh < 100) {

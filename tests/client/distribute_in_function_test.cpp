@@ -61,7 +61,7 @@ TEST_F(DistributeInAFunction, ReadsRowsOfTextsOfAnyNumber) {
 }
 
 TEST_F(DistributeInAFunction, SharesTheJobOfEachDatasetByItsName) {
-  // As two programs write it.
+  // Called twice, as by two programs.
   const auto made = [&] {
     return dataset::range(20).flat_map(
       [&](expr x) { return dataset::range(x * 10, x * 10 + 10).apply(there("j")); });

@@ -36,7 +36,7 @@ std::vector<int64_t> first_numbers(int64_t n) {
   return out;
 }
 
-/// A service whose workers run a function that a test can hold.
+/// A service whose workers call a function that a test can block.
 class DistributeSave : public testing::Test {
 protected:
   void start_worker() {
@@ -143,7 +143,7 @@ TEST_F(DistributeSave, WhatCannotBeIsRefusedWithTheReason) {
   how.service = dispatcher->target();
   EXPECT_THAT(refusal(dataset::range(5), path("a"), how),
               HasSubstr("no worker has worked on saving '" + path("a") + "' for 0.1 s"));
-  // One comes: the save that was begun is done.
+  // A worker joins and finishes the save.
   start_worker();
   EXPECT_EQ(distribute_save(dataset::range(5), path("a"), waiting()).elements, 5);
   EXPECT_THAT(refusal(dataset::range(5), "/dev/null/a", waiting()),
@@ -158,7 +158,7 @@ TEST_F(DistributeSave, ItIsReadWhileItIsWritten) {
   distribute_save(held(100), path("a"), begun());
   EXPECT_THAT(why([&] { static_cast<void>(dataset::load(path("a"))); }),
               HasSubstr("holds no saved dataset"));
-  // Not all is held: a second one reads what it can through the service.
+  // Not all calls are blocked: a second reader reads the available elements through the service.
   const auto wait = load_options{.wait = true, .stall_timeout = test::patience};
   auto shared = std::async(std::launch::async, [&] {
     auto out = numbers(dataset::load(path("a"), wait)
@@ -221,7 +221,7 @@ TEST_F(DistributeSave, ADatasetThatCannotBeDividedIsWrittenByOneWorker) {
 TEST_F(DistributeSave, AWorkerThatIsLostIsReplaced) {
   for (int i = 0; i < 2; ++i) start_worker();
   distribute_save(held(100), path("a"), begun());
-  // Both hold a piece; one of them ends.
+  // Both workers write a piece; one of them ends.
   while (get_service_status(dispatcher->target()).value().saves.at(0).workers < 2) {
   }
   std::thread ends{[&] { workers[0].reset(); }};
@@ -248,7 +248,7 @@ TEST_F(DistributeSave, AFailureIsMendedByAskingAgain) {
   start_worker();
   open_gate();
   distribute_save(held(100), path("a"), waiting());
-  // As if the last steps had failed.
+  // The folder is as if the last steps had failed.
   fs::remove(path("a") + "/dataset.headrace");
   fs::remove_all(path("a") + "/pieces/00003");
   rows_made = 0;

@@ -9,7 +9,7 @@
 namespace headrace::test {
 namespace {
 
-/// Kills jobs' actors as they come, now and then, at random moments of their short lives.
+/// Kills some of the jobs' actors at random moments of their short lives.
 class killer {
 public:
   killer(lives& jobs, uint64_t seed) : jobs_(jobs), random_(seed), thread_([this] { run(); }) {}
@@ -23,7 +23,7 @@ private:
     while (auto job = jobs_.next()) {
       if (random_() % 10 < 3)
         continue;
-      // From before its first message to after its last one.
+      // From before the actor's first message to after its last one.
       for (auto spin = random_() % (1u << (random_() % 16)); spin != 0; --spin)
         std::this_thread::yield();
       lives::kill(job);

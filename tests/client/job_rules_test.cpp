@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-// Who shares a job, what stays of one that is over, and when one is collected: through a whole
-// service.
+// Which trainers share a job, what remains of one that is over, and when one is collected: through
+// a whole service.
 
 namespace headrace {
 namespace {
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Jobs end as soon as nobody reads them.
+/// Jobs end as soon as they have no readers.
 constexpr job_terms at_once{.gc_timeout = 1ms, .gc_check_interval = 10ms};
 
 class JobRules : public testing::Test {

@@ -161,7 +161,7 @@ TEST(LocalCluster, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
     more_a = take(a, taken[0]);
     more_b = more_a && take(b, taken[1]);
   }
-  // What one has left when the other has seen the end counts as its share.
+  // The elements that one reader still has when the other has read the end belong to its share.
   while (take(a, taken[0])) {
   }
   while (take(b, taken[1])) {
@@ -177,7 +177,7 @@ TEST(LocalCluster, DrainingOneConsumerAndThenTheOtherEnds) {
   auto a = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto b = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto second = b.iterate();
-  // It holds some by now, and is told to give up what its trainer has not taken.
+  // The first reader has some elements by now, and gives up those that its trainer has not taken.
   std::vector<int64_t> all{second.next().value().value()[0].scalar<int64_t>()};
   for (auto value : sorted_values(a)) all.push_back(value);
   while (auto rows = second.next_block()) {

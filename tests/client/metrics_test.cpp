@@ -32,7 +32,7 @@ std::string table() {
   return out;
 }
 
-/// What a dispatcher's HTTP port shows of the status.
+/// The table of the status that a dispatcher's HTTP port shows.
 std::string table_of_the_status() {
   std::string out = "| metric | kind | unit | what it is |\n| --- | --- | --- | --- |\n";
   for (const auto& [name, x] : monitor::described_metrics())

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// HEADRACE_SERVICE as a test wants it.
+/// Sets HEADRACE_SERVICE for a test.
 class NamedService : public testing::Test {
 protected:
   ~NamedService() override { ::unsetenv("HEADRACE_SERVICE"); }

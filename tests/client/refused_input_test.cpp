@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A dispatcher's status as soon as it is `good`, or the last one.
+/// A dispatcher's status as soon as it satisfies `good`, or the last one.
 service_status status_when(const std::string& dispatcher,
                            const std::function<bool(const service_status&)>& good) {
   const auto end = clock::system().now() + std::chrono::seconds{60};
@@ -82,7 +82,7 @@ TEST(RefusedInput, RandomBytesAtAWorkersDataPortAreCountedAndShown) {
     EXPECT_FALSE(stranger.timed_out());
   }
   const std::map<std::string, uint64_t> expected{{"bad_magic", 2}};
-  const auto here = node::process().value(); // who asks often keeps one
+  const auto here = node::process().value(); // kept because there are many requests
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
     return x.workers.size() == 1 && x.workers[0].refused_links() == expected;
   });
@@ -99,8 +99,8 @@ TEST(RefusedInput, ConnectionsThatSayNothingMakeRoomAndAreCountedAndShown) {
   worker_server worker{{.dispatcher = dispatcher.target()}};
   std::vector<raw_peer> strangers;
   for (int i = 0; i < 67; ++i) strangers.emplace_back(worker.data_port());
-  const auto here = node::process().value(); // who asks often keeps one
-  // Those that are left are `silent` after a while.
+  const auto here = node::process().value(); // kept because there are many requests
+  // The connections that are left are `silent` after a while.
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
     return x.workers.size() == 1 && x.workers[0].refused_links().contains("crowded");
   });

@@ -9,8 +9,8 @@
 namespace headrace::test {
 namespace {
 
-/// Throws past the engine (what is thrown is no std::exception) in every `every`th call until it
-/// has done so `times` times, over all workers: all of them may meet one task.
+/// Throws an exception that the engine does not catch (it is no std::exception) in every `every`th
+/// call until it has thrown `times` times, over all workers: all exceptions may occur in one task.
 named_function crashing(int every, int times) {
   struct counts {
     std::atomic<int> calls = 0;
@@ -36,7 +36,7 @@ protected:
       workers.push_back(std::make_unique<test_worker>(cluster.target(), options));
     cluster.await_workers(workers.size());
   }
-  /// How often each number should come.
+  /// The number of times that each number must occur.
   size_t copies() const { return GetParam() == sharding_policy::off ? workers.size() : 1; }
   std::vector<int64_t> expected(int64_t n) const {
     std::vector<int64_t> out;
@@ -52,7 +52,7 @@ class RestartsWithLeases : public Restarts {};
 
 TEST_P(Restarts, ARunnerThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
   add_workers(2, with_function(crashing(6, 3)));
-  // More than streams and tasks hold, so that no task is over when the status is read.
+  // More elements than streams and tasks hold, so that no task is over when the status is read.
   constexpr int64_t total = 2'000'000;
   std::vector<int64_t> seen;
   auto reading = through_f(total).apply(over()).iterate();
@@ -102,14 +102,14 @@ TEST_P(RestartsWithLeases, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobA
   EXPECT_EQ(sorted(seen), expected(1'000));
 }
 
-/// What a trainer reads of a job whose runner, or task, broke off.
+/// The message that a trainer reads of a job whose runner, or task, crashed.
 std::string failure_of(dataset_iterator& reading) {
   for (;;)
     if (auto x = reading.next(); !x)
       return to_string(x.status());
 }
 
-/// Throws past the engine once it is told to.
+/// Throws an exception that the engine does not catch once a test has set a flag.
 struct crash_on_word {
   std::shared_ptr<std::atomic<bool>> word = std::make_shared<std::atomic<bool>>(false);
   result<block> operator()(const block& rows) const {

@@ -8,7 +8,7 @@
 namespace headrace::test {
 namespace {
 
-/// What came of a reading that something was killed under.
+/// The result of a reading during which an actor was killed.
 struct reading_end {
   std::vector<int64_t> seen;
   status how;
@@ -55,7 +55,7 @@ struct RoleRestart : testing::Test {
     read_rest(reading, out);
     return out;
   }
-  /// Reads one block, lets `kill` kill, waits until `again` holds and reads the rest.
+  /// Reads one block, calls `kill`, waits until `again` is true and reads the rest.
   template <class Kill, class Again>
   reading_end read_across(const dataset& from, Kill&& kill, Again&& again) {
     reading_end got;
@@ -98,7 +98,7 @@ TEST_F(RoleRestart, ADispatchersActorIsStartedAgainItsReaderIsToldAndNothingCome
     [](const service_status& x) {
       return find_in(x.tree, "dispatcher", was_killed_once) && x.workers.size() == 2;
     });
-  if (got.how.ok()) // what was under way sufficed
+  if (got.how.ok()) // the elements under way were all that was left
     EXPECT_EQ(sorted(got.seen), each_once(total));
   else
     EXPECT_THAT(got.how.message(), testing::HasSubstr("job")) << to_string(got.how);

@@ -70,7 +70,7 @@ TEST(ServerTiming, ALinkIsAsLongSilentAsALeaseBeforeItIsGivenUp) {
   EXPECT_EQ(liveness_for(48h).silent_for, 48h);
 }
 
-/// What a worker promises in its hello at this data port.
+/// The interval of pings that a worker promises in its hello at this data port.
 duration promised_pings(uint16_t port) {
   test::raw_peer peer{port};
   peer.send(test::hello_bytes());

@@ -60,7 +60,7 @@ TEST(Settings, TheServiceOfTheEnvironmentIsWhereWorkersGoAndWhoseStatusIsShown) 
   const auto said = run_command({"status"}, service);
   EXPECT_EQ(said.code, exit_code::ok) << said.text;
   EXPECT_THAT(said.text, HasSubstr("worker"));
-  // Who is told another one goes there.
+  // An address in the command line takes precedence.
   const auto other = run_command({"status", "--dispatcher", "127.0.0.1:1"}, service);
   EXPECT_EQ(other.code, exit_code::cannot_connect);
   EXPECT_THAT(other.text, HasSubstr("127.0.0.1:1"));

@@ -27,7 +27,8 @@ constexpr auto dispatcher = server_kind::dispatcher, worker = server_kind::worke
 
 // -- every setting ----------------------------------------------------------------------------
 
-/// One row of the table: a value that is not the default, one that is wrong, and what is said then.
+/// One row of the table: a value that is not the default, one that is invalid, and the error text
+/// for it.
 struct row {
   std::string name;
   server_kind kind;
@@ -36,7 +37,7 @@ struct row {
   std::string said;
 };
 
-/// `-`: there is no text that would be wrong.
+/// `-`: there is no invalid text.
 const row rows[]{
   {"workers", up, "2..8", "8..2", "or a range of them such as 2..8"},
   {"dispatcher", worker, "far:7", "far", "the port is missing"},
@@ -86,7 +87,7 @@ const setting& setting_of(const row& x) {
   throw std::logic_error{"there is no setting " + x.name};
 }
 
-/// As a file says it.
+/// The line of a configuration file.
 std::string line_of(const setting& what, const std::string& text) {
   switch (what.value.form) {
   case setting_value::shape::number:
@@ -290,7 +291,7 @@ TEST(Settings, AVariableNearToAKnownOneIsRefusedAndOthersAreNot) {
     ASSERT_FALSE(now.ok()) << name;
     EXPECT_THAT(now.status().message(), AllOf(HasSubstr(name), HasSubstr(said)));
   }
-  // Of this project, of Kubernetes for a service called headrace, and of others.
+  // Variables of this project, of Kubernetes for a service called headrace, and of other programs.
   const environment others{{"HEADRACE_BUILD_DIR", "x"},
                            {"HEADRACE_JOBS", "2"},
                            {"HEADRACE_TEST_SEED", "7"},

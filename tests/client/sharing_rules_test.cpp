@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <set>
 
-// What sharing means, through a whole service: tests/actors/sharing judges it for random graphs.
+// The rules of sharing, checked through a whole service; tests/actors/sharing checks them for
+// random graphs.
 
 namespace headrace {
 namespace {

@@ -81,7 +81,7 @@ protected:
           pause(step);
     });
   }
-  /// The first verdict of that kind; the last one if none comes.
+  /// The first verdict of that kind; the last verdict if there is none.
   verdict blamed(slow_part cause) {
     verdict out;
     const auto until = clock::system().now() + test::patience;
@@ -139,7 +139,7 @@ TEST_F(SlowParts, TheTrainers) {
 }
 
 TEST_F(SlowParts, TheFiles) {
-  // A pipe into which lines come slowly is as slow a file as one can have anywhere.
+  // A pipe that is written slowly takes the place of a slow file.
   const auto path = testing::TempDir() + "headrace_slow_file";
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);

@@ -59,7 +59,7 @@ service_status example() {
   return out;
 }
 
-/// The line that holds `word`, its spaces made one.
+/// The line that contains `word`, with each run of spaces replaced by one.
 std::string line_with(const std::string& text, const std::string& word) {
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);)

@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A job whose trainers would take `demand` elements a second together, and whose workers make
-/// `capacity` each: what a status shows of it, with some noise.
+/// The status of a job whose trainers would take `demand` elements a second together, and whose
+/// workers make `capacity` each, with some noise.
 service_status simulated(double demand, double capacity, uint32_t workers, double noise) {
   const auto most = workers * capacity;
   const auto rate = std::min(demand, most) * noise;

@@ -31,7 +31,7 @@ public:
                            }})
       .value();
   }
-  /// All that was said as soon as `part` was; empty if it never is.
+  /// All lines of the log as soon as they contain `part`; empty if they never do.
   std::string said_with(const std::string& part) {
     std::unique_lock lock{mutex_};
     const bool heard =

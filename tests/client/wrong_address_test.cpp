@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Asks for a dataset at `service`; short of patience.
+/// Requests a dataset at `service`, with a short time limit.
 status asked_at(const std::string& service, duration patience = 2s) {
   status first;
   const auto thrown = thrown_by([&] {
@@ -33,7 +33,7 @@ status asked_at(const std::string& service, duration patience = 2s) {
 }
 std::string text_of(const address& x) { return host_and_port(x.host, x.port); }
 
-/// How `headrace status --dispatcher` ends, and what it says.
+/// The exit code and the output of `headrace status --dispatcher`.
 std::pair<exit_code, std::string> status_command(const std::string& dispatcher) {
   auto process = child_process::start({.argv = {test::headrace_program(), "status", "--dispatcher",
                                                 dispatcher, "--timeout", "2s"},

@@ -8,8 +8,8 @@
 namespace headrace::test {
 namespace {
 
-// Processes that are stopped past their lease and go on: as after a suspend, a debugger, a busy
-// host.
+// Processes that are stopped for longer than their lease and continue, as after a suspend, in a
+// debugger, or on a busy host.
 
 const std::vector<std::string> short_leases{"--heartbeat", "100ms", "--lease", "1s"};
 
@@ -72,7 +72,7 @@ TEST_F(AwayWorker, UnderDynamicTakesAtMostWhatItHeldAndNothingComesTwice) {
   EXPECT_TRUE(left);
   EXPECT_EQ(seen.wrong(), 0u);
   EXPECT_EQ(seen.failed(), 0u);
-  // It held a lease, of a quarter of the range at most.
+  // The lost trainer held a lease of at most a quarter of the range.
   EXPECT_GE(seen.count(), static_cast<size_t>(total) * 3 / 4);
 }
 

@@ -55,7 +55,7 @@ TEST_F(DispatcherComesBack, AndEachElementComesOnceThoughItIsKilledAgainAndAgain
   for (size_t kills = 0; auto some = it.next_block();) {
     seen.add(*some);
     if (kills < 3 && seen.count() > (kills + 1) * total / 5) {
-      // The second one is told to stop.
+      // The second dispatcher gets SIGTERM.
       kill_and_begin(++kills == 2 ? SIGTERM : SIGKILL);
     }
   }

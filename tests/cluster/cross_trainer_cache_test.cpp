@@ -25,7 +25,7 @@ protected:
                          .cross_trainer_cache = trainer_cache{.trainer_id = id}}})
       .iterate();
   }
-  /// That of the only task of the only job; null: it is not known yet.
+  /// The window of the only task of the only job; null: it is not known yet.
   static const window_status* window_of(const service_status& x) {
     const auto known = !x.jobs.empty() && !x.jobs[0].tasks.empty() && x.jobs[0].tasks[0].window;
     return known ? &*x.jobs[0].tasks[0].window : nullptr;
@@ -76,7 +76,7 @@ TEST_F(CrossTrainerCache, EncodesEachBlockOfAPassOnceForEachOfTwoEncodings) {
   await_workers(dispatcher.address, 1);
   constexpr int64_t elements = 100'000;
   constexpr int trainers = 8;
-  // All have come to the last block, and none to the end, with which the task goes.
+  // All readers have read into the last block, and none to the end, at which the task ends.
   std::vector<dataset_iterator> readers;
   for (int i = 0; i < trainers; ++i)
     readers.push_back(
@@ -141,7 +141,7 @@ TEST_F(CrossTrainerCache, BeginsANewWindowAfterAWorkerWasKilled) {
   worker->process.kill(SIGKILL);
   const auto other = start_worker(dispatcher.address);
   for (auto* one : {&a, &b}) {
-    // What the first had sent comes, too.
+    // The elements that the first dispatcher's task had sent arrive, too.
     for (int64_t before = 1'000, fresh = 0; fresh < 1'000;) {
       const auto x = next(*one);
       if (x == fresh)

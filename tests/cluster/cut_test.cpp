@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Reads the numbers below `total` from two workers behind relays, and counts how often each came.
+/// Reads the numbers below `total` from two workers behind relays, and counts how often each number
+/// came.
 class cut_reading {
 public:
   cut_reading(size_t total, sharding_policy mode) : times_(total) {
@@ -46,7 +47,7 @@ public:
       ++times_.at(static_cast<size_t>(x));
     return true;
   }
-  /// Reads to the end: each number has come exactly so often.
+  /// Reads to the end and checks that each number came exactly this number of times.
   void expect_each(uint8_t times) {
     while (read()) {
     }
@@ -72,8 +73,9 @@ TEST_P(Cut, ADataConnectionCutInMidFrameInEitherDirectionLosesAndRepeatsNothing)
   const bool off = GetParam() == sharding_policy::off;
   cut_reading reading{off ? size_t{10'000'000} : size_t{20'000'000}, GetParam()};
   ASSERT_TRUE(reading.begin());
-  // Frames of these streams are multiples of 8 bytes long, so an odd number is inside one: of a
-  // block that comes (beyond the greeting), or of a grant that goes.
+  // Frames of these streams are multiples of 8 bytes long, so an odd number of bytes ends inside a
+  // frame: of a block on its way to the consumer (beyond the greeting), or of a grant to the
+  // worker.
   for (size_t i = 0; i < cuts_of_each; ++i)
     for (auto direction : {relay::direction::back, relay::direction::forward})
       for (size_t which : {0, 1}) {
@@ -81,7 +83,7 @@ TEST_P(Cut, ADataConnectionCutInMidFrameInEitherDirectionLosesAndRepeatsNothing)
         auto& other = reading.network(1 - which);
         const auto cuts = network.cuts();
         const auto connections = network.connections();
-        // Otherwise the other worker might do the rest meanwhile.
+        // Without this, the other worker might give all remaining elements in the meantime.
         other.hold(true);
         network.cut_inside(direction, direction == relay::direction::back ? 10'000 + 1'000 * i : 1);
         while (network.cuts() == cuts) ASSERT_TRUE(reading.read()) << "the end came before the cut";
@@ -131,8 +133,8 @@ TEST(CutAtOnce, AWorkerThatCannotBeReachedIsNamed) {
 TEST(SilentLink, WhereOneDirectionIsSwallowedIsOpenedAgainAndNothingIsLostOrRepeated) {
   cut_reading reading{10'000'000, sharding_policy::off};
   ASSERT_TRUE(reading.begin());
-  // For one worker the trainer's grants are lost, for the other the elements. No connection ends by
-  // it, and none that there is would ever work again.
+  // For one worker the trainer's grants are lost, for the other the elements. No connection is
+  // closed by that, and no existing connection would ever work again.
   reading.network(0).swallow(relay::direction::forward);
   reading.network(1).swallow(relay::direction::back);
   for (size_t which : {0, 1})

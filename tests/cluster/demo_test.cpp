@@ -23,7 +23,7 @@ TEST_P(InterruptedDemo, LeavesNoProcessBehind) {
     ASSERT_TRUE(demo.read_until(at, patience));
     demo.kill(GetParam());
     ASSERT_TRUE(demo.wait(patience));
-    // Its servers write their errors where it does: the end of that is the end of the last of them.
+    // The demo's servers share its standard error, so that its end is the end of the last server.
     result<std::string> line = std::string{};
     while (line) line = demo.read_line(patience);
     EXPECT_EQ(line.status().code(), status_code::out_of_range) << to_string(line.status());
@@ -41,7 +41,7 @@ TEST(Demo, WritesOneLineOverOnATerminal) {
   ASSERT_NE(first, std::string::npos) << all;
   ASSERT_NE(last, std::string::npos) << all;
   EXPECT_EQ(all.substr(first, last - first).find('\n'), std::string::npos) << all;
-  // Each epoch is shown several times while it goes on, and once with what came of it.
+  // Each epoch is shown several times while it runs, and once with its result.
   size_t shown = 0;
   for (auto at = first; at != std::string::npos; at = all.find("\repoch ", at + 1)) ++shown;
   EXPECT_GT(shown, 4u);

@@ -21,7 +21,7 @@ distribute dynamic(const server_process& dispatcher) {
   return distribute({.processing_mode = sharding_policy::dynamic, .service = dispatcher.address});
 }
 
-/// As a person would do it.
+/// Drains a worker with the command line, as a user does.
 std::future<outcome> drain(const server_process& dispatcher, const std::string& worker,
                            std::vector<std::string> more = {}) {
   more.insert(more.begin(), {"drain", worker, "--dispatcher", dispatcher.address});
@@ -78,7 +78,7 @@ TEST(Drain, ShowsInTheStatusAndGivesNoNewTasks) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address, {"--drain", "1h"});
   await_workers(dispatcher.address, 1);
-  unanswering_files files; // what it has begun comes to no end
+  unanswering_files files; // the worker's splits never end
   auto reads = files.read(dispatcher.address, sharding_policy::dynamic);
   const auto how = drain(dispatcher, leaves.address, {"--timeout", "1s"}).get();
   EXPECT_EQ(how.code, exit_code::failure);
@@ -113,7 +113,7 @@ TEST(Drain, SaysThatItsBoundWasOverBeforeAllWasGiven) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address, {"--drain", "100ms"});
   await_workers(dispatcher.address, 1);
-  unanswering_files files; // what it has begun comes to no end
+  unanswering_files files; // the worker's splits never end
   auto reads = files.read(dispatcher.address, sharding_policy::dynamic);
   const auto how = drain(dispatcher, leaves.address).get();
   EXPECT_EQ(how.code, exit_code::failure);
@@ -149,7 +149,7 @@ TEST(Drain, OutlivesADispatcherThatKeepsItsStateInADirectory) {
   auto dispatcher = start_dispatcher(flags);
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   await_workers(dispatcher.address, 1);
-  leaves.process.kill(SIGSTOP); // it does not hear of it yet
+  leaves.process.kill(SIGSTOP); // the drain does not reach it yet
   auto first = drain(dispatcher, leaves.address, {"--timeout", "1s"}).get();
   EXPECT_THAT(first.text, HasSubstr("It goes on leaving"));
   dispatcher.process.kill(SIGKILL);

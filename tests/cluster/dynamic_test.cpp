@@ -68,7 +68,7 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
     alone += n;
   }
   relayed_worker fourth{dispatcher.address};
-  // Both consumers reach it before they go on, so that there is something left for it to do.
+  // Both consumers connect to it before they continue, so that there are splits left for it.
   ASSERT_TRUE(fourth.network->await_connections(1, patience));
   const auto before = fourth.network->forwarded(relay::direction::back);
   bool more = true;
@@ -105,7 +105,7 @@ TEST(Dynamic, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   };
   size_t of_a = 0;
   size_t of_b = 0;
-  // What one has left when the other has seen the end counts as its share.
+  // The elements that one consumer still has when the other has read the end belong to its share.
   for (bool more_a = true, more_b = true; more_a || more_b;) {
     more_a = more_a && take(a);
     of_a += more_a;
@@ -125,7 +125,7 @@ TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
   const auto what = dataset::range(total);
   auto drained_last = read_together(what, service.dispatcher.address, "drained").iterate();
   once seen{total};
-  // It holds some by now, and is told to give up what its trainer has not taken.
+  // The consumer has some elements by now, and gives up those that its trainer has not taken.
   seen.add(drained_last.next().value().value()[0].scalar<int64_t>());
   auto drained_first = read_together(what, service.dispatcher.address, "drained").iterate();
   size_t of_first = 0;
@@ -137,8 +137,8 @@ TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
   EXPECT_EQ(seen.failed(), 0u);
 }
 
-/// Reads all of a dataset, of which one of two workers is killed when a tenth has come; what it was
-/// warned of goes to `warned`.
+/// Reads all of a dataset, of which one of two workers is killed when a tenth has come; the warning
+/// about losses is written to `warned`.
 once read_while_a_worker_is_killed(const dataset& what, int64_t total, std::string& warned) {
   constexpr duration lease = std::chrono::seconds{1};
   auto dispatcher = start_dispatcher({"--heartbeat", "200ms", "--lease", "1s"});
@@ -160,7 +160,7 @@ once read_while_a_worker_is_killed(const dataset& what, int64_t total, std::stri
       killed_at = clock::system().now();
     }
   }
-  // Far more than the lease, and far less than what waits for a worker that never comes back.
+  // Far more than the lease, and far less than the time-out for a worker that never returns.
   EXPECT_LT(clock::system().now() - killed_at, lease + patience);
   EXPECT_TRUE(killed);
   EXPECT_EQ(seen.wrong(), 0u);
@@ -182,7 +182,7 @@ TEST(Dynamic, WarnsAtTheEndOfWhatAKilledWorkerTookWithIt) {
   const auto what = dataset::range(total).take(total); // for each worker, so that it counts rows
   const auto seen = read_while_a_worker_is_killed(what, total, warned);
   EXPECT_THAT(warned, testing::HasSubstr("this epoch is incomplete: 1 worker was lost"));
-  // Most of the epoch comes from the one that lives.
+  // Most of the epoch comes from the worker that lives.
   EXPECT_GT(seen.count(), static_cast<size_t>(total) / 2);
 }
 

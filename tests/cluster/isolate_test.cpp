@@ -229,7 +229,7 @@ TEST(Isolate, PassesOnWhatItWasGiven) {
   EXPECT_EQ(up.workers().size(), 1u) << "it has an entry of the list";
   up.process.kill(SIGTERM);
   ASSERT_TRUE(up.process.wait(patience));
-  // What all of them say is in the one file.
+  // The log lines of all processes are in the one file.
   std::ifstream lines{log};
   std::set<std::string> said;
   for (std::string line; std::getline(lines, line);) {

@@ -11,7 +11,7 @@
 namespace headrace::test {
 namespace {
 
-/// Nothing ends by a lease here: what comes on comes on because a worker left in order.
+/// No lease expires in these tests: the elements are given because a worker left in order.
 server_process dispatcher_of_long_leases() { return start_dispatcher({"--lease", "1h"}); }
 
 distribute dynamic(const server_process& dispatcher, const std::string& job = {}) {
@@ -19,7 +19,7 @@ distribute dynamic(const server_process& dispatcher, const std::string& job = {}
     {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address, .job_name = job});
 }
 
-/// SIGTERM: what it has begun is given, and then it ends.
+/// SIGTERM: the worker gives the elements that it has begun, and then it ends.
 void tell_to_leave(server_process& worker) { worker.process.kill(SIGTERM); }
 /// A second signal would end it at once.
 void expect_left(server_process& worker) {
@@ -33,7 +33,7 @@ void leave(server_process& worker) {
 }
 
 /// Reads a range to its end, calls `then` once more than `after` rows have come, and checks that
-/// all came once.
+/// each came once.
 template <class Then>
 void expect_once(dataset_iterator from, size_t total, size_t after, Then&& then) {
   once seen{total};
@@ -88,7 +88,7 @@ TEST(Leaving, LosesAndRepeatsNothingOfASharedJobWithPassesAndBuffers) {
     const bool from_b = read(b);
     more = from_a || from_b;
     if (!told && rows > total / 10) {
-      tell_to_leave(leaves); // and both go on reading meanwhile
+      tell_to_leave(leaves); // and both continue reading
       told = true;
     }
   }
@@ -146,7 +146,7 @@ distribute two_at_a_time(const server_process& dispatcher) {
 TEST(Leaving, GivesWhatItHasBegunThroughABoundOnElements) {
   constexpr int64_t total = 20'000;
   auto dispatcher = dispatcher_of_long_leases();
-  // What it has not given by then would be lost.
+  // Elements that it has not given by then would be lost.
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   auto stays = start_worker(dispatcher.address);
   await_workers(dispatcher.address, 2);

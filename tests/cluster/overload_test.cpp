@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t mib = int64_t{1} << 20;
 
-/// What a process held at most since `forget_peak`, in bytes.
+/// The largest memory of a process since `forget_peak`, in bytes.
 int64_t peak(pid_t of) {
   std::ifstream in{"/proc/" + std::to_string(of) + "/status"};
   for (std::string line; std::getline(in, line);)
@@ -79,7 +79,7 @@ TEST(Overload, AConsumerThatStallsHoldsNoMoreThanItsCreditAndNobodyElse) {
     seen.add(x[0].as<int64_t>()[0]);
   EXPECT_EQ(seen.count(), static_cast<size_t>(large));
   EXPECT_EQ(seen.wrong(), 0u);
-  // 4 MiB a stream, and what is under way between threads.
+  // 4 MiB a stream, and the blocks that are on their way between threads.
   service.held_less_than(128 * mib);
 }
 

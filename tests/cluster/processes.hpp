@@ -36,7 +36,7 @@ struct server_process {
     const auto line = process.read_until("listening on ", patience).value();
     address = line.substr(line.rfind(' ') + 1);
   }
-  /// What it listens on.
+  /// The port on which it listens.
   uint16_t port() const {
     return static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
   }
@@ -63,7 +63,7 @@ inline server_process start_worker(const std::string& dispatcher,
   return {"worker", std::move(more), std::move(environment)};
 }
 
-/// Waits until the dispatcher has so many workers. Throws `error` if it has not in time.
+/// Waits until the dispatcher has this number of workers. Throws `error` if it does not in time.
 inline void await_workers(const std::string& dispatcher, size_t count) {
   if (auto how = await_service_workers(dispatcher, count, patience); !how)
     throw error{how};
@@ -79,7 +79,7 @@ bool shows(const std::string& dispatcher, Predicate&& what) {
   return false;
 }
 
-/// Which numbers of a range came, and whether any came twice.
+/// The numbers of a range that came, and whether any came twice.
 class once {
 public:
   explicit once(size_t total) : seen_(total) {}
@@ -100,7 +100,7 @@ public:
     return rows.rows;
   }
   size_t count() const noexcept { return count_; }
-  /// Values that came again, or are none of the range.
+  /// The number of values that came again, or that are outside the range.
   size_t wrong() const noexcept { return wrong_; }
   size_t failed() const noexcept { return failed_; }
 

@@ -144,7 +144,7 @@ TEST(Servers, ADispatcherAtItsMemoryLimitEndsWith75AndComesBackOnItsPort) {
 }
 
 TEST(Servers, AWorkerWaitsForItsDispatcher) {
-  // A port that is free now; the worker asks there before anybody listens.
+  // A port that is free now; the worker connects to it before a dispatcher listens there.
   auto earlier = start_dispatcher();
   const auto where = earlier.address;
   earlier.process.kill(SIGKILL);

@@ -57,7 +57,7 @@ TEST(StuckThreads, AreNotThoseThatComputeForLongerThanALease) {
   auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "1"});
   await_workers(dispatcher.address, 1);
   const auto quick = dataset::range(1);
-  // One element that takes many leases; nothing looks at a stop token meanwhile.
+  // One element that takes many leases, during which no stop token is checked.
   const auto slow = dataset::range(1).map([](expr x) {
     auto product = fill({400, 400}, x);
     for (int i = 0; i < 10; ++i) product = matmul(product, product);
@@ -69,7 +69,7 @@ TEST(StuckThreads, AreNotThoseThatComputeForLongerThanALease) {
     auto left_behind = all.iterate();
     ASSERT_TRUE(left_behind.next());
   }
-  // Takes as long as what was left behind.
+  // Takes as long as the thread that was left behind.
   auto reading = all.iterate();
   for (int i = 0; i < 2; ++i) {
     auto one = reading.next();

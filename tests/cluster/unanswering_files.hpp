@@ -17,7 +17,7 @@
 
 namespace headrace::test {
 
-/// A file with one line, and after it one that never answers: a pipe that nobody writes.
+/// A file with one line, and one whose reads never return: a pipe without a writer.
 class unanswering_files {
 public:
   unanswering_files() : folder_(std::filesystem::temp_directory_path() / "headrace_stuck_XXXXXX") {
@@ -33,7 +33,8 @@ public:
 
   /// Reads the first line on the service's worker and leaves its thread behind in the second file.
   void leave_a_thread_behind(const std::string& dispatcher) { static_cast<void>(read(dispatcher)); }
-  /// The same; the thread is told to stop when the iterator is dropped.
+  /// Reads both files through the service; the thread is requested to stop when the iterator is
+  /// destroyed.
   std::optional<dataset_iterator> read(const std::string& dispatcher,
                                        sharding_policy mode = sharding_policy::off) {
     std::optional<dataset_iterator> out;
@@ -51,7 +52,7 @@ private:
     ASSERT_TRUE(line) << to_string(line.status());
     ASSERT_TRUE(*line);
     const auto limit = clock::system().now() + patience;
-    // A pipe opens for writing, without waiting, only when somebody reads it.
+    // A pipe can be opened for writing without blocking only while another process reads it.
     while ((writer_ = ::open(pipe().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
       ASSERT_LT(clock::system().now(), limit) << "nobody reads the second file";
   }

@@ -23,7 +23,7 @@ uint64_t number_of(const char* variable, uint64_t otherwise) {
 struct outcome {
   std::vector<std::string> story;
   std::vector<violation> broken;
-  std::string folder; ///< empty: nothing is left of it
+  std::string folder; ///< empty: its files were removed
 };
 
 outcome try_out(const scenario& what, const std::string& logs, size_t number) {
@@ -58,11 +58,12 @@ std::string report(const scenario& what, const outcome& of, bool full) {
   return out;
 }
 
-/// Services of processes, each with one fault, several at a time: they mostly wait.
+/// Services of processes, each with one fault. Several run at a time, because they mostly wait.
 ///
-/// HEADRACE_FAULTS=full: all of them; drawn: one by chance for each round; else one of each kind.
-/// HEADRACE_FAULT: only those whose name begins so. HEADRACE_FAULT_ROUNDS: so often, with other
-/// seeds. HEADRACE_FAULT_JOBS: so many at a time. HEADRACE_FAULT_STORIES: says how each went.
+/// HEADRACE_FAULTS=full: all scenarios; drawn: a random one for each round; else one of each kind.
+/// HEADRACE_FAULT: only the scenarios whose name begins with it. HEADRACE_FAULT_ROUNDS: the number
+/// of rounds, with different seeds. HEADRACE_FAULT_JOBS: the number that run at a time.
+/// HEADRACE_FAULT_STORIES: prints the history of each.
 TEST(Faults, AreBorneAsPromised) {
   const auto seed = number_of("HEADRACE_TEST_SEED", 1);
   const char* scope = std::getenv("HEADRACE_FAULTS");

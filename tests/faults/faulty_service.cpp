@@ -18,9 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// For what a busy machine delays, beyond what options bound.
+/// The delay that a busy machine may add to the bounds set by options.
 constexpr duration slack = 15s;
-/// For a trainer to end, once nothing is wrong any more or nothing will be better.
+/// The time in which a trainer must end, once the fault is healed or will not be healed.
 constexpr duration longest_end = 90s;
 
 std::string milliseconds_of(duration x) { return std::to_string(x / 1ms) + "ms"; }
@@ -308,7 +308,7 @@ void faulty_service::expect_end(const std::string& name, child_process& of) {
 void faulty_service::wait_for_trainers() {
   const auto until = now() + longest_end + what_.worker_timeout;
   for (auto& t : trainers_) {
-    // One that is stopped for good is nobody's to wait for.
+    // A trainer that is stopped for good is not waited for.
     if (what_.what == fault::stop && what_.where == place::trainer && !what_.length
         && &t == &trainers_.back())
       continue;
@@ -357,7 +357,7 @@ told_history faulty_service::run() {
 }
 
 void faulty_service::say_what_came_again() {
-  // What an error excuses is told all the same.
+  // Repetitions are reported even if an error excuses them.
   if (what_.off || what_.job.empty())
     return;
   std::map<int64_t, size_t> times;
@@ -379,7 +379,7 @@ told_history faulty_service::history() const {
   const auto f = what_.what;
   const bool over = f == fault::end;
   const auto& lease = what_.scale.lease;
-  // These keep nobody away.
+  // These faults cost no member its lease.
   const bool harmless = f == fault::slow || f == fault::full || f == fault::clock;
   const bool trainer_hit =
     !harmless && (what_.where == place::trainer || what_.where == place::trainer_control);

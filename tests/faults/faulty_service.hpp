@@ -14,8 +14,8 @@
 
 namespace headrace::test {
 
-/// A service of processes with a relay on every connection, the trainers that read it, and what
-/// befalls them as a scenario says. Records and logs are in a folder of its own.
+/// A service of processes with a relay on every connection, the trainers that read it, and the
+/// faults of a scenario. Records and logs are in a folder of its own.
 class faulty_service {
 public:
   /// Starts dispatcher and workers. `folder`: exists, and is empty.
@@ -24,9 +24,9 @@ public:
   faulty_service& operator=(const faulty_service&) = delete;
   ~faulty_service();
 
-  /// Does all that the scenario says, to the last process's end, and says what happened.
+  /// Executes the scenario until the last process has ended, and returns the history.
   told_history run();
-  /// What was done when, a line each.
+  /// The actions and their times, a line each.
   const std::vector<std::string>& story() const noexcept { return story_; }
 
 private:
@@ -81,7 +81,7 @@ private:
   std::deque<worker> workers_;
   std::deque<trainer> trainers_;
   std::vector<told_server> ends_;
-  bool dispatcher_over_ = false; ///< killed, or its end was looked at
+  bool dispatcher_over_ = false; ///< killed, or its end was checked
   time_point broke_at_{};
   std::optional<time_point> healed_at_;
   std::vector<std::string> story_;

@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// A service of processes that saves a dataset, and what befalls it: workers and dispatchers are
-/// killed, stopped and cut off, and come again, some at a time.
+/// A service of processes that saves a dataset, with faults: workers and dispatchers are killed,
+/// stopped and cut off, and return, some at the same time.
 class saving_service {
 public:
   saving_service(uint64_t seed, std::string folder) : random_(seed), folder_(std::move(folder)) {
@@ -33,7 +33,7 @@ public:
     for (auto i = 1 + below(3); i > 0; --i) add_worker();
   }
 
-  /// What is wrong; empty: nothing.
+  /// The rule that is violated; empty: none.
   std::string run() {
     const auto what =
       dataset::range(total_).map([](expr x) { return x * 3; }).apply([](const dataset& x) {
@@ -146,7 +146,7 @@ private:
       add_worker();
   }
 
-  /// What a reader finds.
+  /// The elements that a reader finds.
   std::string judge(const std::string& where, bool meanwhile) const {
     try {
       int64_t next = 0;
@@ -177,7 +177,8 @@ uint64_t number_of(const char* variable, uint64_t otherwise) {
   return given != nullptr ? std::strtoull(given, nullptr, 0) : otherwise;
 }
 
-/// HEADRACE_FAULT_ROUNDS: an eighth as many services; HEADRACE_SAVE_ROUNDS: so many.
+/// HEADRACE_FAULT_ROUNDS: the number of services is an eighth of it; HEADRACE_SAVE_ROUNDS: the
+/// number of services.
 TEST(Faults, SavesAreWholeWhateverBefallsTheService) {
   if (std::getenv("HEADRACE_FAULT") != nullptr)
     GTEST_SKIP() << "another fault is asked for";

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr fault_scale small{
   .lease = 2s, .heartbeat = 400ms, .below = 900ms, .above = 3500ms, .rows = 40'000};
-/// For what must not cost a lease, on a machine that is busy with other things.
+/// For faults that must not cost a lease, on a machine that is busy with other work.
 constexpr fault_scale patient{
   .lease = 5s, .heartbeat = 1s, .below = small.below, .above = small.above, .rows = small.rows};
 constexpr fault_scale large{
@@ -59,7 +59,7 @@ std::string scenario::describe() const {
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
               uint64_t seed, const fault_scale& scale, bool at_least_once) {
   scenario out{what, where, length, off, trainers, seed, scale, at_least_once};
-  // Scenarios of a round differ in what is drawn, too.
+  // Scenarios of a round also differ in their drawn values.
   std::mt19937_64 random{seed * 0x9e3779b97f4a7c15 + std::hash<std::string>{}(out.name())};
   const auto below = [&](uint64_t n) { return random() % n; };
   constexpr std::array graphs{"range", "map", "filter", "shuffle", "several", "batch"};
@@ -179,7 +179,8 @@ bool may_mount() {
 }
 
 bool scenario::is_possible() const {
-  // A sanitizer's library must be the first one of a process, where that of the clock stands.
+  // A sanitizer's library must be the first one that a process loads, which is the place of the
+  // library of the clock.
   const bool clocks = !sanitized && !clock_library().empty();
   return (what != fault::full || may_mount()) && (what != fault::clock || clocks);
 }

@@ -9,29 +9,29 @@
 
 namespace headrace::test {
 
-/// What befalls a service of processes.
+/// A fault of a service of processes.
 enum class fault : uint8_t {
   cut,           ///< connections are cut, and new ones refused
   hold,          ///< connections stay, and nothing passes on them
-  swallow_forth, ///< what who connected says is thrown away; when healed, connections are cut
-  swallow_back,  ///< what it is answered is
+  swallow_forth, ///< bytes from the connecting side are discarded; cut when healed
+  swallow_back,  ///< bytes to the connecting side are discarded; cut when healed
   refuse,        ///< one more worker joins, whose data port refuses
   stop,          ///< SIGSTOP, and SIGCONT when healed
-  kill,          ///< SIGKILL; another worker comes when healed
+  kill,          ///< SIGKILL; another worker joins when healed
   roll,          ///< each worker is replaced in turn, while trainers (worker_control: the workers
                  ///< that go) cannot reach the dispatcher
   end,           ///< SIGTERM to everything at once
-  slow,          ///< what is said arrives a fifth of a second late, and little at a time
+  slow,          ///< bytes arrive a fifth of a second late, and few at a time
   full,          ///< the dispatcher's disk has no space left
   clock,         ///< the time of day jumps: an hour ahead, and back by two when healed
 };
 std::string to_string(fault x);
 
-/// To which process, or on which connection.
+/// The process, or the connection, that has the fault.
 enum class place : uint8_t { dispatcher, worker, trainer, worker_control, trainer_control, data };
 std::string to_string(place x);
 
-/// How much of everything there is.
+/// The durations and amounts of a scenario.
 struct fault_scale {
   duration lease;
   duration heartbeat;
@@ -40,7 +40,8 @@ struct fault_scale {
   int64_t rows;   ///< under `dynamic`; a fifth of that under `off`
 };
 
-/// One service, who reads it, and what befalls it. All that is not named is drawn from the seed.
+/// One service, the trainers that read it, and its fault. Values that are not named are drawn from
+/// the seed.
 struct scenario {
   fault what = fault::cut;
   place where = place::data;
@@ -58,16 +59,16 @@ struct scenario {
   int64_t total = 0;
   int64_t most_outstanding = 0;
   duration worker_timeout{};
-  duration reading{};        ///< how long the trainers are busy with what they read, at least
+  duration reading{};        ///< the least time that the trainers take to read their elements
   double begun = 0.1;        ///< the part that is read when the fault begins
-  bool workers_first = true; ///< roll: the new one comes before the old one goes
-  bool trainers_too = false; ///< end: trainers are told to end as well
+  bool workers_first = true; ///< roll: the new worker joins before the old one leaves
+  bool trainers_too = false; ///< end: trainers get SIGTERM as well
 
   /// Such as `cut-data-7.0s-dynamic-2`.
   std::string name() const;
-  /// `name` and what was drawn.
+  /// `name` and the drawn values.
   std::string describe() const;
-  /// The dispatcher is killed, and another one goes on with what it kept.
+  /// The dispatcher is killed, and another one continues with the stored state.
   bool comes_back() const {
     return what == fault::kill && where == place::dispatcher && length.has_value();
   }

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What one trainer process was handed out.
+/// The elements that one trainer process was handed out.
 struct told_trainer {
   std::string name;
   std::string member; ///< of the cache or the rounds
@@ -31,11 +31,12 @@ struct told_trainer {
   std::optional<status> ended;
 };
 
-/// Numbers rise within each life of the worker, which begins at zero. What a worker had sent before
-/// it died may come among the elements of its next life.
+/// Numbers rise within each life of the worker, which begins at zero. Elements that a worker had
+/// sent before it died may come among the elements of its next life.
 std::string broken_rule_of_cache(const std::vector<told_trainer>& all, size_t worker_lives) {
   for (const auto& x : all) {
-    // The fewest rising sequences that together are what it was given; by their last elements.
+    // The smallest number of rising sequences that together are the elements it was given, by their
+    // last elements.
     std::multiset<int64_t> rising;
     for (auto e : x.elements) {
       const auto at = rising.lower_bound(e);
@@ -50,8 +51,8 @@ std::string broken_rule_of_cache(const std::vector<told_trainer>& all, size_t wo
   return {};
 }
 
-/// Each is given the elements of its index, and the groups of all are the same in each round. One
-/// that comes in the place of another goes on somewhere behind it.
+/// Each trainer is given the elements of its index, and the groups of all are the same in each
+/// round. A trainer that takes the place of another continues with some later round.
 std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t n) {
   std::vector<std::vector<int64_t>> groups;
   for (const auto& x : all) {
@@ -68,7 +69,7 @@ std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t
   const auto& rounds = groups[static_cast<size_t>(whole - all.begin())];
   for (size_t i = 0; i < all.size(); ++i) {
     auto mine = groups[i];
-    // What one that was killed took last, the others need not have taken.
+    // The other trainers need not have taken the last elements of a trainer that was killed.
     if (all[i].killed && !mine.empty())
       mine.pop_back();
     if (mine.size() > rounds.size() && !all[i].killed)
@@ -251,8 +252,8 @@ private:
     }
   }
 
-  /// What the status says of the windows that is wrong, also when the workers' heartbeats have
-  /// brought what they know.
+  /// The errors in the windows of the status, which is read again after the workers' next
+  /// heartbeats.
   std::string judge_windows(const std::vector<told_trainer>& all) const {
     std::string wrong = "no status";
     shows(dispatcher_->address, [&](const service_status& now) {
@@ -271,7 +272,8 @@ private:
       }
     return {};
   }
-  /// All that was made since a trainer came was given to it, was skipped, or is still there.
+  /// All elements that were made since a trainer joined were given to it, were skipped, or are
+  /// still there.
   std::string wrong_positions(const window_status& window,
                               const std::vector<told_trainer>& all) const {
     if (worker_lives_ != 1 || killed_)
@@ -280,7 +282,7 @@ private:
       const auto at = std::ranges::find(all, one.id, &told_trainer::member);
       if (at == all.end() || at->elements.empty())
         continue;
-      // It came at `begun`, and may have skipped before it was given anything.
+      // The trainer joined at `begun`, and may have skipped elements before it was given any.
       const auto passed = at->elements.size() + one.skipped + one.lag;
       const auto begun = window.end - passed;
       const auto first = static_cast<uint64_t>(at->elements.front());
@@ -327,7 +329,8 @@ void try_out(bool rounds) {
   }
 }
 
-/// HEADRACE_FAULT_ROUNDS: an eighth as many services; HEADRACE_SHARING_ROUNDS: so many.
+/// HEADRACE_FAULT_ROUNDS: the number of services is an eighth of it; HEADRACE_SHARING_ROUNDS: the
+/// number of services.
 TEST(Faults, TrainersThatShareACacheReadRisingElements) { try_out(false); }
 TEST(Faults, TrainersThatShareRoundsStepTogether) { try_out(true); }
 

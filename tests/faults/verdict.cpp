@@ -81,7 +81,7 @@ private:
         return find("foreign", fmt::format("{} was handed {}, which is no element", of.name, x));
   }
 
-  /// Nobody can say what one that is not there any more did with what it held.
+  /// It is unknown which elements a trainer handed out that did not end without an error.
   static bool unknown(const std::vector<reading>& group) {
     return std::ranges::any_of(group, [](const auto& r) { return !r.ended_well(); });
   }

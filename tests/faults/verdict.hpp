@@ -15,7 +15,7 @@ struct told_reading {
   /// Something kept it, the dispatcher or the workers away for long enough that it may read an
   /// error.
   bool may_fail = false;
-  bool hung = false; ///< it was killed by the test, as it did not end
+  bool hung = false; ///< it did not end, and was killed by the test
   duration longest_wait{};
 };
 
@@ -32,11 +32,12 @@ struct told_history {
   std::vector<int64_t> elements; ///< that the graph gives, in ascending order
   bool off = false;
   bool shared = false; ///< the readings share a job; else each has one of its own
-  /// The graph keeps rows apart, one a split, and it can be said exactly which came.
+  /// The graph gives one row for each split, so that it is exactly known which splits came.
   bool single_rows = true;
   /// A worker died, left, or was away for about its lease.
   bool worker_away = false;
-  /// Nothing may be missing; where a worker was away, or a reader is gone, some may come twice.
+  /// No element may be missing; if a worker was unreachable, or a reader is gone, some may be
+  /// repeated.
   bool at_least_once = false;
   /// Off: the workers that began a copy, and those that were there from beginning to end.
   size_t copies = 1;
@@ -44,8 +45,8 @@ struct told_history {
   duration longest_wait{}; ///< that the options and the fault allow
 };
 
-/// What was promised and did not hold. The rules are those of the world's judge; what that one
-/// looks up in the members of a world follows here from what was done to the processes.
+/// The promises that were broken. The rules are those of the world's judge; the facts that it takes
+/// from the members of a world follow here from the actions on the processes.
 std::vector<violation> judge_history(const told_history& what);
 
 } // namespace headrace::test

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A history in which all is well, and what is said of it once it was falsified.
+/// A history without violations, and the verdicts once it was falsified.
 class Verdict : public testing::Test {
 protected:
   Verdict() {

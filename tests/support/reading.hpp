@@ -30,10 +30,9 @@ struct reading {
   /// The times of the elements in order, by one clock for all readings. Elements without a time
   /// came last.
   std::span<const int64_t> handed_out_at;
-  std::optional<status> ended; ///< std::optional<status> ended; ///< the last status that it read
-  /// Std::string remark;          ///< the message that came with the end.
-  std::string remark;
-  bool over = true; ///< it ended, left, or died
+  std::optional<status> ended; ///< the last status that it read
+  std::string remark;          ///< the message that came with the end
+  bool over = true;            ///< it ended, left, or died
   /// The trainer died, was stopped for good, or left and could not report it: it may not have
   /// reported all elements that it handed out, and cannot be warned any more.
   bool gone = false;
@@ -88,8 +87,7 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
 /// an error and lacks elements read a message about the loss.
 inline std::optional<violation> find_silent_loss(std::span<const reading> group, size_t total) {
   std::set<int64_t> given;
-  // Const reading* content = nullptr; // ended without an error and without a message about a loss.
-  const reading* content = nullptr;
+  const reading* content = nullptr; // ended without an error and without a message about a loss
   bool all_over = true;
   for (const auto& r : group) {
     given.insert(r.handed_out.begin(), r.handed_out.end());

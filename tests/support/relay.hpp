@@ -27,8 +27,8 @@ namespace headrace::test {
 class relay {
 public:
   enum class direction {
-    forward, ///< forward, ///< from the side that connected to the relay towards the target
-    back,    ///< back,    ///< from the target to the side that connected
+    forward, ///< from the side that connected to the relay towards the target
+    back,    ///< from the target to the side that connected
   };
   static constexpr uint64_t never = UINT64_MAX;
 
@@ -127,8 +127,7 @@ private:
     bool ended[2] = {false, false};
     bool swallowed[2] = {false, false};
     uint64_t moved[2] = {0, 0};
-    // Std::chrono::steady_clock::time_point came[2]{}; // when the held bytes arrived.
-    std::chrono::steady_clock::time_point came[2]{};
+    std::chrono::steady_clock::time_point came[2]{}; // when the held bytes arrived
     void close() {
       for (auto& x : fd) {
         ::shutdown(x, SHUT_RDWR);
@@ -220,7 +219,7 @@ private:
   void run() {
     while (!stopping_) {
       std::vector<pollfd> fds{{wake_[0], POLLIN, 0}, {listening_, POLLIN, 0}};
-      int patience = -1; // int patience = -1; // in milliseconds; set if bytes are delayed
+      int patience = -1; // in milliseconds; set if bytes are delayed
       for (auto& x : pairs_)
         for (int i = 0; i < 2; ++i) {
           short events = x.held[i].empty() && !x.ended[i] ? POLLIN : 0;

@@ -17,19 +17,17 @@ struct trainer_orders {
   /// Also "off", or "at_least_once", which is dynamic; or, with off, "cache" (`member` is the
   /// trainer's id) or "rounds" (`member` is its index).
   std::string mode = "dynamic";
-  std::string job; ///< std::string job;   ///< empty: a job of its own
-  /// Int64_t total = 0; ///< the elements of the range at the source of the graph.
-  int64_t total = 0;
+  std::string job;   ///< empty: a job of its own
+  int64_t total = 0; ///< the elements of the range at the source of the graph
   int64_t most_outstanding = 0;
   int64_t worker_timeout_ms = 60'000;
   int64_t pause_us = 0; ///< after each `burst` steps
   int64_t burst = 1;
   int64_t begun_after = 1; ///< elements after which it prints "begun"
   std::string member = "-";
-  uint32_t members = 0; ///< uint32_t members = 0; ///< rounds: the number of consumers
-  /// Bool rejoins = false; ///< rounds: it takes the place of a consumer that is gone.
-  bool rejoins = false;
-  int64_t most = 0; ///< elements after which it leaves; 0: it reads to the end
+  uint32_t members = 0; ///< rounds: the number of consumers
+  bool rejoins = false; ///< rounds: it takes the place of a consumer that is gone
+  int64_t most = 0;     ///< elements after which it leaves; 0: it reads to the end
 
   std::vector<std::string> arguments() const {
     return {dispatcher,

@@ -93,8 +93,7 @@ private:
 
   trainer_orders orders_;
   reading_record record_;
-  /// Std::shared_ptr<node> node_; ///< the process's node, which the iteration uses.
-  std::shared_ptr<node> node_;
+  std::shared_ptr<node> node_; ///< the process's node, which the iteration uses
   bool said_ = false;
 };
 

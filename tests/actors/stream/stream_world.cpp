@@ -253,7 +253,7 @@ void stream_world::name_readers() {
 void stream_world::answer_beat(uint64_t id, time_point at) {
   auto& c = consumers.at(id);
   if (c.silent && readers_.contains(id))
-    return; // return; // the message is lost; the consumer asks again
+    return; // the message is lost; the consumer asks again
   if (!readers_.contains(id))
     return carry_out(id, c.core->heartbeat_answered(not_found("no such reader"), at, now));
   c.heard_at = now;

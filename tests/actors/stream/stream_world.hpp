@@ -45,33 +45,23 @@ public:
   };
   /// The connection of a consumer to a task.
   struct pipe {
-    bool linking = false;   ///< the consumer waits for a link
-    bool refused = false;   ///< bool refused = false;    ///< the link will be refused
-    bool connected = false; ///< bool connected = false;  ///< the link exists, as the task sees it
-    /// Bool cut_unseen = false; ///< the link is cut, and the consumer has not noticed.
-    bool cut_unseen = false;
+    bool linking = false;    ///< the consumer waits for a link
+    bool refused = false;    ///< the link will be refused
+    bool connected = false;  ///< the link exists, as the task sees it
+    bool cut_unseen = false; ///< the link is cut, and the consumer has not noticed
     time_point cut_at{};
-    /// Produce::stream_key key;             ///< of the stream that the consumer accepts; zero:
-    /// none.
-    produce::stream_key key;
-    /// Std::set<produce::stream_key> known; ///< the streams that the task has opened.
-    std::set<produce::stream_key> known;
+    produce::stream_key key;             ///< of the stream that the consumer accepts; zero: none
+    std::set<produce::stream_key> known; ///< the streams that the task has opened
     std::deque<std::pair<produce::stream_key, from_consumer>> up;
     std::deque<std::pair<produce::stream_key, from_task>> down;
     /// The task serves the consumer: elements that it reported are not given to others.
     bool counts = false;
-    /// Uint64_t known_handed_out = 0;   ///< as last reported to the task.
-    uint64_t known_handed_out = 0;
-    /// Stream_grant granted;            ///< the last grant that the task received.
-    stream_grant granted;
-    /// Uint64_t highest_sent = 0;       ///< the highest position that was ever sent.
-    uint64_t highest_sent = 0;
-    /// Std::set<int64_t> sent;          ///< all elements that were ever sent.
-    std::set<int64_t> sent;
-    /// Std::set<int64_t> got;           ///< all elements that ever arrived, recalled or not.
-    std::set<int64_t> got;
-    /// Std::vector<int64_t> handed_out; ///< the elements that the trainer was handed.
-    std::vector<int64_t> handed_out;
+    uint64_t known_handed_out = 0;   ///< as last reported to the task
+    stream_grant granted;            ///< the last grant that the task received
+    uint64_t highest_sent = 0;       ///< the highest position that was ever sent
+    std::set<int64_t> sent;          ///< all elements that were ever sent
+    std::set<int64_t> got;           ///< all elements that ever arrived, recalled or not
+    std::vector<int64_t> handed_out; ///< the elements that the trainer was handed
   };
   struct task {
     std::unique_ptr<task_core> core;
@@ -82,19 +72,14 @@ public:
     bool exhausted = false;
     bool left = false; ///< its worker leaves
     bool over = false;
-    bool away = false; ///< bool away = false; ///< the job gave it up; its worker may return
-    bool lost = false; ///< bool lost = false; ///< it will not return
-    /// Bool room = false; ///< others may have made room for the blocks that it holds back.
-    bool room = false;
-    /// Std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to it.
-    std::deque<std::pair<time_point, task_readers>> names;
-    /// Std::set<uint64_t> named;                              ///< the readers of the last message.
-    std::set<uint64_t> named;
-    /// Std::map<std::string, uint64_t> began;                 ///< by trainer: the first position.
-    std::map<std::string, uint64_t> began;
-    /// Uint64_t lost_with_readers = 0;                        ///< elements, as the task reported.
-    uint64_t lost_with_readers = 0;
-    std::deque<split_question> accounts; ///< that the job has not acknowledged
+    bool away = false; ///< the job gave it up; its worker may return
+    bool lost = false; ///< it will not return
+    bool room = false; ///< others may have made room for the blocks that it holds back
+    std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to it
+    std::set<uint64_t> named;                              ///< the readers of the last message
+    std::map<std::string, uint64_t> began;                 ///< by trainer: the first position
+    uint64_t lost_with_readers = 0;                        ///< elements, as the task reported
+    std::deque<split_question> accounts;                   ///< that the job has not acknowledged
   };
   struct consumer {
     bool woken = false;
@@ -104,7 +89,7 @@ public:
     bool at_end = false;
     status how;
     size_t taken = 0;
-    bool silent = false; ///< bool silent = false; ///< no messages pass between it and its job
+    bool silent = false; ///< no messages pass between it and its job
     time_point heard_at{};
     std::map<size_t, pipe> pipes; ///< by task
     std::deque<iteration_view> news;
@@ -195,8 +180,7 @@ public:
   std::map<uint64_t, consumer> consumers;
   size_t blocks_sent = 0;
   size_t recalls_sent = 0;
-  /// Size_t given_up = 0;                   ///< consumers whose trainer read that error.
-  size_t given_up = 0;
+  size_t given_up = 0;                   ///< consumers whose trainer read that error
   std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
   /// The elements that the consumers that are gone handed out, in their order. If unreported
   /// elements may be repeated, only those that were reported.
@@ -227,12 +211,10 @@ private:
   std::map<produce::stream_key, uint64_t> whose_;
   uint64_t version_ = 0;
   uint64_t readers_version_ = 0;
-  /// Std::map<uint64_t, std::optional<time_point>> readers_; ///< of the job; until: it is gone.
-  std::map<uint64_t, std::optional<time_point>> readers_;
+  std::map<uint64_t, std::optional<time_point>> readers_; ///< of the job; until: it is gone
   std::map<int64_t, size_t> of_the_gone_;
   std::set<int64_t> sent_to_the_gone_;
-  /// Std::set<int64_t> with_the_gone_; ///< received by them and not reported as handed out.
-  std::set<int64_t> with_the_gone_;
+  std::set<int64_t> with_the_gone_; ///< received by them and not reported as handed out
 };
 
 } // namespace headrace

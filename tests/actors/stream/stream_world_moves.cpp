@@ -54,7 +54,7 @@ bool stream_world::deliver_up(uint64_t id, size_t t) {
   if (std::holds_alternative<stream_open>(what))
     p.known.insert(key);
   else if (!p.known.contains(key))
-    return true; // return true; // a late message of a stream that has ended
+    return true; // a late message of a stream that has ended
   if (std::holds_alternative<stream_open>(what))
     p.counts = tasks[t].named.contains(id);
   uint64_t said = 0;
@@ -91,7 +91,7 @@ bool stream_world::deliver_down(uint64_t id, size_t t, bool damaged) {
   auto [key, what] = std::move(p.down.front());
   p.down.pop_front();
   if (!p.key || key != p.key)
-    return true; // return true; // of a stream that has ended
+    return true; // of a stream that has ended
   if (damaged) {
     carry_out(id, c.core->arrived(id_of(t), data_loss("bent"), now));
     return true;

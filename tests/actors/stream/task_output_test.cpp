@@ -213,8 +213,7 @@ TEST(TaskOutput, AsksATrainerWithOneElementOnlyOnceWhileItSaysNothingNew) {
   out.grant(a, 1, 9, much, true);
   auto recalls = only<send_recall>(out.deal());
   ASSERT_EQ(recalls.size(), 1u);
-  // Out.recalled(b, recalls[0].id, 1); // its trainer waits and keeps it.
-  out.recalled(b, recalls[0].id, 1);
+  out.recalled(b, recalls[0].id, 1); // its trainer waits and keeps it
   EXPECT_TRUE(out.deal().empty());
   out.grant(b, 1, 9, much, true);
   EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
@@ -411,7 +410,7 @@ TEST(TaskOutput, DoesNotTrustMarksBeyondWhatWasSent) {
   auto out = with_both_holding(4);
   out.grant(a, 1000, 2000, much, true);
   out.grant(b, 4, 8, much, true);
-  out.recalled(b, 77, 0); // out.recalled(b, 77, 0); // there was no recall of this id
+  out.recalled(b, 77, 0); // there was no recall of this id
   EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
 }
 

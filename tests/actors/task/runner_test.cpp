@@ -43,7 +43,7 @@ public:
   }
   uint64_t produced = 0;
   std::vector<split_question> asked, closed;
-  split_range rest; ///< split_range rest; ///< of the source that was closed last
+  split_range rest; ///< of the source that was closed last
   status end, crash;
   bool over = false;
 

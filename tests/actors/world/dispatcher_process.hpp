@@ -66,7 +66,7 @@ private:
   struct job {
     std::unique_ptr<job_core> core;
     std::shared_ptr<virtual_store<job_record>> store;
-    uint64_t writer = 0; ///< uint64_t writer = 0; ///< the store's id of the core
+    uint64_t writer = 0; ///< the store's id of the core
     step_queue<job_commands::value_type> steps;
     std::unique_ptr<virtual_alarm> alarm;
     std::map<consumer_id, connection_end> readers;

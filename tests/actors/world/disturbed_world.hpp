@@ -26,22 +26,15 @@ public:
     trainer_leaves = 1 << 7,
     dispatcher_deaths = 1 << 8,
     crashes = 1 << 9,
-    forever = 1 << 10, ///< some faults are not healed
-    /// Refusals = 1 << 11,           ///< of new connections, while existing ones continue.
-    refusals = 1 << 11,
-    /// Reorders = 1 << 12,           ///< links have very different delays.
-    reorders = 1 << 12,
-    /// Dispatcher_returns = 1 << 13, ///< it is killed and starts again with its state.
-    dispatcher_returns = 1 << 13,
-    repetitions = 1 << 14, ///< a job repeats, and trainers join late
-    /// Shards = 1 << 15,             ///< no fault: a static policy, where the list has several
-    /// workers.
-    shards = 1 << 15,
-    rereads = 1 << 16, ///< no fault: the job may promise at_least_once
-    /// Drains = 1 << 17,             ///< the dispatcher is requested to drain a worker.
-    drains = 1 << 17,
-    /// Locals = 1 << 18, ///< no fault: trainers may read only from the worker of their place.
-    locals = 1 << 18,
+    forever = 1 << 10,            ///< some faults are not healed
+    refusals = 1 << 11,           ///< of new connections, while existing ones continue
+    reorders = 1 << 12,           ///< links have very different delays
+    dispatcher_returns = 1 << 13, ///< it is killed and starts again with its state
+    repetitions = 1 << 14,        ///< a job repeats, and trainers join late
+    shards = 1 << 15,             ///< no fault: a static policy, where the list has several workers
+    rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
+    drains = 1 << 17,             ///< the dispatcher is requested to drain a worker
+    locals = 1 << 18, ///< no fault: trainers may read only from the worker of their place
     every = (1 << 19) - 1,
   };
   /// The amounts from which a world is drawn.
@@ -102,8 +95,7 @@ private:
   std::unique_ptr<judge> judge_;
   disturbances excuses_;
   std::vector<std::string> story_;
-  /// Std::map<const trainer_process*, int> starved_; ///< the number of checks in a row.
-  std::map<const trainer_process*, int> starved_;
+  std::map<const trainer_process*, int> starved_; ///< the number of checks in a row
   std::vector<std::string> starving_;
   std::vector<worker_drains> drained_;
   duration worker_timeout_{};

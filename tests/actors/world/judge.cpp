@@ -134,8 +134,7 @@ void judge::every_end_is_true() {
     if (!clean)
       continue;
     std::set<int64_t> given;
-    // Bool unknown = false; // a dead trainer, or one that left, may have handed out what it held.
-    bool unknown = false;
+    bool unknown = false; // a dead trainer, or one that left, may have handed out what it held
     for (const auto* t : group) {
       given.insert(t->history().handed_out.begin(), t->history().handed_out.end());
       unknown |= t->history().killed || t->history().left || !t->over()
@@ -331,9 +330,9 @@ bool judge::keeps_what_nobody_reads() const {
 void judge::nothing_left_behind() {
   for (const auto& t : world_.trainers)
     if (t.alive() && !t.over())
-      return; // return; // a trainer may still need it
+      return; // a trainer may still need it
   if (!world_.dispatcher.alive() || world_.dispatcher.stopped())
-    return; // return; // the message that would end it cannot arrive
+    return; // the message that would end it cannot arrive
   if (keeps_what_nobody_reads())
     return;
   for (const auto& w : world_.workers)

@@ -255,8 +255,7 @@ TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
 }
 
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
-  // About.net.control_silence = duration{0}; // an end does not notice silence.
-  about.net.control_silence = duration{0};
+  about.net.control_silence = duration{0}; // an end does not notice silence
   build("", 1);
   // The worker's connections deliver nothing, and its clock does not move.
   w->time.run_until(w->time.now() + 100us);

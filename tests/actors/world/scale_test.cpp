@@ -46,9 +46,9 @@ public:
 
   static constexpr int seconds = 10;
   using amounts = std::map<std::string, dispatcher_traffic::amount>;
-  amounts begun;  ///< amounts begun;  ///< from the start of the trainers
-  amounts steady; ///< amounts steady; ///< in some seconds without changes
-  amounts joined; ///< amounts joined; ///< in a second in which a worker joins
+  amounts begun;  ///< from the start of the trainers
+  amounts steady; ///< in some seconds without changes
+  amounts joined; ///< in a second in which a worker joins
 
   static dispatcher_traffic::amount sum(const amounts& of) {
     dispatcher_traffic::amount out;

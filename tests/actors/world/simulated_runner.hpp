@@ -116,7 +116,7 @@ public:
     if (what)
       dealer_->answered(*asked_, *what);
     else
-      queue_.clear(); // queue_.clear(); // the source ends with an error
+      queue_.clear(); // the source ends with an error
     failed_ |= !what;
     asked_.reset();
   }
@@ -142,7 +142,7 @@ private:
   world_dataset what_;
   uint64_t run_;
   uint64_t skip_;
-  uint64_t base_; ///< uint64_t base_; ///< added to each element, so that copies differ
+  uint64_t base_; ///< added to each element, so that copies differ
   world_shard shard_;
   std::optional<split_dealer> dealer_;
   std::deque<std::pair<uint64_t, uint64_t>> queue_; ///< elements [first, last)

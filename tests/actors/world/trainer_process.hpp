@@ -22,35 +22,29 @@ public:
     consumer_options reads;
     duration pause{};                     ///< between two elements, on average
     uint64_t burst = 1;                   ///< elements taken at a time
-    std::optional<uint64_t> leaves_after; ///< std::optional<uint64_t> leaves_after; ///< elements
-    /// Std::optional<uint64_t> leaves_at;    ///< the first round that it does not read.
-    std::optional<uint64_t> leaves_at;
+    std::optional<uint64_t> leaves_after; ///< elements
+    std::optional<uint64_t> leaves_at;    ///< the first round that it does not read
   };
   /// The history of the trainer.
   struct record {
     std::vector<int64_t> handed_out;
-    /// Std::vector<int64_t> handed_out_at; ///< the time of each, in nanoseconds.
-    std::vector<int64_t> handed_out_at;
-    /// Std::vector<task_id> from;          ///< the task of each.
-    std::vector<task_id> from;
-    /// Std::vector<uint64_t> rounds;       ///< the round of each, with coordinated reads.
-    std::vector<uint64_t> rounds;
-    /// Job_id job;                         ///< from the dispatcher's first answer.
-    job_id job;
+    std::vector<int64_t> handed_out_at; ///< the time of each, in nanoseconds
+    std::vector<task_id> from;          ///< the task of each
+    std::vector<uint64_t> rounds;       ///< the round of each, with coordinated reads
+    job_id job;                         ///< from the dispatcher's first answer
     /// The number of times the repetition had been collected at that time.
     uint64_t collected = 0;
-    bool late = false; ///< bool late = false; ///< the repetition was over when this trainer joined
+    bool late = false; ///< the repetition was over when this trainer joined
     /// The workers whose tasks the job named, by address; and whether it reported its end.
     std::set<std::string> named;
     bool job_over = false;
-    iteration_losses losses; ///< iteration_losses losses; ///< from the job's last report
+    iteration_losses losses; ///< from the job's last report
     std::optional<status> ended;
-    std::string remark; ///< std::string remark; ///< the message that came with the end
-    std::string news;   ///< std::string news;   ///< the message that came before the end
-    bool began = true;  ///< bool began = true;  ///< false: it ended before it learned its job
+    std::string remark; ///< the message that came with the end
+    std::string news;   ///< the message that came before the end
+    bool began = true;  ///< false: it ended before it learned its job
     bool left = false;
-    /// Bool goodbye_heard = false; ///< its job received the leave while it still was a reader.
-    bool goodbye_heard = false;
+    bool goodbye_heard = false; ///< its job received the leave while it still was a reader
     bool killed = false;
     time_point ended_at{};
   };
@@ -110,14 +104,13 @@ private:
   std::map<std::string, bool> making_;
   std::map<task_id, route> routes_;
   std::map<std::pair<const connection*, uint32_t>, task_id> by_channel_;
-  /// Std::map<task_id, uint64_t> windows_; ///< elements granted and not handed out.
-  std::map<task_id, uint64_t> windows_;
+  std::map<task_id, uint64_t> windows_; ///< elements granted and not handed out
   std::vector<task_id> not_opened_;
   connection_end fresh_;
   uint32_t last_channel_ = 0;
   std::shared_ptr<const block> current_;
   bool woken_ = false;
-  bool looks_ = false; ///< bool looks_ = false; ///< the actor is scheduled to read the marks
+  bool looks_ = false; ///< the actor is scheduled to read the marks
 };
 
 } // namespace headrace::test

@@ -13,9 +13,8 @@ struct virtual_folder {
   uint64_t pieces = 0; ///< of the plan that will be made
   uint64_t plan = 0;   ///< zero: there is none
   std::set<uint64_t> there;
-  /// Uint64_t writes = 0;   ///< writes of pieces, including superfluous ones.
-  uint64_t writes = 0;
-  uint64_t finishes = 0; ///< uint64_t finishes = 0; ///< successful ones
+  uint64_t writes = 0;   ///< writes of pieces, including superfluous ones
+  uint64_t finishes = 0; ///< successful ones
   std::vector<std::string> wrong;
 };
 

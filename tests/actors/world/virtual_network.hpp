@@ -30,8 +30,7 @@ struct connection {
     std::function<void(const status&)> on_closed;
     // When the last message that this end sent arrives.
     time_point last_arrival{};
-    /// Std::deque<std::function<void()>> held; ///< messages while that direction is swallowed.
-    std::deque<std::function<void()>> held;
+    std::deque<std::function<void()>> held; ///< messages while that direction is swallowed
     /// Since this time the other end has received nothing from this one.
     std::optional<time_point> silent_since;
   };
@@ -95,8 +94,7 @@ public:
 private:
   struct path {
     bool refuses = false;
-    /// Std::set<virtual_process*> swallowed; ///< processes whose messages are held back.
-    std::set<virtual_process*> swallowed;
+    std::set<virtual_process*> swallowed; ///< processes whose messages are held back
   };
   using path_key = std::tuple<plane, virtual_process*, virtual_process*>;
   void attempt(plane which, virtual_process& from, virtual_process& to,
@@ -118,8 +116,7 @@ private:
   options options_;
   std::map<path_key, path> paths_;
   std::vector<connection_ptr> connections_;
-  /// Size_t clean_at_ = 64; ///< at this number of connections the closed ones are removed.
-  size_t clean_at_ = 64;
+  size_t clean_at_ = 64; ///< at this number of connections the closed ones are removed
   uint64_t messages_ = 0;
 };
 

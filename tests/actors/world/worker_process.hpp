@@ -20,10 +20,9 @@ class world;
 class worker_process final : public virtual_process {
 public:
   struct options {
-    std::string address; ///< std::string address;     ///< at which consumers reach it
-    /// Duration per_block{};    ///< the time of a runner for a block, on average.
-    duration per_block{};
-    uint64_t most_rows = 16; ///< uint64_t most_rows = 16; ///< in a block
+    std::string address;     ///< at which consumers reach it
+    duration per_block{};    ///< the time of a runner for a block, on average
+    uint64_t most_rows = 16; ///< in a block
     duration drain = std::chrono::milliseconds{500};
     size_t cache_bytes = 16 << 10; ///< for the windows of cross-trainer caches
     uint64_t place = 1;            ///< trainers of the same one are local to it
@@ -63,7 +62,7 @@ private:
   struct task {
     task_core core;
     std::unique_ptr<simulated_runner> runner;
-    bool acting = false; ///< bool acting = false; ///< an actor runs it
+    bool acting = false; ///< an actor runs it
     std::unique_ptr<virtual_alarm> alarm;
     uint64_t runs = 0;
   };

@@ -25,22 +25,17 @@ public:
     sharding_policy policy = sharding_policy::dynamic;
     delivery_guarantee guarantee = delivery_guarantee::at_most_once;
     world_dataset data;
-    /// Bool mixed = false;      ///< the job takes rows to be made of several splits, in any order.
-    bool mixed = false;
-    /// Bool total_known = true; ///< the job knows the number of elements from the graph.
-    bool total_known = true;
-    std::string job_name; ///< empty: each trainer has a job of its own
+    bool mixed = false;      ///< the job takes rows to be made of several splits, in any order
+    bool total_known = true; ///< the job knows the number of elements from the graph
+    std::string job_name;    ///< empty: each trainer has a job of its own
     lease_timing timing;
     job_terms jobs;
     virtual_network::options net;
-    duration slowest_write{}; ///< of the dispatcher's disk
-    /// Target_workers targets = target_workers::automatic; ///< LOCAL: by places, see there.
-    target_workers targets = target_workers::automatic;
-    uint32_t num_consumers = 0; ///< not zero: coordinated reads
-    bool cached = false;        ///< its jobs have a cross-trainer cache
-    /// Uint32_t shards = 0; ///< under a static policy: the number of workers in the dispatcher's
-    /// list.
-    uint32_t shards = 0;
+    duration slowest_write{};                           ///< of the dispatcher's disk
+    target_workers targets = target_workers::automatic; ///< LOCAL: by places, see there
+    uint32_t num_consumers = 0;                         ///< not zero: coordinated reads
+    bool cached = false;                                ///< its jobs have a cross-trainer cache
+    uint32_t shards = 0; ///< under a static policy: the number of workers in the dispatcher's list
   };
   explicit world(options what);
 
@@ -79,8 +74,7 @@ public:
   virtual_folder folder;
 
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
-  /// Std::map<task_id, time_point> lost_tasks;     ///< given up by the job, with their elements.
-  std::map<task_id, time_point> lost_tasks;
+  std::map<task_id, time_point> lost_tasks;     ///< given up by the job, with their elements
   /// Under a static policy, by `copy_of`: the shard of a task, and whether the task was ever lost.
   struct shard_reading {
     uint32_t shard = 0;
@@ -91,8 +85,7 @@ public:
   std::set<int64_t> reached_a_trainer;
   /// How often a repetition of a job was collected.
   std::map<std::pair<job_id, uint64_t>, uint64_t> collected;
-  /// Std::set<uint64_t> finished; ///< repetitions that a named job read to their ends.
-  std::set<uint64_t> finished;
+  std::set<uint64_t> finished; ///< repetitions that a named job read to their ends
   /// Addresses, by job and repetition.
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };

@@ -120,7 +120,7 @@ TEST(WebServer, AnswersOthersWhileMoreConnectThanItServes) {
   const auto web = of_a_service();
   std::vector<int> silent;
   for (int i = 0; i < 200; ++i) silent.push_back(connected(web->port()));
-  // Those beyond its bound were closed at once.
+  // The connections beyond the limit were closed at once.
   EXPECT_EQ(rest_of(silent.back()), "");
   silent.pop_back();
   for (int fd : silent) ::close(fd);

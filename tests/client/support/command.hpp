@@ -13,13 +13,13 @@ namespace headrace::test {
 
 inline constexpr auto command_patience = std::chrono::seconds{30};
 
-/// How a command ended and all that it said.
+/// The exit code and the output of a command.
 struct outcome {
   exit_code code;
   std::string text;
 };
 
-/// `environment`: `NAME=value`, beside this process's.
+/// `environment`: `NAME=value`, in addition to this process's.
 inline child_process start_command(std::vector<std::string> arguments, bool merge_stderr = false,
                                    std::vector<std::string> environment = {}) {
   arguments.insert(arguments.begin(), test::headrace_program());

@@ -8,7 +8,7 @@
 
 namespace headrace::test {
 
-/// What the call throws; ok if nothing.
+/// The error that the call throws; ok if it throws none.
 template <class F>
 status thrown_by(F&& call) {
   try {
@@ -19,8 +19,8 @@ status thrown_by(F&& call) {
   return {};
 }
 
-/// All elements in the order they come, as `text` writes each one's first component; a failed one
-/// is `!` and its status.
+/// All elements in the order in which they come, each as `text` of its first component; a failed
+/// one as `!` and its status.
 template <class Text>
 std::vector<std::string> outcomes(const dataset& from, Text&& text) {
   std::vector<std::string> out;

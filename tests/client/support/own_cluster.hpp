@@ -17,10 +17,11 @@
 
 namespace headrace::test {
 
-/// The lives of one actor as they begin: a test's hold on what it wants to kill. Thread-safe.
+/// The incarnations of one actor, recorded as they start, so that a test can kill them.
+/// Thread-safe.
 class lives {
 public:
-  /// To be told of each.
+  /// The function to be called with each new incarnation.
   auto listener() {
     return [this](const caf::actor& who) {
       std::lock_guard lock{mutex_};
@@ -32,7 +33,7 @@ public:
     std::lock_guard lock{mutex_};
     for (const auto& who : std::exchange(all_, {})) kill(who);
   }
-  /// The next life that nobody took; null if none begins before `close`.
+  /// The next incarnation that was not taken; null if none starts before `close`.
   caf::actor next() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return closed_ || !all_.empty(); });
@@ -107,7 +108,7 @@ public:
     if (auto how = await_service_workers(target(), count, patience); !how)
       throw error{how};
   }
-  /// Asks for the status until `good` finds what it looks for.
+  /// Requests the status until it satisfies `good`.
   template <class Good>
   ::testing::AssertionResult shows(Good&& good) const {
     const auto end = clock::system().now() + patience;
