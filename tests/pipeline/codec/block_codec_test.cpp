@@ -16,7 +16,7 @@ namespace {
 using test::range;
 using test::row_text;
 
-/// A block as it is on a link.
+/// An encoded block, as it is sent over a link.
 struct on_link {
   kj::Array<::capnp::word> header;
   std::vector<buffer> segments;
@@ -152,7 +152,7 @@ TEST(BlockCodec, RefusesWhatDoesNotFitTheSpec) {
 }
 
 TEST(BlockCodec, SurvivesEveryFlippedBit) {
-  // Whatever is accepted can be read to the last byte (the sanitizers watch).
+  // A block that is accepted can be read to the last byte (the sanitizers check it).
   size_t accepted = 0, refused = 0;
   for (const auto& x : sample_blocks()) {
     auto sent = send(x.rows, block_encoding::plain);

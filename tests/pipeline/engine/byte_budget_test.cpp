@@ -29,7 +29,7 @@ TEST(ByteBudget, RefusesWhatDoesNotFitAndTellsWhenThereIsRoom) {
   EXPECT_EQ(one.take(7).rows, 3u);   // as many as there is room for
   one.give_back(10);
   EXPECT_EQ(told, 1);
-  one.give_back(10); // nobody was refused since
+  one.give_back(10); // no request was refused since
   EXPECT_EQ(told, 1);
   EXPECT_EQ(budget->peak(), 100u);
 }
@@ -52,8 +52,8 @@ dataset_ptr kilobytes(const dataset_ptr& in) {
     .value();
 }
 
-/// Reads some rows of a graph, and all others once what is ahead has come near the bound; the most
-/// that were held.
+/// Reads some rows of a graph, and all others once the bytes that are read ahead have come near the
+/// bound. Returns the largest number of bytes that were held.
 size_t most_ahead(const dataset_ptr& of, size_t memory, bool deterministic, size_t first = 1) {
   const auto graph =
     make_options(of, {.deterministic = deterministic, .memory = static_cast<int64_t>(memory)})

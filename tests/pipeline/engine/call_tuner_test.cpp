@@ -57,7 +57,7 @@ TEST(CallTuner, TakesBackACallThatDidNotHelp) {
   call_tuner tuner{{.calls = 16}};
   const auto it = tuner.add();
   size_t most = 0;
-  for (int i = 0; i < 15; ++i) { // one call, or many: the input is what is slow
+  for (int i = 0; i < 15; ++i) { // the input is slow, with one call or many
     tuner.observe(it, {1ms, 900us, 1000, 1});
     most = std::max(most, tuner.calls(it));
   }

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-/// What is measured while a graph is read, `rows` rows at a time.
+/// The statistics of a graph that is read `rows` rows at a time.
 std::map<std::string, measured_values> measured(const dataset_ptr& graph, size_t rows,
                                                 statistics_options options = {}) {
   const auto to = std::make_shared<statistics>();
@@ -36,7 +36,7 @@ std::vector<std::string> tags(const std::map<std::string, measured_values>& all)
 }
 
 TEST(Statistics, HaveTheBytesOfEachElement) {
-  // "", "0", "01" and so on, each beside an int64.
+  // The strings "", "0", "01" and so on, each with an int64.
   const auto in = range(0, 5);
   const auto sized = make_map(in, traced(in,
                                          [](expr n) {

@@ -89,7 +89,8 @@ TEST_F(WholeFile, OfSeveralAtTheSameTimeExactlyOneWins) {
 }
 
 TEST_F(WholeFile, HasItsNameThoughTheAnswerWasLost) {
-  // As if a file server had given the name, and was asked again because its answer was lost.
+  // As if a file server had given the file its name, and got the request again because its answer
+  // was lost.
   whole_file to{path, false};
   ASSERT_TRUE(to.open().ok());
   ASSERT_TRUE(to.write(bytes_of("abc")).ok());

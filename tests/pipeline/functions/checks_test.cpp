@@ -46,7 +46,7 @@ TEST(Debugging, NearIsRelativeAndAbsolute) {
   auto out = apply({scalars<float>({100.0001f, 100.01f, 1e-6f}), scalars<float>({100, 100, 0})},
                    [](expr x, expr y) { return debugging::assert_near(x, y); });
   EXPECT_EQ(errors_of(out), (list{"1: debugging.assert_near: x is near y: x = 100.01, y = 100"}));
-  // Ten steps at 1 of the dtype, if nothing else is said.
+  // Ten steps of the dtype at 1, unless given otherwise.
   const auto near = [](double relative, auto one) {
     return errors_of(apply({scalars<decltype(one)>({static_cast<decltype(one)>(1 + relative)})},
                            [&](expr x) { return debugging::assert_near(x, constant(one)); }))

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-/// What a user reads of functions: when they are traced with what does not fit, or when a row
+/// The error messages of functions: when they are traced with unsuitable values, or when a row
 /// fails.
 namespace headrace::test {
 
@@ -16,7 +16,8 @@ struct error_case {
   std::string expected;
 };
 
-/// Of `f` applied to one scalar int64 with this value: what is thrown, or why the row failed.
+/// The error of `f` applied to one scalar int64 with this value: the message that is thrown, or
+/// that of the failed row.
 inline std::string of_number(int64_t x, const function_of& f) {
   std::string failed;
   const auto thrown = thrown_by([&] {
@@ -34,7 +35,7 @@ inline expr reals() { return constant(std::vector<float>{1, 2}); }
 inline expr matrix() { return constant(std::vector<int64_t>{1, 2, 3, 4}, shape{2, 2}); }
 inline expr pixels() { return constant(std::vector<uint8_t>(12, 7), shape{2, 2, 3}); }
 
-/// Of functions of numbers, and of those that move values.
+/// The error cases of functions of numbers, and of those that move values.
 std::vector<error_case> errors_of_numbers();
 
 } // namespace headrace::test

@@ -6,7 +6,7 @@
 
 #include <set>
 
-// What a user reads of each function.
+// The error messages of each function.
 
 namespace headrace {
 namespace {
@@ -161,8 +161,8 @@ TEST(FunctionErrorTexts, SayWhatIsWrongAndWhatWouldBeRight) {
   for (const auto& x : cases()) EXPECT_EQ(x.text(), x.expected) << to_string(x.op);
 }
 
-// Every tensor has a shape and a size, and can be written; parameters are made where a function is
-// traced, of what it is traced for.
+// Functions that cannot fail: every tensor has a shape and a size, and can be written; parameters
+// are made when a function is traced.
 const std::set<expr_op> that_cannot_fail{expr_op::parameter, expr_op::shape_of, expr_op::size,
                                          expr_op::serialize_tensor};
 

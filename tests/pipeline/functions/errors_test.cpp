@@ -67,7 +67,7 @@ TEST(RowErrors, ABranchThatARowDoesNotChooseCannotFailIt) {
 TEST(RowErrors, ABranchThatIsChosenFails) {
   auto out = apply({scalars<int64_t>({5, 0})}, [](expr x) { return where(x >= 0, 10 / x, -1); });
   EXPECT_EQ(errors_of(out), (list{"1: divide: integer division by zero"}));
-  // Of a tensor condition, both branches may be chosen.
+  // A condition that is a tensor may choose both branches.
   out = apply({tensors<int64_t>({1, 2, 0, 2, 0, 0}, {2})},
               [](expr x) { return where(x != 0, 10 / x, 0); });
   EXPECT_EQ(errors_of(out), (list{"1: divide: integer division by zero"}));

@@ -32,7 +32,7 @@ list lines(const std::string& name) {
   return out;
 }
 
-/// What a value of `column` may differ from the expected one by.
+/// The tolerance for a value of `column`.
 template <class T>
 void expect_near(const column& got, const std::string& name, double tolerance) {
   SCOPED_TRACE(name);

@@ -41,7 +41,7 @@ TEST(Png, ComesBackAsItWas) {
   }
 }
 
-// What TensorFlow's decode_png gives for these.
+// The results of TensorFlow's decode_png for these images.
 TEST(Png, ColoursBecomeGreyAsTensorFlowMakesThem) {
   const std::vector<uint8_t> colours{255, 0,   0,   0,  255, 0,  0, 0, 255,
                                      255, 255, 255, 10, 20,  30, 3, 3, 3};
@@ -236,7 +236,7 @@ TEST(ImageFiles, CheckTheirArguments) {
             "image.encode_image: quality 0; it is in [1, 100]");
 }
 
-/// What one value of a resized image is, straight from the definition.
+/// One value of a resized image, computed from the definition.
 double resized(const std::vector<uint8_t>& in, int64_t h, int64_t w, int64_t c, int64_t oh,
                int64_t ow, int64_t y, int64_t x, int64_t channel, bool cubic, bool antialias) {
   const auto weight = [&](double d) {
@@ -453,12 +453,12 @@ TEST(RandomImages, FlipEachImageOfABatchByItself) {
   const auto flipped = std::count_if(drawn.begin(), drawn.end(), [](int64_t x) { return x < 0; });
   EXPECT_GT(flipped, 15);
   EXPECT_LT(flipped, 49);
-  // As TensorFlow flips them, however many follow.
+  // Flipped as TensorFlow flips them, in blocks of any size.
   const auto six = out.columns[1].values<int64_t>();
   EXPECT_EQ(std::vector(six.begin(), six.end()), (std::vector<int64_t>{0, -2, 2, 3, -5, -6}));
   EXPECT_TRUE(
     std::equal(drawn.begin(), drawn.begin() + 6, out.columns[1].values<int64_t>().begin()));
-  // Batches whose number of images is known only when they are there.
+  // Batches whose number of images is known only at run time.
   auto uneven = apply_everywhere({vectors<int64_t>({{1, 2}, {1, 2, 1, 2, 1, 2}})}, [&](expr x) {
     return reshape(image::stateless_random_flip_left_right(reshape(x, {-1, 1, 2, 1}), seed), {-1});
   });

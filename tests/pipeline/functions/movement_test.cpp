@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-/// A tensor as simply as it can be: for each place its value.
+/// The simplest tensor: a value for each place.
 struct naive {
   std::vector<int64_t> dims;
   std::vector<double> values;
@@ -138,7 +138,7 @@ TEST_F(Movement, IndexesAsNumpyDoes) {
   for (int round = 0; round < 200; ++round) {
     const auto dims = some_dims(1 + random_() % 3);
     std::vector<slice_spec> parts;
-    // For each axis: an index, or which places a slice takes, found by trying all.
+    // For each axis: an index, or the places that a slice takes, found by trying all.
     std::vector<std::vector<int64_t>> places;
     std::vector<bool> kept;
     const size_t named = random_() % (dims.size() + 1);
@@ -163,7 +163,7 @@ TEST_F(Movement, IndexesAsNumpyDoes) {
       const auto start = static_cast<int64_t>(random_() % 9) - 4;
       const auto stop = static_cast<int64_t>(random_() % 9) - 4;
       parts.push_back(at::range(start, stop, back ? -step : step));
-      // Python: negative bounds count from the end, others are cut to what there is.
+      // As in Python: negative bounds count from the end, and others are limited to the length.
       auto from = start < 0 ? start + n : start, to = stop < 0 ? stop + n : stop;
       std::vector<int64_t> taken;
       if (back) {

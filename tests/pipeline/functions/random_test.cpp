@@ -49,7 +49,7 @@ function random_function(uint64_t seed) {
   });
 }
 
-/// Moved by the environment, to look at others.
+/// Set in the environment to test other functions.
 uint64_t first_seed() {
   const char* given = std::getenv("HEADRACE_TEST_SEED");
   return given ? std::strtoull(given, nullptr, 10) : 1;
@@ -90,7 +90,7 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
     std::set<const expr_node*> known;
     std::set<expr_op> ops;
     for (const auto& x : f.tensors) note(x, known, ops);
-    // A loop goes on for as many steps as the rows of the block need.
+    // A loop runs for as many steps as the rows of the block need.
     const bool loops = ops.contains(expr_op::while_loop);
     const auto in = random_rows(seed, 60);
     kernel_counter counter;
@@ -116,7 +116,7 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
       for (size_t r = 0; r < wanted.size(); ++r) ASSERT_EQ(got[r], wanted[r]) << "row " << r;
     }
   }
-  // Both kinds of rows were looked at.
+  // There were rows of both kinds.
   EXPECT_GT(failed, all / 20);
   EXPECT_LT(failed, all * 19 / 20);
 }

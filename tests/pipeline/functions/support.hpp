@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/// What the tests of functions share: blocks from values, rows to compare.
+/// Shared by the tests of functions: blocks made from values, and texts of rows to compare.
 namespace headrace::test {
 
 inline block rows_of(std::vector<column> columns) {
@@ -112,7 +112,7 @@ inline block run(const function& f, const block& in) {
   return compile(f).run(in, nullptr, counter);
 }
 
-/// The spec of what a column holds, as precise as it is.
+/// The spec of the elements of a column, as precise as possible.
 inline tensor_spec spec_of_column(const column& c) {
   if (c.is_dense())
     return {c.type(), c.row_shape()};

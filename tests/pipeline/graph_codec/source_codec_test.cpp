@@ -56,7 +56,7 @@ bool same(std::span<const field_format> a, std::span<const field_format> b) {
     if (!(a.member == b.member))                                                                   \
       return false;
 
-/// Of the parameters of one operator, all but the fields.
+/// All parameters of one operator except the fields.
 template <class T>
 bool same_parameters(const T& a, const T& b) {
   SAME_IF_THERE(compression)

@@ -50,7 +50,7 @@ std::vector<T> arguments() {
   return out;
 }
 
-/// How many representable values lie between two of one sign, roughly.
+/// The approximate number of representable values between two values of one sign.
 template <class T>
 double distance(T got, long double exact) {
   const T wanted = static_cast<T>(exact);

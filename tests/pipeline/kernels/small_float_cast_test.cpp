@@ -29,7 +29,7 @@ constexpr format format_of<float16>{10, -14, 15};
 template <>
 constexpr format format_of<bfloat16>{7, -126, 127};
 
-/// What a pattern of bits means.
+/// The value of a bit pattern.
 template <class T>
 double meaning(uint16_t bits) {
   constexpr auto f = format_of<T>;
@@ -75,7 +75,7 @@ std::vector<T> all_patterns() {
   return out;
 }
 
-/// Each number of the format, each point half way to the next one, and what lies beside them.
+/// Each number of the format, the midpoint between it and the next one, and their neighbours.
 template <class T>
 std::vector<float> where_rounding_turns() {
   std::vector<float> out;
@@ -167,7 +167,8 @@ TYPED_TEST(SmallFloatCast, NarrowsToTheNearestAndOfTwoToTheEvenOne) {
 TYPED_TEST(SmallFloatCast, NarrowsDoublesByWayOfFloats) {
   std::vector<double> from;
   for (const auto x : where_rounding_turns<TypeParam>()) from.push_back(static_cast<double>(x));
-  // Not the nearest but that of the nearest float: an ulp of a double beside the point half way.
+  // Not rounded from the double but from the nearest float: one ulp of a double beside the
+  // midpoint.
   const auto half_way = 1 + std::ldexp(1, -format_of<TypeParam>.fraction - 1);
   const std::vector<double> beside{half_way, std::nextafter(half_way, 2)};
   for (const auto target : targets_here()) {

@@ -63,7 +63,7 @@ T wrap(wide x) {
 }
 wide floor_quotient(wide a, wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/// What a function gives for two integers, in wide arithmetic.
+/// The result of a function for two integers, in wide arithmetic.
 template <class T>
 std::optional<T> integer_reference(expr_op op, T x, T y) {
   const wide a = x, b = y;

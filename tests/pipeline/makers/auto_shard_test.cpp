@@ -26,7 +26,7 @@ protected:
     return static_cast<int64_t>(read_all(names, test::always(1), static_cast<size_t>(most)).size());
   }
 
-  /// What each of `n` workers gives; the reason, if the graph cannot be divided.
+  /// The rows that each of `n` workers gives; the reason, if the graph cannot be divided.
   static std::vector<rows> shares(const dataset_ptr& graph, sharding_policy policy, int64_t n) {
     std::vector<rows> out;
     for (int64_t i = 0; i < n; ++i) {
@@ -207,7 +207,7 @@ TEST_F(AutoShard, SaysWhyAGraphHasNoShardsByFile) {
             "processing mode file: there are 2 files for 3 workers; each needs one "
             "at least, or use DATA or FILE_OR_DATA");
   EXPECT_THAT(why(interleaved(listed())), HasSubstr("there are 2 files for 3 workers"));
-  // Where nobody can look, there are enough.
+  // Where the number of files cannot be determined, it is taken to be sufficient.
   EXPECT_TRUE(auto_shard(interleaved(listed()), file, {3, 0}));
 }
 

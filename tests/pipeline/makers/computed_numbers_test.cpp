@@ -12,7 +12,7 @@ namespace {
 using test::range;
 using test::traced;
 
-/// What a function makes of a dataset of nine numbers and of its element.
+/// The result of a function for a dataset of nine numbers and for its element.
 template <class F>
 dataset_ptr in_function(F&& make) {
   dataset_ptr out;

@@ -21,7 +21,7 @@ class staged_time final : public clock {
 public:
   explicit staged_time(std::thread::id reader) : reader_(reader) {}
 
-  // The reader looks at the clock before it waits and after it.
+  // The reader reads the clock before it waits and after it.
   time_point now() const noexcept override {
     std::lock_guard lock{mutex_};
     if (std::this_thread::get_id() == reader_) {
@@ -63,7 +63,7 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   const auto map = make_map(in, f, -1).value();
   const auto graph = make_options(map, {.threads = 4}).value();
 
-  // Calls that nobody waits for run on when the test is over.
+  // Calls whose results are not read continue after the end of the test.
   struct stage {
     staged_time time{std::this_thread::get_id()};
     std::atomic<bool> costly{true};
@@ -98,7 +98,7 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   on->time.end();
   for (int i = 0; i < 400; ++i) {
     ASSERT_EQ(rows->next({.rows = 1})->rows, 1u);
-    on->time.pass(1ms); // the reader is what is slow
+    on->time.pass(1ms); // the reader is slow
   }
   EXPECT_EQ(on->counted.calls, 1u);
 }

@@ -173,11 +173,11 @@ TEST_F(Cache, ResumesWhereTheReaderOfASnapshotWas) {
     from.reset();
     EXPECT_EQ(read(graph).size(), 9u);
     if (!whole)
-      continue; // it goes on in the pass that writes
+      continue; // the iterator continues in the pass that writes
     auto later = open(graph);
     ASSERT_EQ(later->restore(*at), status{});
     EXPECT_THAT(read_all(*later, always(2)), ElementsAre("4", "5", "6", "7", "8"));
-    // What is written anew is something else.
+    // The cache that is written anew has a new id.
     std::filesystem::remove_all(folder.path() + "/s");
     EXPECT_EQ(read(graph).size(), 9u);
     auto other = open(graph);
@@ -219,7 +219,7 @@ TEST_F(Cache, ResumesInItsFirstPassAndInLaterOnes) {
       context.seed = 4; // the elements kept are those of the seed before
       auto from = open(graph);
       EXPECT_EQ(read_all(*from, always(1), rows).size(), rows);
-      // As another process would see it.
+      // As in another process.
       const auto fresh = decode_graph(bytes).value();
       auto at = open(fresh);
       ASSERT_EQ(at->restore(*from->save()), status{}) << rows;
@@ -238,7 +238,7 @@ TEST_F(Cache, ResumesBeforeItIsBegunWithWhatAnEarlierIterationKept) {
   context.seed = 4;
   auto from = open(graph);
   EXPECT_EQ(read_all(*from, always(1), 5).size(), 5u);
-  // As another process would see it.
+  // As in another process.
   auto at = open(decode_graph(encode_graph(graph).value()).value());
   ASSERT_EQ(at->restore(*from->save()), status{});
   EXPECT_EQ(read_all(*at, always(4)), (std::vector<std::string>{want.begin() + 5, want.end()}));

@@ -5,7 +5,7 @@
 
 #include <set>
 
-// What a user reads of each operator: when it is made wrongly, or when its elements fail.
+// The error messages of each operator: when it is made wrongly, or when its elements fail.
 
 namespace headrace {
 namespace {
@@ -192,7 +192,7 @@ TEST(ErrorTexts, SayWhatIsWrongAndWhatWouldBeRight) {
   for (const auto& x : cases()) EXPECT_EQ(x.text(), x.expected) << to_string(x.op);
 }
 
-// Whatever they are given, they have no error of their own.
+// For no parameters do these have an error of their own.
 const std::set<dataset_op> that_cannot_fail{dataset_op::counter, dataset_op::random,
                                             dataset_op::enumerate, dataset_op::ignore_errors};
 
@@ -209,7 +209,7 @@ TEST(ErrorTexts, OfOtherOperatorsPassThoseThatHaveNone) {
   EXPECT_EQ(read(make_enumerate(failing, most)),
             "invalid_argument: map: divide: integer division by zero");
   EXPECT_EQ(read(make_ignore_errors(failing)), all_is_well);
-  // Not an error of an element: what comes after it is not known.
+  // This is not the error of an element: the elements after it are unknown.
   EXPECT_EQ(read(make_ignore_errors(make_distribute(in, {.address = "a:1"}).value())),
             read(make_distribute(in, {.address = "a:1"})));
 }

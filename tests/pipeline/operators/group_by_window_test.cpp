@@ -125,10 +125,10 @@ TEST(GroupByWindow, SavesWhatChangedHoweverManyGroupsAreOpen) {
   auto x = make_group_by_window(in, modulo(in, keys), batching(in), 2).value();
   iterator_context context;
   auto at = make_iterator(x, context).value();
-  // As many open groups as there are keys, and then each row closes one or opens one again.
+  // As many open groups as there are keys; after that each row closes or opens a group.
   ASSERT_EQ(read_all(*at, always(1), 1).size(), 1u);
   std::set<const position*> seen;
-  std::vector<position_ptr> kept; // so that places in memory are told apart
+  std::vector<position_ptr> kept; // keeps the positions, so that their addresses differ
   size_t fresh = 0, saves = 0;
   for (; saves < 2000; ++saves) {
     kept.push_back(at->save());

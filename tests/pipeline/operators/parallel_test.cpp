@@ -25,7 +25,7 @@ using test::read_all;
 using test::read_numbers;
 using test::traced;
 
-/// Numbers through a function that does not return for 0 before it is told to.
+/// Numbers through a function that does not return for 0 before the test releases it.
 struct slow_first {
   explicit slow_first(bool ordered)
     : blocks(make_iterator(range(0, 20), context).value(),
@@ -84,8 +84,8 @@ TEST(ParallelBlocks, ThatWereOvertakenArePartOfThePosition) {
   EXPECT_EQ(got, read_numbers(range(0, 20)));
 }
 
-/// Numbers through a function `together` calls of which wait for each other, so that all come only
-/// if so many run at once.
+/// Numbers through a function `together` calls of which wait for each other, so that all numbers
+/// come only if this many run at once.
 std::vector<int64_t> read_in_company(size_t together, bool may_wait) {
   iterator_context context;
   const auto count = static_cast<int64_t>(10 * together);

@@ -24,7 +24,7 @@ function_ptr class_of(const dataset_ptr& in) {
   });
 }
 
-/// How many of each class there are.
+/// The share of each class.
 std::vector<double> shares(const dataset_ptr& graph) {
   auto classes = make_map(graph, traced(graph, [](expr which, expr) { return which; })).value();
   std::vector<double> out(3);

@@ -91,7 +91,7 @@ TEST(ElementSeed, ChoosesInFilters) {
   EXPECT_EQ(read_with(graph, 5, 0, 1), rows);
 }
 
-/// The same whatever blocks are asked for, and after a save.
+/// Checks that the rows are the same in blocks of all sizes, and after a save.
 void expect_steady(const dataset_ptr& graph) {
   iterator_context context;
   context.seed = 5;
@@ -113,7 +113,7 @@ TEST(ElementSeed, DrawsInScansAndTakeWhile) {
       return std::pair{sum + draw(x, 1), sum};
     }));
   expect_steady(make_scan(in, {scalar_constant(0)}, f).value());
-  // One element in about thirty ends it; what is left has no column of seeds.
+  // One element in about thirty ends it; the rows that are left have no column of seeds.
   auto many = make_repeat(range(0, 1000), 1).value();
   auto until = traced(many, [](expr x) { return draw(x, 1) > (int64_t{1} << 35); });
   const auto kept = make_take_while(many, until).value();

@@ -57,7 +57,7 @@ TEST(Shard, GivesOneOfSoMany) {
 TEST(Shard, GivesRunsOfElementsThatStayTogether) {
   EXPECT_THAT(read(make_shard(range(0, 14), 3, 1, 2).value()), ElementsAre("2", "3", "8", "9"));
   EXPECT_THAT(read(make_shard(range(0, 11), 3, 2, 2).value()), ElementsAre("4", "5", "10"));
-  // However many are asked for at a time, each shard gives its own, and all together all.
+  // In blocks of any size each shard gives its own elements, and together they give all.
   for (int64_t n : {0, 1, 7, 30, 61})
     for (int64_t run : {1, 2, 3, 10})
       for (int64_t shards : {1, 2, 4}) {

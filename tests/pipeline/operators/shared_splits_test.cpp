@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What a source, or an operator over it, concludes where it is given only some of the splits.
+// The decisions of a source, or of an operator over it, that is given only some of the splits.
 
 namespace headrace {
 namespace {
@@ -184,7 +184,7 @@ TEST_F(SharedSplits, ASourceOverFilesSaysWhatItFound) {
 
 // -- a service in mid-graph --------------------------------------------------------------
 
-/// A repetition that others read, and then one that comes here.
+/// Repetitions of which other tasks read the first ones, and this one the next.
 class some_repetitions final : public element_source {
 public:
   explicit some_repetitions(bool gives) : left_(gives) {}
@@ -217,7 +217,7 @@ TEST(RepeatOverAService, GoesOnWhereOthersReadAWholeRepetitionOfANamedJob) {
   EXPECT_THAT(read_service("shared", 6), ElementsAre("0", "1", "2", "0", "1", "2"));
 }
 
-/// Repetitions of which nobody is given anything, once so many were read by others.
+/// Repetitions of which this task is given nothing, once a number of them were read by others.
 class ever_empty final : public element_source {
 public:
   explicit ever_empty(bool others_read) : others_read_(others_read) {}

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-// What a user reads when a position does not fit the data any more: what was read is not there, or
-// there is something else.
+// The errors of a restored position that does not fit the data any more: the data are gone, or have
+// changed.
 
 namespace headrace {
 namespace {
@@ -66,7 +66,7 @@ protected:
     return folder_.write(name, bytes);
   }
 
-  /// Reads `rows` rows, saves where that is, changes the data and tries to go on.
+  /// Reads `rows` rows, saves the position, changes the data and tries to continue.
   template <class Change>
   std::string why(const dataset_ptr& graph, size_t rows, Change change) {
     iterator_context context;

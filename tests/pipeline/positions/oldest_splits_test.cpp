@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What must be read again if everything but the rows that were given is lost.
+// The splits that must be read again if everything but the rows that were given is lost.
 
 namespace headrace {
 namespace {
@@ -43,7 +43,7 @@ TEST(OldestSplitHeld, IsThatOfTheOldestRowInABuffer) {
   const auto graph = make_shuffle(range(0, 40), 5, 1).value();
   const auto order = test::read_numbers(graph);
   for (size_t rows = 1; rows < 40; ++rows) {
-    // The smallest number that did not come yet is held, or comes next.
+    // The smallest number that was not given yet is held, or is read next.
     auto left =
       std::vector<int64_t>{order.begin() + static_cast<std::ptrdiff_t>(rows), order.end()};
     const auto oldest = static_cast<uint64_t>(*std::min_element(left.begin(), left.end()));
@@ -111,7 +111,7 @@ TEST(OldestSplitHeld, IsThatOfTheLeaseWhereSplitsAreGiven) {
   it->next({.rows = 1}); // 13, 2, 3
   const auto saved = it->save();
   EXPECT_THAT(oldest_splits_held(*saved), ElementsAre(split(4)));
-  // A provider that answers from its log gives a restored iterator what it had.
+  // A provider that answers from its log gives a restored iterator the same splits again.
   scripted_splits again;
   again.script = {{0, 0, split_range{10, 4}}, {0, 0, split_range{2, 4}}, {0, 0, split_range{7, 1}}};
   context.splits = &again;
@@ -120,8 +120,8 @@ TEST(OldestSplitHeld, IsThatOfTheLeaseWhereSplitsAreGiven) {
   EXPECT_THAT(test::read_all(*restored), ElementsAre("[3]{4 5 7}"));
 }
 
-/// What is done with after `rows` rows of the graph, whose sources are given splits as `script` has
-/// them.
+/// The splits that are done after `rows` rows of the graph, whose sources are given splits as in
+/// `script`.
 std::vector<splits_done> done_after(const dataset_ptr& graph, size_t rows,
                                     decltype(scripted_splits::script) script) {
   scripted_splits splits;

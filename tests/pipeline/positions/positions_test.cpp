@@ -16,7 +16,7 @@ using test::read_all;
 using test::traced;
 using testing::HasSubstr;
 
-/// As in a new process, which keeps nothing of this one's iterations.
+/// As in a new process, which has no state of this one's iterations.
 dataset_ptr anew(const dataset_ptr& graph) {
   return decode_graph(encode_graph(graph).value()).value();
 }
@@ -31,8 +31,8 @@ std::unique_ptr<iterator> resumed(const dataset_ptr& graph, const iterator& from
   return out;
 }
 
-/// Reads `rows` rows, goes on from there in a new iterator and from that in another one, and checks
-/// that it gives what was still to come. At every row, in blocks of 1, 3 and 1000.
+/// Reads `rows` rows, continues from there in a new iterator and from its position in another one,
+/// and checks that these give the remaining rows. Done at every row, in blocks of 1, 3 and 1000.
 void expect_resumes(const dataset_ptr& graph) {
   const auto whole = read_all(anew(graph));
   for (size_t most : {1, 3, 1000})
@@ -86,17 +86,17 @@ TEST(Positions, OfACacheThatIsNotOpenAndIsReadAgainLater) {
   const auto kept = make_cache(make_shuffle(range(0, 12), 5).value()).value();
   const auto twice = make_repeat(kept, 2).value();
   const auto others = range(50, 53);
-  // It has ended where others go on.
+  // The cache has ended where the other inputs continue.
   expect_resumes(make_repeat(make_concatenate(kept, others).value(), 3).value());
   expect_resumes(make_repeat(make_sample_from({kept, range(50, 80)}, {}, 7).value(), 2).value());
-  // It is begun later.
+  // The cache is begun later.
   expect_resumes(make_concatenate(kept, make_concatenate(others, kept).value()).value());
-  // What is held was read before it was begun.
+  // The elements that are held were read before the cache was begun.
   expect_resumes(make_repeat(make_unique_elements(twice).value(), 3).value());
   expect_resumes(make_repeat(make_shuffle(twice, 4, 1).value(), 3).value());
   const auto never_whole = make_take(make_cache(twice).value(), 14).value();
   expect_resumes(make_repeat(make_unique_elements(never_whole).value(), 3).value());
-  // What goes on does not read it to its end.
+  // The operator that continues does not read the cache to its end.
   expect_resumes(make_repeat(make_take(twice, 14).value(), 3).value());
 }
 

@@ -10,8 +10,9 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-// Random graphs are read to a random element; what comes after it must be the same for an iterator
-// that is restored from the saved position, and for one restored from a position of that one.
+// Random graphs are read to a random element. The following elements must be the same for an
+// iterator that is restored from the saved position, and for one restored from a position of that
+// one.
 
 extern char** environ;
 
@@ -31,13 +32,13 @@ struct run {
     if (make.below(3) == 0)
       x = make.batch(x);
     encoded = encode_graph(x.graph).value();
-    // Where an element failed in one pass and not in the next, a folder is written after the first
-    // elements were made, and later iterations read it from the beginning.
+    // If an element failed in one pass and not in the next, a cache's folder is written after the
+    // first elements were made, and later iterations read it from the beginning.
     for (texts before; whole = test::read_all(*iterate()), whole != before; before = whole) {
     }
   }
 
-  /// As in a new process: caches hold nothing of earlier iterations.
+  /// As in a new process: caches contain nothing of earlier iterations.
   std::unique_ptr<iterator> iterate() const {
     return make_iterator(decode_graph(encoded).value(), context).value();
   }
@@ -87,7 +88,8 @@ TEST(RandomPositions, ResumeTwiceInARow) {
   }
 }
 
-/// Starts a program and returns what it printed, a line a word; throws if it did not end with 0.
+/// Starts a program and returns its output, one word from each line; throws if it did not end with
+/// 0.
 texts output_of(std::vector<std::string> command, const std::string& file) {
   std::vector<char*> arguments;
   for (auto& part : command) arguments.push_back(part.data());

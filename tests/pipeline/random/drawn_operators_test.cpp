@@ -10,7 +10,7 @@ namespace {
 
 using namespace test::random;
 
-/// That no random graph holds, and why.
+/// Operators that no random graph contains, and the tests that cover them.
 const std::set<dataset_op> elsewhere{
   dataset_op::distribute, // runs its input in a service, which tests of the client start
 };

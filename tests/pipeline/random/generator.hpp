@@ -13,9 +13,9 @@ namespace headrace::test::random {
 /// Makes random graphs of operators and sources of all kinds.
 class generator : public dice {
 public:
-  /// `redraws`: among the operators are some whose seed is not known here, or is another one in
-  /// each iteration, so that they give elements in another order than is computed. Files that
-  /// sources read are written into `folder`, which must stay.
+  /// `redraws`: some operators have no seed, or a different one in each iteration, so that their
+  /// elements come in another order than the computed one. Files that sources read are written into
+  /// `folder`, which must remain.
   generator(uint64_t seed, const scratch_folder& folder, bool redraws = false)
     : dice(seed), folder_(folder), redraws_(redraws) {}
 
@@ -94,8 +94,8 @@ public:
     }
   }
 
-  /// A graph of operators that may overtake each other's elements, or draw their order; these come
-  /// in any order.
+  /// A graph of operators that may change the order of elements, or draw it; the elements come in
+  /// any order.
   sample make_unordered(int depth) {
     auto x = toss() ? random_source(*this, folder_) : reordered_source(*this, folder_);
     for (; depth > 0; --depth) switch (x.want.size() > 3000 ? 6 : below(11)) {
@@ -451,7 +451,7 @@ private:
 
   const scratch_folder& folder_;
   bool redraws_;
-  scratch_folder kept_; ///< its own, as what is kept there is of its graphs
+  scratch_folder kept_; ///< of its own, because its content belongs to its graphs
   size_t folders_ = 0;
 };
 

@@ -3,14 +3,14 @@
 #include "headrace/pipeline/iterator/counter_random.hpp"
 #include "tests/pipeline/random/samples.hpp"
 
-/// What operators that draw give, one element after another, from the same numbers by count. They
-/// are those of a graph with a seed that is the same in each iteration.
+/// The elements of operators that draw, one after another, computed from the same random numbers.
+/// The seed of the graph is the same in each iteration.
 namespace headrace::test::random {
 
 /// The key of an operator with a seed.
 inline uint64_t key_of(uint64_t seed) { return detail::mix(seed, 0x5eed); }
 
-/// Elements that failed come out where they came in.
+/// Elements that failed keep their places.
 inline elements shuffled(const elements& in, size_t buffer, uint64_t seed) {
   detail::counter_random random{key_of(seed)};
   elements out, held;

@@ -63,7 +63,7 @@ sample counter_source(dice& die) {
   return out;
 }
 
-// What the numbers are is not looked at, but that they are numbers below 2^32.
+// The test checks only that the numbers are below 2^32.
 sample random_numbers_source(dice& die) {
   const auto n = die.between(0, 40);
   auto drawn =
@@ -202,7 +202,7 @@ std::string subfolder(const scratch_folder& folder, const std::string& kind) {
   return fmt::format("{}/{}-{}", folder.path(), kind, made++);
 }
 
-// Files whose names tell numbers.
+// Files whose names contain numbers.
 sample list_files_source(dice& die, const scratch_folder& folder, bool shuffled = false) {
   auto xs = some_numbers(die, 8);
   xs.push_back(7); // no match would be an error

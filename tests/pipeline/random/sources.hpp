@@ -8,7 +8,7 @@ namespace headrace::test::random {
 /// Needs `test::find_function`.
 sample random_source(dice& die, const scratch_folder& folder);
 
-/// A source that gives its numbers in an order that is not known here.
+/// A source that gives its numbers in an order that the generator cannot compute.
 sample reordered_source(dice& die, const scratch_folder& folder);
 
 /// All elements of a source of any order, in a random one.

@@ -10,7 +10,7 @@ namespace headrace::test::random {
 
 namespace {
 
-/// As often as its remainder says.
+/// Repeats the number as many times as its remainder.
 expr repeated(const expr& x) {
   const auto zeros = constant(std::vector<int64_t>(3, 0));
   return slice(zeros + x, constant(std::vector<int64_t>{0}), reshape(floor_mod(x, 3), {1}));
@@ -89,7 +89,7 @@ sample through_structures(dice& die, const sample& in) {
     in.want};
   for (size_t i = die.below(3) + 1; i != 0; --i)
     out = without_windows(some_operator(die, std::move(out)));
-  // The number, if all its parts say the same.
+  // The number, if all its parts are equal to it.
   auto back = traced(out.graph, [](expr x, expr text, expr real, expr many) {
     const auto difference = cast<int64_t>(real) - x;
     return strings::to_number<int64_t>(text) + difference

@@ -18,7 +18,7 @@ public:
   /// Files that sources read are written into `folder`, which must stay.
   divisible_maker(uint64_t seed, const scratch_folder& folder) : dice(seed), folder_(folder) {}
 
-  /// Elements in an order that is known.
+  /// Graphs whose elements have a known order.
   sample make(int depth) {
     if (depth == 0)
       return aligned(static_cast<int>(below(4)));
@@ -72,7 +72,7 @@ private:
     return out;
   }
 
-  /// What gives the same elements.
+  /// An operator that gives the same elements as its input.
   sample around(sample in) {
     switch (below(4)) {
     case 0: in.graph = make_prefetch(in.graph, between(-1, 3)).value(); break;

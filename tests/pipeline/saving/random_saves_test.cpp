@@ -12,7 +12,7 @@
 #include <thread>
 
 // Random graphs are saved in pieces by several threads at once, each piece by one of them or by
-// several; what is loaded is what an evaluation element by element gives.
+// several. The loaded elements must be those of an evaluation element by element.
 
 namespace headrace {
 namespace {

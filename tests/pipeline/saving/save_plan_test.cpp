@@ -41,7 +41,7 @@ protected:
   }
   std::string failure() const { return to_string(find_save_plan(folder.path()).status()); }
 
-  /// As `write_save_plan` would; `change` makes it another one.
+  /// Writes a plan as `write_save_plan` would, after `change`.
   template <class Change>
   void put_changed(Change change) const {
     ::capnp::MallocMessageBuilder message;
@@ -153,7 +153,7 @@ TEST_F(SavePlan, AFailureIsToldUntilItIsForgotten) {
   }
   forget_save_failure(folder.path());
   EXPECT_TRUE(noted_save_failure(folder.path()).ok());
-  // Of a plan that is not there any more.
+  // The failure of a plan that does not exist any more.
   ASSERT_TRUE(note_save_failure(folder.path(), 77, unavailable("no room")).ok());
   EXPECT_TRUE(noted_save_failure(folder.path()).ok());
   forget_save_failure(folder.path());
@@ -162,7 +162,7 @@ TEST_F(SavePlan, AFailureIsToldUntilItIsForgotten) {
               AllOf(HasSubstr("data_loss"), HasSubstr(folder.path() + "/failed.headrace")));
 }
 
-/// Of any size up to 2^63, small ones as often as large ones.
+/// A number of any size up to 2^63, small ones as often as large ones.
 uint64_t drawn(std::mt19937_64& random) { return (random() >> 1) >> (random() % 63); }
 
 piece_sizing drawn_sizing(std::mt19937_64& random) {

@@ -25,7 +25,8 @@ using testing::IsEmpty;
 
 class SaveSteps : public testing::Test {
 protected:
-  /// Saves the graph, which must be divided, and checks that what is loaded is what it gives.
+  /// Saves the graph, which must be divided, and checks that the loaded elements are those of the
+  /// graph.
   void expect_same(const dataset_ptr& graph, bool in_order = true) {
     const auto folder = fresh();
     ASSERT_EQ(save(folder, graph), status{});
@@ -191,7 +192,7 @@ TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
             "generator says only at its end how many elements it has");
   ASSERT_EQ(save(folder, endless), status{});
   EXPECT_EQ(test::read_all(loaded(folder)), test::read_all(endless));
-  // Beside one that tells it, that is not needed.
+  // An input whose length is known makes that of the other unnecessary.
   expect_same(zip({endless, range(0, 9)}));
   expect_same(zip({range(0, 60), endless}));
   // Runs for several pieces might give other elements.
@@ -275,7 +276,7 @@ TEST_F(SaveSteps, AFileThatFailsIsNotPassedOverWhereOneProcessEndsThere) {
             "failed_precondition: text_lines ended early with an error, which ignore_errors hides: "
             "in one process nothing would be read after that; see without ignore_errors what "
             "failed");
-  // Nothing comes after the last one.
+  // There is nothing after the last file.
   expect_same(lines({good, good, "/missing"}));
   expect_same(concatenate(lines({good, "/missing"}), lines({good})));
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-/// A dataset that is saved in pieces, in one process, and what is there afterwards.
+/// Saves a dataset in pieces, in one process, and reads the folder afterwards.
 namespace headrace::test::saving {
 
 inline iterator_context surroundings() {
@@ -54,7 +54,7 @@ inline std::vector<std::string> sorted(std::vector<std::string> rows) {
   return rows;
 }
 
-/// The names of what is in the folder, in their order; none if it is not there.
+/// The names of the files in the folder, in their order; none if the folder does not exist.
 inline std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> out;
   if (std::filesystem::exists(folder))

@@ -12,7 +12,7 @@
 
 #include <thread>
 
-// Writers of pieces that are stopped or killed, and readers who are there before the pieces are.
+// Writers of pieces that are stopped or killed, and readers that begin before the pieces exist.
 
 namespace headrace {
 namespace {
@@ -26,7 +26,7 @@ using testing::Not;
 
 constexpr int64_t numbers = 400'000;
 
-/// Several times what is written at once; after half of it something happens.
+/// Several times the bytes that are written at once; after half of them the test acts.
 dataset_ptr eventful() {
   auto what = std::make_shared<function>();
   what->argument = element_spec{tensor_spec{dtype::int64, {}}};
@@ -154,7 +154,7 @@ TEST_F(PieceWriters, AReaderHearsThatTheSaveEndedEarly) {
   reader.join();
   EXPECT_TRUE(noted.ok());
   EXPECT_EQ(heard, fmt::format("aborted: load: '{}': saving it ended early: bad record", folder));
-  // What is there can be read.
+  // The dataset that exists can be read.
   ASSERT_TRUE(write_it().ok());
   EXPECT_EQ(failure_of(piece(long_enough)), "");
 }

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
-// What a user reads of files that are damaged, cut or something else.
+// The error messages for files that are damaged, truncated or of another format.
 
 namespace headrace {
 namespace {
@@ -36,7 +36,7 @@ protected:
   static std::string cut(const std::string& bytes, size_t by) {
     return bytes.substr(0, bytes.size() - by);
   }
-  /// The error of the last row, or why there is no iterator.
+  /// The error of the last row, or the error of making an iterator.
   std::string why(const result<dataset_ptr>& graph) {
     auto out = to_string(graph.status());
     if (graph) {

@@ -27,7 +27,7 @@ TEST(Permutation, OfVeryManyNumbersStaysBelowThem) {
 }
 
 TEST(Permutation, ScattersNeighboursEvenly) {
-  // How far neighbours are apart: a third of n on average, for a random order.
+  // The distance of neighbours: a third of n on average, for a random order.
   for (uint64_t n : {200, 10000}) {
     const permutation order{n, 3};
     double sum = 0;

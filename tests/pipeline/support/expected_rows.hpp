@@ -7,8 +7,9 @@
 #include <gtest/gtest.h>
 #include <map>
 
-/// Rows that were computed with TensorFlow: a file of tests/data/expected, which holds cases, each
-/// its name after `== ` and its rows, as `row_text` writes them; those that fail are a `!`.
+/// Rows that were computed with TensorFlow. A file of tests/data/expected holds cases, each of
+/// which has its name after `== ` and its rows, as `row_text` writes them; a row that fails is a
+/// `!`.
 namespace headrace::test {
 
 class expected_rows {
@@ -24,7 +25,7 @@ public:
   }
   const std::vector<std::string>& at(const std::string& name) const { return cases_.at(name); }
 
-  /// Reads the graph in blocks of several sizes. What it says of an error is not compared.
+  /// Reads the graph in blocks of several sizes. The texts of errors are not compared.
   void compare(const std::string& name, const dataset_ptr& graph) const {
     for (size_t n : {1, 5, 1000}) {
       auto rows = read_all(graph, always(n));

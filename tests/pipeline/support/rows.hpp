@@ -14,7 +14,7 @@ namespace headrace::test {
 /// Every value of a row with its shape: `7`, `[2]{1 2}`, `a|b`; a failed row is `!code: message`.
 std::string row_text(const block& rows, size_t row);
 
-/// How many rows to ask for next.
+/// The number of rows to request next.
 using asking = std::function<size_t()>;
 inline asking always(size_t n) {
   return [n] { return n; };
@@ -24,8 +24,8 @@ inline asking always(size_t n) {
 /// for the first 50.
 named_function find_function(const function_reference& what);
 
-/// All rows, until the end or until there are `most`. Checks that each block keeps its promises
-/// (1 to as many rows as were asked, consistent columns, errors and origins).
+/// All rows, until the end or until there are `most`. Checks the promises of each block (1 to the
+/// requested number of rows, consistent columns, errors and origins).
 std::vector<std::string> read_all(iterator& from, const asking& rows = always(1000),
                                   size_t most = 100000);
 std::vector<std::string> read_all(const dataset_ptr& graph, const asking& rows = always(1000),
@@ -60,7 +60,7 @@ public:
   };
   std::vector<asked> log;
 
-  /// What was closed: source, pass and what was not begun.
+  /// A closed pass: source, pass and the splits that were not begun.
   struct closing {
     uint32_t source;
     uint64_t pass;
@@ -68,7 +68,7 @@ public:
     friend bool operator==(const closing&, const closing&) = default;
   };
   std::vector<closing> closed;
-  /// How passes are over whose script has come to its end.
+  /// The `pass_over` of passes after the end of the script.
   pass_over ends = {.alone = true};
 
   result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,

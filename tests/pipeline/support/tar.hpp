@@ -6,7 +6,7 @@ namespace headrace::test {
 
 /// A member of a tar file: its header, and its content padded to whole blocks.
 std::string tar_member(const std::string& name, const std::string& content, char type = '0');
-/// What ends a tar file.
+/// The end of a tar file.
 std::string tar_end();
 
 } // namespace headrace::test

@@ -8,7 +8,7 @@
 
 namespace headrace::test {
 
-/// What strangers might say to an actor port: conversations of a genuine client, bent.
+/// Random inputs of an actor port: the conversation of a genuine client with changes.
 class actor_port_fuzz {
 public:
   /// `genuine` are the bytes that a client sent.
@@ -26,7 +26,7 @@ public:
     case 0: return noise(1 + below(400));
     case 1: return run(1 + below(80)) + run(1 + below(200));
     case 2: return renamed(bent(bytes_of(frames), 0));
-    // From here on the handshake is left as it is.
+    // After this point the handshake is not changed.
     case 3: return renamed(bent(bytes_of(frames), frames[0].bytes().size()));
     case 4: bend_header(frames); break;
     case 5: bend_payload(frames, true); break;
@@ -83,7 +83,7 @@ private:
   basp_frame& any_but_first(std::vector<basp_frame>& frames) {
     return frames[frames.size() == 1 ? 0 : 1 + below(frames.size() - 1)];
   }
-  /// `fitting`: the header says the new size.
+  /// `fitting`: the header has the new size.
   void bend_payload(std::vector<basp_frame>& frames, bool fitting) {
     auto& x = any_but_first(frames);
     x.payload = bent(x.payload, 0);
@@ -129,7 +129,7 @@ private:
 
   std::mt19937_64 random_;
   std::vector<basp_frame> genuine_;
-  std::string client_; ///< its name in all that it says
+  std::string client_; ///< The client's name in all its frames.
 };
 
 } // namespace headrace::test

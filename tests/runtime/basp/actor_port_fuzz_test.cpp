@@ -17,8 +17,8 @@
 namespace headrace::test {
 namespace {
 
-/// Passes two connections on, one after the other: a probe and the one that follows it. Keeps what
-/// who connected said over the second.
+/// Forwards two connections, one after the other: a probe and the one that follows it. Records the
+/// bytes that the client sent over the second.
 class recorder {
 public:
   explicit recorder(uint16_t target)
@@ -54,8 +54,8 @@ private:
   std::thread thread_;
 };
 
-/// What a client says that greets, asks several times, from actors that end, and leaves; and an
-/// answer that is an error, which clients of this server have no occasion for.
+/// The bytes of a client that greets, sends several requests from actors that end, and leaves; and
+/// an answer that is an error, which clients of this server never send.
 std::string conversation_with(const node& server) {
   recorder tap{server.actor_port()};
   {
@@ -116,7 +116,7 @@ TEST(ActorPortFuzz, LivesOnAndServesOthersWhateverStrangersSay) {
   if (!sanitized) {
     EXPECT_LT(private_memory_bytes(), before + (size_t{256} << 20));
   }
-  // It has come as far as it should: to the check, and past it.
+  // The conversation reached the check, and passed it.
   const auto& counted = *server.metrics();
   for (const auto cause :
        {basp_refusal::malformed, basp_refusal::oversized, basp_refusal::out_of_turn,

@@ -38,7 +38,7 @@ testing::AssertionResult refused(const basp_verdict& x, basp_refusal cause) {
            : testing::AssertionFailure() << testing::PrintToString(x);
 }
 
-/// A check of a connection whose peer has said who it is.
+/// A check of a connection whose handshake is complete.
 basp_frame_check greeted(side mine = side::accepted) {
   basp_frame_check out{mine, basp_node_named(us)};
   EXPECT_TRUE(is(
@@ -85,7 +85,7 @@ TEST(BaspFrameCheck, RefusesTheBytesThatWereSeenToEndTheFramework) {
   EXPECT_TRUE(refused(
     check.header(basp_header::parse(std::span<const char, basp_header::bytes>{bytes.data(), 32})),
     out_of_turn));
-  // The same with the other handshake, and where it would have its turn.
+  // The same with the other handshake, at its place in the order.
   EXPECT_TRUE(refused(check.header({.operation = 1}), malformed));
   basp_frame_check other_side{side::connected, basp_node_named(us)};
   EXPECT_TRUE(refused(other_side.header({.data = basp_version}), malformed));

@@ -32,7 +32,7 @@ public:
   basp_bytes& envelope(size_t size, char fill = 'e') {
     return types("@<>+headrace::envelope").count(size).raw(std::string(size, fill));
   }
-  /// Of ours, with a text.
+  /// An error of headrace, with a text.
   basp_bytes& error(std::string_view why) {
     return number(uint8_t{5}).number(basp_usual_node).types("@<>+@str").text(why);
   }

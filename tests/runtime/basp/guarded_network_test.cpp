@@ -160,7 +160,7 @@ TEST(GuardedNetworkTime, GivesUpTheDescriptorsOfThoseThatAreSilent) {
     return std::distance(begin(all), end(all));
   };
   const auto before = descriptors();
-  // They greet, say nothing more, and do not close their side.
+  // These peers greet, send nothing more, and do not close their side.
   std::list<raw_peer> silent;
   for (char i = 1; i <= 8; ++i) {
     silent.emplace_back(server.actor_port());

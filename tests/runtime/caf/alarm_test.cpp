@@ -16,7 +16,7 @@ struct alarm_script {
   size_t reminders = 0;
 };
 
-/// Looks at its deadline when it gets an envelope, and when the alarm is due.
+/// Checks its deadline when it receives an envelope, and when the alarm is due.
 class alarmed_state {
 public:
   using handle_type =

@@ -21,7 +21,7 @@ sqlite_journal_options on(const simulated_disk& disk, const std::string& directo
   return out;
 }
 
-/// What a journal holds after each of its calls.
+/// The content of a journal after each of its calls.
 class call_history {
 public:
   explicit call_history(journal_texts from = {}) : after_{std::move(from)} {}
@@ -36,7 +36,7 @@ public:
   void settled(uint64_t stream, const std::string& text) { add()[stream] = {text}; }
   void dropped(uint64_t stream) { add().erase(stream); }
 
-  /// Is this what the first so many calls made, and at least these?
+  /// Whether the content is that after the first calls, at least `at_least` of them.
   testing::AssertionResult has_prefix(const journal_texts& found, size_t at_least) const {
     for (size_t i = at_least; i < after_.size(); ++i)
       if (after_[i] == found)
@@ -56,10 +56,11 @@ public:
   crash_run(std::string directory, disk_image content, journal_texts texts = {})
     : directory_(std::move(directory)), disk_(std::move(content)), history_(std::move(texts)) {}
 
-  /// False: it came to the end of its calls before. One of so many writes fails otherwise, too.
+  /// Runs the calls until this operation of the disk. False: the calls ended before it. If
+  /// `failing_one_of` is not 0, one of so many writes fails as well.
   bool until(uint64_t operation, std::mt19937_64& random, unsigned failing_one_of = 0) {
     outcomes said;
-    // The journal says nothing of a record until its end.
+    // The journal completes no call any more until its end.
     disk_.lose_power_at(operation, [&said] { said.give_up(); });
     for (int session = 0; session < 2 && !disk_.powerless(); ++session) {
       auto log = open_sqlite_journal(on(disk_, directory_));
@@ -78,7 +79,7 @@ public:
   disk_image rest(unsynced rest, std::mt19937_64& random) const {
     return disk_.after_power_loss(rest, random);
   }
-  /// Finds what a journal has after the loss of power.
+  /// The content of a journal that is opened after the loss of power.
   journal_texts judge(const disk_image& rest) const {
     simulated_disk there{rest};
     auto log = open_sqlite_journal(on(there, directory_));
@@ -120,7 +121,7 @@ private:
   std::string directory_;
   simulated_disk disk_;
   call_history history_;
-  size_t kept_ = 0; ///< calls of which it is known
+  size_t kept_ = 0; ///< calls that were reported as complete
   size_t waited_ = 0;
 };
 

@@ -43,14 +43,15 @@ protected:
     log->drop(9);
     EXPECT_TRUE(append(*log, 8, "last").ok());
     EXPECT_TRUE(append(*log, 8, "after the checkpoint of the one before").ok());
-    out = disk.content(); // and not as it is closed, which empties the log
+    out = disk.content(); // before the journal is closed, which empties the log
     log.reset();
     simulated_disk there{out};
     expected = texts_of(*open(on(there)));
     EXPECT_EQ(expected.at(8).size(), 23u);
     return out;
   }
-  /// Never wrong data: refused with these words, or all as it was.
+  /// True if the journal is refused with this message, and false if its content is complete.
+  /// Anything else fails the test.
   bool refused(const disk_image& damaged) const {
     simulated_disk there{damaged};
     auto log = open_sqlite_journal(on(there));
@@ -119,7 +120,7 @@ TEST_F(JournalDamage, OfTheListOfFreePagesIsRefused) {
 }
 
 TEST_F(JournalDamage, ByPagesOfAnEarlierTimeIsRefused) {
-  // What a disk leaves that said that it had written a page, and had not.
+  // A disk that reported a page as written and did not write it.
   simulated_disk disk;
   auto options = on(disk);
   options.checkpoint_pages = 1;
@@ -168,7 +169,7 @@ TEST_F(JournalDamage, OfTheLogIsRefusedUnlessItIsAtItsEnd) {
     damaged["journal.sqlite-wal"][at] ^= static_cast<char>(1 + random() % 255);
     EXPECT_TRUE(refused(damaged));
   }
-  // Every part of the header of the frame before the last commit, of which only that commit tells.
+  // Every part of the header of the frame before the last commit, which only that commit covers.
   for (size_t at = last - log_frame; at < last - log_frame + 32; ++at) {
     auto damaged = whole;
     SCOPED_TRACE(fmt::format("byte {} of {}", at, log.size()));

@@ -33,10 +33,10 @@ inline sqlite_journal_options quick(const std::string& directory) {
           .failed_pauses = {.first = 1ms, .longest = 5ms}};
 }
 
-/// What came of appended records, in the order in which it was said; and of the disk.
+/// Records the results of appends, in their order, and the reported states of the disk.
 class outcomes {
 public:
-  /// For an append; `what` names it.
+  /// The callback of an append, which `what` names.
   journal::done expect(std::string what = {}) {
     return [this, what = std::move(what)](const status& outcome) {
       std::lock_guard hold{mutex_};
@@ -55,7 +55,7 @@ public:
     std::unique_lock hold{mutex_};
     return changed_.wait_for(hold, patience, [&] { return ends_.size() >= count || given_up_; });
   }
-  /// Nobody waits for records any more.
+  /// The results of the remaining appends are not expected any more.
   void give_up() {
     std::lock_guard hold{mutex_};
     given_up_ = true;
@@ -67,7 +67,7 @@ public:
     return changed_.wait_for(hold, patience,
                              [&] { return !health_.empty() && health_.back().code() == code; });
   }
-  /// Until some state of the disk said this.
+  /// Waits until a reported state of the disk contains this text.
   bool wait_for_health(const std::string& text) {
     std::unique_lock hold{mutex_};
     return changed_.wait_for(hold, patience, [&] {

@@ -196,13 +196,13 @@ const child_body on_a_small_disk{
       fill(mount);
       for (kept = 1; said.healths().empty(); ++kept) REQUIRE(append(*log, 1, record).ok());
       REQUIRE(said.wait_for_health("as long as a reserve of 2 MiB lasts"));
-      // Goes on in the reserve, for a while.
+      // The journal goes on in the reserve for a while.
       for (int i = 0; i < 10; ++i, ++kept) REQUIRE(append(*log, 1, record).ok());
       outcomes ends;
       for (int i = 0; i < 200; ++i) log->append(1, bytes_of(record), ends.expect());
       REQUIRE(said.wait_for_health("is used up: nothing can be kept"));
       REQUIRE(ends.kept() < 200);
-      // Space comes, and everything goes on.
+      // Space is freed, and the journal continues.
       REQUIRE(::truncate((mount + "/ballast").c_str(), 0) == 0);
       REQUIRE(::mount("none", mount.c_str(), "tmpfs", MS_REMOUNT, "size=40m") == 0);
       REQUIRE(ends.wait_for(200));
@@ -218,7 +218,7 @@ const child_body on_a_small_disk{
       log.reset();
       kept += last.kept();
     }
-    // It can be opened, too, and knows everything.
+    // The journal can also be opened, and has all records.
     outcomes later;
     options.on_health = later.health();
     auto log = open_sqlite_journal(options);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint64_t streams = 3;
 
-/// The n-th record of a stream; a state is that of the last record that it stands for.
+/// The text of the n-th record of a stream; a state has the text of the last record that it
+/// replaces.
 std::string content(uint64_t stream, uint64_t n) { return fmt::format("{} {}", stream, n); }
 
 uint64_t number_in(const std::string& text) {
@@ -23,7 +24,7 @@ uint64_t number_in(const std::string& text) {
   return out;
 }
 
-/// How many records a stream had, all told, if what is there is right.
+/// The number of records that were appended to a stream, if the content is correct.
 uint64_t count_in(uint64_t stream, const journal::kept& found) {
   uint64_t n = 0;
   if (found.state) {
@@ -34,8 +35,8 @@ uint64_t count_in(uint64_t stream, const journal::kept& found) {
   return n;
 }
 
-/// Appends to each stream from a thread of its own, which waits now and then, and prints what is
-/// kept.
+/// Appends to each stream from a thread of its own, which pauses at times, and prints the records
+/// that are stored.
 const child_body writer{
   "journal_writer", [](const std::vector<std::string>& args) -> int {
     auto options = quick(args.at(0));
@@ -83,7 +84,7 @@ TEST(JournalKill, LosesNothingThatWasReportedHoweverOftenItsProcessIsKilled) {
     child.kill(SIGKILL);
     while (auto line = child.read_line(patience)) note(*line);
     ASSERT_TRUE(child.wait(patience).ok());
-    if (life % 10 != 9) // the next one goes on itself
+    if (life % 10 != 9) // the next process continues by itself
       continue;
     auto log = open_sqlite_journal(quick(folder.journal()));
     ASSERT_TRUE(log.ok()) << log.status().message();

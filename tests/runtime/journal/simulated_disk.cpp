@@ -11,9 +11,9 @@
 
 namespace headrace::test {
 
-/// What SQLite holds of an open file.
+/// SQLite's object for an open file.
 struct simulated_file {
-  sqlite3_file base; // first: SQLite knows only this
+  sqlite3_file base; // first, because SQLite uses the object as this one
   simulated_disk* disk;
   std::shared_ptr<simulated_disk::file> file;
   bool syncs_names; ///< with its next sync
@@ -47,7 +47,7 @@ struct simulated_file {
     const auto failed =
       disk->operate(file->failing_writes ? file->failing_writes : disk->failing_writes_);
     if (failed != SQLITE_OK) {
-      // The write that loses its power may still have come through, in part.
+      // The write at which the power is lost may have been executed in part.
       if (failed == SQLITE_IOERR && had_power && disk->operations_ == disk->last_)
         file->unsynced.push_back(std::move(change));
       return failed;
@@ -95,7 +95,7 @@ struct simulated_file {
   }
   static int control(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
   static int sector(sqlite3_file*) { return 512; }
-  // What SQLite takes every disk for: what is beside a torn write is not touched.
+  // What SQLite assumes of every disk: bytes next to a torn write are not changed.
   static int traits(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 };
 
@@ -144,7 +144,7 @@ simulated_disk::simulated_disk(disk_image content)
     auto& disk = disk_of(x);
     std::lock_guard hold{disk.mutex_};
     const auto at = disk.files_.find(name_of(path));
-    // As the system's: a file that is empty does not count as one.
+    // As the operating system's: an empty file does not count as existing.
     *to = at != disk.files_.end() && (flags != SQLITE_ACCESS_EXISTS || !at->second->now.empty());
     return SQLITE_OK;
   };
@@ -185,7 +185,7 @@ int simulated_disk::open(const char* full, int flags, void* to) {
       return SQLITE_CANTOPEN;
     files_[path] = std::make_shared<file>();
   }
-  // As the system's: the first sync of a new journal or log syncs the directory, too.
+  // As the operating system's: the first sync of a new journal or log syncs the directory, too.
   constexpr int journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL;
   const bool syncs_names = (flags & SQLITE_OPEN_CREATE) && (flags & journals);
   ++open_;

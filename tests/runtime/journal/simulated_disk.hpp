@@ -15,12 +15,12 @@ struct sqlite3_vfs;
 
 namespace headrace::test {
 
-/// Files as a disk holds them, by their names without their directory.
+/// The files of a disk, by their names without their directory.
 using disk_image = std::map<std::string, std::vector<char>>;
 
-/// A disk in memory under SQLite, which knows what was synced and what was not, can lose its power
-/// at each single operation, and can be full or broken. Operations are writes, cuts, deletions and
-/// syncs. Thread-safe.
+/// A disk in memory under SQLite. It records which bytes were synced, can lose its power at each
+/// single operation, and can be full or defective. Operations are writes, truncations, deletions
+/// and syncs. Thread-safe.
 class simulated_disk {
 public:
   explicit simulated_disk(disk_image content = {});
@@ -28,29 +28,29 @@ public:
   simulated_disk(const simulated_disk&) = delete;
   simulated_disk& operator=(const simulated_disk&) = delete;
 
-  /// The name that SQLite knows it by.
+  /// The name of the disk at SQLite.
   const std::string& name() const noexcept { return name_; }
   uint64_t operations() const;
   uint64_t syncs() const;
 
-  /// Fails the operation of this number, counted from 1, and all after it. `then` must not ask the
-  /// disk anything.
+  /// Fails the operation of this number, counted from 1, and all after it. `then` must not call the
+  /// disk.
   void lose_power_at(uint64_t operation, std::function<void()> then);
   bool powerless() const;
-  /// What survives: all that was synced, and of the rest nothing, everything, or what chance
-  /// leaves, in sectors.
+  /// The content after a loss of power: all bytes that were synced, and of the others none, all, or
+  /// random sectors.
   enum class unsynced : uint8_t { lost, kept, random };
   disk_image after_power_loss(unsynced rest, std::mt19937_64& random) const;
-  /// What programs see.
+  /// The content that programs see.
   disk_image content() const;
 
-  /// What writes and syncs fail with until further notice, as results of SQLite; 0: they succeed.
+  /// From now on writes and syncs fail with these results of SQLite; 0: they succeed.
   void fail_with(int writes, int syncs = 0);
   /// The same for writes to one file.
   void fail_writes_to(const std::string& file, int writes);
-  /// Has one of so many writes and syncs fail, as chance has it; 0: none.
+  /// From now on one of so many writes and syncs fails, at random; 0: none.
   void fail_some(unsigned one_of, uint64_t seed);
-  /// Syncs wait until they are let go.
+  /// While true, syncs wait.
   void hold_syncs(bool held);
   /// Waits until a sync is being held.
   bool wait_for_held_sync();

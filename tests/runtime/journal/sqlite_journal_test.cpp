@@ -175,7 +175,7 @@ TEST(SqliteJournal, NamesAFileInPlaceOfTheDirectory) {
   EXPECT_THAT(out.status().message(), HasSubstr("Not a directory"));
 }
 
-/// Without the rights of root, as long as it lives.
+/// While it exists, the process does not have the rights of root.
 class commoner {
 public:
   commoner() {

@@ -15,7 +15,7 @@ using enum table::change;
 
 time_point at(duration x) { return time_point{} + 1h + x; }
 
-/// What a keeper hears that looks at the table as often as it should, until `end`.
+/// The events that a regular check of the table gives until `end`.
 events keep(table& leases, time_point end) {
   events out;
   const auto look = [&](time_point now) {
@@ -144,7 +144,8 @@ TEST(LeaseTable, ReportsTheEarliestFirst) {
   EXPECT_EQ(keep(leases, at(6s)), (events{{1, expired}}));
 }
 
-// A model that knows only the rule: a holder ends exactly one lease after its last sign of life.
+// A model with only one rule: a lease expires exactly one lease time after its holder's last sign
+// of life.
 TEST(LeaseTable, AgreesWithAPlainModelOnRandomEvents) {
   auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -13,7 +13,7 @@ using test::sample;
 
 buffer hello() { return encode(link_hello{.node_id = 7, .boot_id = "here", .role = "test"}); }
 
-/// Everything a writer has to say.
+/// All bytes that a writer has to send.
 std::vector<std::byte> drain(frame_writer& writer) {
   std::vector<std::byte> out;
   for (auto batch = writer.batch(); !batch.empty(); batch = writer.batch()) {
@@ -230,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(
   [](const auto& info) { return std::string{info.param.name}; });
 
 TEST(Frame, BoundsTheSegmentsOfAllMessagesUnderWay) {
-  // Of each message the first byte comes, and the sizes of all its segments.
+  // The first byte of each message and the sizes of all its segments arrive.
   std::vector<std::byte> bytes = bytes_of({});
   const auto hello_size = bytes.size();
   const std::vector<uint64_t> sizes(4096, 1);

@@ -53,7 +53,7 @@ TEST(LinkConnect, TellsWhenSomethingElseListens) {
 }
 
 TEST(LinkConnect, GivesUpOnASilentServer) {
-  raw_listener silent; // the kernel accepts, nobody answers
+  raw_listener silent; // the kernel accepts, no process answers
   link_service here{{.handshake_timeout = 100ms}};
   auto made = test::connect(here, silent.port());
   ASSERT_FALSE(made.ok());

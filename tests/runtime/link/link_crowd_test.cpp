@@ -51,7 +51,7 @@ TEST(LinkCrowd, TheOldestConnectionThatDidNotGreetMakesRoom) {
   EXPECT_EQ(why->code(), status_code::resource_exhausted);
   EXPECT_THAT(why->message(), HasSubstr("more than 3 connections"));
   EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "crowded"}}), 1u);
-  // Who greets is let in, and those who have greeted are none of the crowd.
+  // A peer that greets is accepted, and those that have greeted do not count as pending.
   std::list<link_end> ends;
   link_service here;
   for (int i = 0; i < 8; ++i) {
@@ -108,7 +108,7 @@ TEST(LinkListen, RestsWhileHalfOfTheDescriptorsAreInUse) {
   EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 0u);
   few.give_back();
   EXPECT_TRUE(there.accepted.take());
-  // Once more: it says so again.
+  // A second time, the warning is logged again.
   few.take_half();
   raw_peer next{there.port};
   EXPECT_TRUE(there.paused.take());

@@ -18,7 +18,7 @@ namespace headrace::test {
 /// No test waits longer for something that has to happen.
 inline constexpr auto patience = std::chrono::seconds{20};
 
-/// One side of a link, as a test sees it: what has happened, and waiting for it.
+/// One side of a link for a test: records its events, and waits for them.
 class link_end {
 public:
   link_end() = default;
@@ -120,7 +120,8 @@ private:
   std::deque<T> items_;
 };
 
-/// A service that listens on a free port of the loopback and keeps what it accepts and turns away.
+/// A service that listens on a free port of the loopback and records the links that it accepts and
+/// refuses.
 struct host {
   explicit host(link_options options = {})
     : service([&] {

@@ -22,7 +22,7 @@ using test::sample;
 using test::two_nodes;
 using ::testing::HasSubstr;
 
-/// A healthy link beside the misbehaving peer must not notice.
+/// A healthy link, which must not be affected by the misbehaving peer.
 struct beside : two_nodes {
   using two_nodes::two_nodes;
   ~beside() {

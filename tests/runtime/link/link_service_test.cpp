@@ -117,7 +117,7 @@ TEST(Link, CountsWhatWaitsAndTellsWhenItIsGone) {
   ASSERT_TRUE(made.ok());
   link_end near{*made};
   auto accepted = there.accepted.take().value();
-  // Nobody reads at the other end yet, and no socket buffers so much.
+  // The other end does not read yet, and no socket buffers so many bytes.
   for (int i = 0; i < 8; ++i) near.link->send(sample(1, 1, {16 << 20}));
   EXPECT_GT(near.link->queued_bytes(), size_t{32} << 20);
   link_end far{accepted};

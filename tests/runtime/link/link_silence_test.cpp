@@ -74,7 +74,7 @@ TEST(LinkSilence, ClosesBothEndsOfATlsLink) {
 TEST(LinkSilence, ClosesALinkWhoseWritesStandStill) {
   over_relay n;
   n.cut_off();
-  // Far more than sockets and relay hold.
+  // Far more bytes than sockets and relay buffer.
   for (int i = 0; i < 8; ++i) n.near.link->send(sample(1, 1, {16 << 20}));
   EXPECT_THAT(n.near.closed().message(), HasSubstr("silent for"));
   EXPECT_EQ(n.near.link->queued_bytes(), 0u);
@@ -85,7 +85,7 @@ TEST(LinkSilence, PingsAPeerThatKnowsThem) {
   raw_peer peer{there.port};
   peer.send(hello_bytes(pinging(0s)));
   link_end end{there.accepted.take().value()};
-  // What follows the hello is pings.
+  // The hello is followed by pings.
   std::string bytes;
   while (!bytes.ends_with(ping() + ping() + ping())) {
     const auto more = peer.read(1000);
@@ -125,7 +125,7 @@ TEST(LinkSilence, IsNotWhatAPeerKeepsThatReadsNothingAndPings) {
   raw_peer other{there.port};
   other.send(hello_bytes(pinging(10ms)));
   link_end left{there.accepted.take().value()};
-  // Until the limit is over for somebody else.
+  // Waits until the time limit has passed for another connection.
   const auto deadline = clock::system().now() + test::patience;
   do slow.send(ping());
   while (!left.closed_within(10ms) && clock::system().now() < deadline);

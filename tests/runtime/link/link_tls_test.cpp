@@ -47,7 +47,7 @@ TEST_F(LinkTls, CarriesMessagesBetweenThoseWhoHaveCertificates) {
 
 TEST_F(LinkTls, GivesNothingToAClientOfAnotherAuthority) {
   host there{{.tls = ours.issue("worker")}};
-  // It trusts us too, so only our check of it stands in its way.
+  // The stranger trusts our authority too, so that only our check of its certificate refuses it.
   auto stranger = foreign.issue("stranger");
   auto both = ::testing::TempDir() + "headrace_both_authorities.pem";
   std::ofstream{both} << std::ifstream{foreign.file()}.rdbuf()
@@ -70,7 +70,7 @@ TEST_F(LinkTls, GivesNothingToAClientWithoutACertificate) {
   std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context{SSL_CTX_new(TLS_client_method()),
                                                             SSL_CTX_free};
   std::unique_ptr<SSL, decltype(&SSL_free)> client{SSL_new(context.get()), SSL_free};
-  std::signal(SIGPIPE, SIG_IGN); // the library's own sockets raise it
+  std::signal(SIGPIPE, SIG_IGN); // raised by the sockets of the TLS library
   raw_peer peer{there.port};
   SSL_set_fd(client.get(), peer.socket());
   SSL_connect(client.get()); // its own side may well believe that all is fine
@@ -91,7 +91,7 @@ TEST_F(LinkTls, GivesNothingToAClientWithoutTls) {
   EXPECT_THAT(made.status().message(), HasSubstr("expect TLS"));
   EXPECT_TRUE(there.refused.take());
   EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "tls"}}), 1u);
-  // Nor does it learn who listens.
+  // It does not learn the name of the listening node either.
   raw_peer peer{there.port};
   peer.send(test::hello_bytes());
   EXPECT_THAT(peer.read_all(), ::testing::Not(HasSubstr("HLK1")));

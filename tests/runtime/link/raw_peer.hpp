@@ -11,7 +11,7 @@
 
 namespace headrace::test {
 
-/// A bare socket: a peer that says whatever a test wants.
+/// A plain socket, with which a test sends any bytes as a peer.
 class raw_peer {
 public:
   /// Connects to a port of the loopback.
@@ -37,7 +37,7 @@ public:
       bytes.remove_prefix(static_cast<size_t>(n));
     }
   }
-  /// What comes until the other side closes the connection (or a bound on waiting).
+  /// All bytes until the other side closes the connection (or until a time limit).
   std::string read_all() {
     std::string out;
     char bytes[4096];
@@ -50,7 +50,7 @@ public:
       out.append(bytes, static_cast<size_t>(n));
     }
   }
-  /// What comes next, at most `most` bytes; empty at the end, or after a bound on waiting.
+  /// The next bytes, at most `most`; empty at the end, or after a time limit.
   std::string read(size_t most) {
     std::string out(most, '\0');
     auto n = ::recv(fd_, out.data(), most, 0);

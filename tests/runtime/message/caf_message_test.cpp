@@ -47,7 +47,7 @@ TEST(CafMessage, ThatIsNotValidTravelsAsOneThatIsNot) {
   EXPECT_FALSE(back.get_as<envelope>(0).valid());
 }
 
-// The framework drops a message whose deserialisation fails without telling anybody.
+// CAF drops a message whose deserialisation fails, without a report.
 TEST(CafMessage, LoadsAnyBytesWithoutAFailedDeserialisation) {
   auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -86,7 +86,7 @@ TEST(CafMessage, LoadsAnyBytesWithoutAFailedDeserialisation) {
 
 // -- over a network ---------------------------------------------------------------------
 
-/// Repeats the failures it is sent, and counts what is no message.
+/// Returns the errors that it is sent, and counts the messages that cannot be decoded.
 class echo_state {
 public:
   using handle_type = published_actor;

@@ -33,7 +33,7 @@ tree sample() {
 
 buffer copy(const buffer& x) { return buffer::copy_of(x.data(), x.size()); }
 
-/// Reads all there is, as any user of the message might; throws if a pointer is bad.
+/// Reads all fields, as any user of the message might; throws if a pointer is invalid.
 size_t read_all(const schema::Supervisor::Reader& x) {
   size_t sum = x.getPath().size() + x.getRestarts();
   for (auto child : x.getChildren())
@@ -152,7 +152,7 @@ protected:
   void attempt(const std::vector<std::byte>& bytes) {
     auto x = tree::parse(buffer::copy_of(bytes.data(), bytes.size()));
     x.valid() ? ++accepted : ++refused;
-    // Whatever was accepted reads to its end; whatever was not reads as empty.
+    // A message that was accepted can be read to its end; one that was not reads as empty.
     EXPECT_NO_THROW(read_all(x));
   }
   std::vector<std::byte> good() {
@@ -216,7 +216,7 @@ TEST(Message, MayBeReadByManyThreadsAtOnce) {
 
 // -- envelopes ------------------------------------------------------------------------
 
-/// An envelope as a newer peer might send it: with an arm that this build does not know.
+/// An envelope of a newer peer, with an arm that this build does not have.
 envelope from_the_future(uint16_t arm) {
   auto bytes = make_ok(9).bytes();
   mutable_buffer changed{bytes.size()};

@@ -8,7 +8,7 @@ namespace headrace::test {
 /// Request ids with a meaning of their own for `echo_state`; any other is answered by ok.
 inline constexpr uint64_t crash_request = 666;
 
-/// A root actor that says ok to everything.
+/// A root actor that answers every request with ok.
 class echo_state {
 public:
   using handle_type = published_actor;
@@ -26,7 +26,7 @@ public:
 
 inline published_actor spawn_echo(node& at) { return port::spawn<echo_state>(system_of(at)); }
 
-/// As `headrace::ask`, but an answer that says no is an answer.
+/// As `headrace::ask`, but an answer with an error is returned as an answer.
 inline result<envelope> ask_raw(node& from, const published_actor& whom, const envelope& what) {
   system_visit inside;
   caf::scoped_actor self{system_of(from)};

@@ -214,7 +214,7 @@ TEST(NodeTest, RefusesOptionsThatContradictEachOther) {
   EXPECT_THAT(heartbeat.status().message(), HasSubstr("heartbeat"));
 }
 TEST(NodeTest, LeavesBehindAnActorThatDoesNotEnd) {
-  // Nobody ends this one; the destructor comes back all the same, and says so.
+  // This actor never ends; the destructor returns nevertheless, and logs a warning.
   std::vector<std::string> lines;
   auto log = *logger::open({.sink = [&](std::string_view line) { lines.emplace_back(line); }});
   static published_actor stray;

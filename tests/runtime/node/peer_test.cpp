@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What a peer's owner heard, in order.
+/// The events of a peer, in order.
 class events {
 public:
   struct up {
@@ -38,7 +38,7 @@ public:
     all_.push_back(std::move(x));
     changed_.notify_all();
   }
-  /// The next one; empty if none comes.
+  /// The next event; empty if there is none in time.
   event take() {
     std::unique_lock lock{mutex_};
     if (!changed_.wait_for(lock, 30s, [&] { return !all_.empty(); }))
@@ -94,7 +94,7 @@ private:
   peer peer_;
 };
 
-/// A node in a process of its own: says its port, and serves until it is killed.
+/// A node in a process of its own: prints its port, and serves until it is killed.
 const child_body serves{"serves", [](auto& args) {
                           node server{{.actor_port = static_cast<uint16_t>(std::stoi(args.at(0)))}};
                           auto port = listen(server, spawn_echo(server));

@@ -15,14 +15,15 @@ public:
   using function = std::function<int(const std::vector<std::string>& args)>;
   child_body(std::string name, function f);
 
-  /// Starts the body in a new process. What it prints is read from the result.
+  /// Starts the body in a new process, whose output can be read from the result.
   child_process start(std::vector<std::string> args = {}) const;
 
 private:
   std::string name_;
 };
 
-/// Ends when the test program's process is to go on: for bodies that only wait to be killed.
+/// Waits until the test program's process continues or ends: for bodies that only wait to be
+/// killed.
 [[noreturn]] void wait_for_ever();
 /// Prints a line that the test waits for.
 void say(const std::string& line);

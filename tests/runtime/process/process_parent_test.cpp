@@ -133,7 +133,7 @@ TEST(ProcessParentTest, TakesItsChildWithItWhenItIsKilled) {
   ASSERT_TRUE(child.read_until("ready", patience));
   child.kill(SIGKILL);
   ASSERT_TRUE(child.wait(patience));
-  // The grandchild holds the other end of the pipe: its end is the pipe's end.
+  // The grandchild has the other end of the pipe open, so that the pipe ends when it ends.
   EXPECT_EQ(child.read_line(patience).status().code(), status_code::out_of_range);
 }
 TEST(ProcessParentTest, RestartsOnlyWhatCrashed) {

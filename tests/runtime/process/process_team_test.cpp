@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto patience = 30s;
 
-/// A shell: what it runs is told how often it was started again, as $1.
+/// A shell whose script has the number of its restarts as $1.
 team_member shell(std::string id, std::string script,
                   restart_policy restart = restart_policy::transient) {
   return {.id = std::move(id), .restart = restart, .program = [script](const process_past& past) {
@@ -28,7 +28,8 @@ team_member shell(std::string id, std::string script,
           }};
 }
 
-/// Prints what its members write and how it ends; a member is killed as often as it says `kill me`.
+/// Prints the output of its members and how it ends. A member is killed each time it prints `kill
+/// me`.
 const child_body team_of_two{
   "team_of_two", [](const std::vector<std::string>& scripts) {
     process_team team{{.path = "test", .max_restarts = 2, .first_pause = 1ms, .last_lines = 2}};

@@ -37,7 +37,8 @@ TEST_F(Supervision, KeepsItsPromisesOverRandomEvents) {
         break;
       default: now += 1ms * static_cast<int>(random() % 2000);
       }
-      // What the core takes for alive is what lives, and it never starts what still does.
+      // The core's list of living children is the true one, and it never starts a child that still
+      // lives.
       std::set<std::string> thought;
       for (auto& x : core->snapshot().children)
         if (x.state == child_state::running || x.state == child_state::stopping)

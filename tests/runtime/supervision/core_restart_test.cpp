@@ -9,7 +9,7 @@ struct restart_case {
   supervision_strategy strategy;
   restart_policy restart;
   bool crashes;
-  /// What happens at once when b ends, as the others stop one after the other, and after the
+  /// The commands at once when b ends, as the others stop one after the other, and after the
   /// backoff.
   std::string stops;
   std::string starts;

@@ -69,7 +69,7 @@ protected:
     alive.erase(id);
     carry_out(core->exited(id, run[id], why, now));
   }
-  /// Waits for the timer that the core asked for.
+  /// Waits for the timer that the core has set.
   void wait() {
     ASSERT_TRUE(timer);
     auto due = *std::exchange(timer, std::nullopt);

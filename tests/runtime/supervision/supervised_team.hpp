@@ -14,13 +14,12 @@
 
 namespace headrace::supervisor_test {
 
-/// A command to a child: crash with this status (ok: quit normally), or be deaf to being asked to
-/// stop.
+/// A command to a child: crash with this status (ok: quit normally), or ignore requests to stop.
 struct order {
   status crash;
   bool deafen = false;
 };
-/// What a parent is to do with its children.
+/// A call of a parent's supervisor.
 using team_call = std::function<void(supervisor&)>;
 
 } // namespace headrace::supervisor_test
@@ -36,7 +35,7 @@ namespace headrace::supervisor_test {
 
 using child_actor = port::handle<caf::result<void>(local<order>)>;
 
-/// What the children of one test did, in order.
+/// The actions of the children of one test, in order.
 struct diary {
   std::vector<std::string> lines;
   std::vector<std::string> taken() { return std::exchange(lines, {}); }

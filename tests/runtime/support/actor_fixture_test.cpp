@@ -12,7 +12,7 @@ namespace {
 using beating_actor =
   port::handle<caf::result<void>(atom::supervise, uint64_t), caf::result<local<int>>(local<int>)>;
 
-/// Beats once a second and answers what it is sent, but 13.
+/// Sends a beat once a second and answers every number but 13.
 class beating_state {
 public:
   using handle_type = beating_actor;
@@ -68,7 +68,7 @@ TEST_F(ActorFixture, DeliversEveryTimerOnTheWay) {
     (node.runs<atom::supervise, uint64_t>(actor, [](auto, uint64_t n) { return n == 12; })));
 }
 
-// What judges must be able to say no.
+// The checks of the fixture must be able to fail.
 TEST_F(ActorFixture, FailsForNoMessageAnotherMessageAndOtherContent) {
   EXPECT_STREQ((node.runs<atom::supervise, uint64_t>(actor).message()), "no message is waiting");
   port::tell(actor, atom::supervise_v, uint64_t{3});

@@ -21,7 +21,7 @@ struct NodeTlsTest : testing::Test {
   node server{{.role = node_role::dispatcher, .tls = ours.issue("server")}};
 
   void SetUp() override { ASSERT_TRUE(listen(server, spawn_echo(server))); }
-  /// Whoever these options are for gets nothing from the server.
+  /// The server sends nothing to a client with these options.
   void refused(node_options options, duration limit) {
     options.stop_budget = 20s;
     node client{std::move(options)};
@@ -35,7 +35,7 @@ struct NodeTlsTest : testing::Test {
   }
 };
 
-/// Whether the server sends anything but an end to a client that says `words`, or, if there are
+/// Whether the server sends anything but an end to a client that sends `words`, or, if there are
 /// none, makes a TLS session without a certificate of its own.
 bool hears_from(uint16_t port, const std::string& words) {
   asio::io_context loop;
@@ -45,7 +45,7 @@ bool hears_from(uint16_t port, const std::string& words) {
     asio::write(socket, asio::buffer(words));
     std::error_code gone; // it may have closed by now
     socket.shutdown(asio::socket_base::shutdown_send, gone);
-    // An alert that this is no TLS may come, nothing else.
+    // The server may send an alert that this is not TLS, and nothing else.
     std::string answer(64, '\0');
     std::error_code end;
     return asio::read(socket, asio::buffer(answer), end) > 7;
