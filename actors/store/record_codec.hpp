@@ -2,7 +2,7 @@
 
 namespace headrace {
 
-/// How the facts and the state of a `Record` are kept as bytes. Specialised beside each record,
+/// The stored bytes of the facts and the state of a `Record`. Specialised beside each record,
 /// with
 ///
 ///     static buffer write_facts(const std::vector<fact>& group);
@@ -10,9 +10,10 @@ namespace headrace {
 ///     static buffer write_state(const Record& what);
 ///     static result<Record> read_state(const buffer& bytes, Record empty);
 ///
-/// The bytes are one message (`stored_words.hpp`). Reading never throws: data_loss says what is
-/// damaged or contradicts itself, unimplemented names what only a newer build knows. `empty` brings
-/// what is not stored, as it was given to the record when it was made.
+/// The bytes are one message (`stored_words.hpp`). Reading never throws. Its errors are
+/// data_loss, for bytes that are damaged or contradict each other, and unimplemented, for arms and
+/// values that this build does not have. `empty` has the values that are not stored, as they were
+/// given to the record when it was made.
 template <class Record>
 struct record_codec;
 

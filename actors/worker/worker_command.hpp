@@ -16,7 +16,7 @@
 
 namespace headrace::worker {
 
-// -- what a task says to its worker -----------------------------------------------------
+// -- the messages of a task to its worker -----------------------------------------------
 
 /// The progress of a task.
 struct task_counts {

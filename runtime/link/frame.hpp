@@ -21,20 +21,21 @@ namespace headrace {
 ///     header   := header_bytes bytes            first frame of a message only
 ///     payload  := payload_bytes bytes
 ///
-/// A message begins with a frame that says how many segments its payload has and how long each is.
-/// The payload is the segments one after the other, without padding. It may be spread over this
-/// frame and *continuation* frames (flag bit 0) of the same channel, which carry no sizes and no
-/// header; between them frames of other channels may come. A message is whole when all its segments
-/// are. So a channel has at most one message under way, and messages of one channel never overtake
-/// each other.
+/// A message begins with a frame that has the number of its payload's segments and the size of
+/// each. The payload is the segments one after the other, without padding. It may be spread over
+/// this frame and *continuation* frames (flag bit 0) of the same channel, which carry no sizes and
+/// no header; frames of other channels may come between them. A message is complete when all its
+/// segments are. So a channel has at most one incomplete message, and messages of one channel never
+/// overtake each other.
 ///
 /// The first frame of each side is its *hello* (flag bit 1): channel 0, no payload, the header is a
 /// `LinkHello` (schemas/link.capnp). No other frame has that flag. The prefix and the hello stay as
-/// they are in all versions of the protocol, so that different ones can tell each other apart.
+/// they are in all versions of the protocol, so that peers of different
+/// versions can recognise each other's.
 ///
-/// A *ping* (flag bit 2) is a bare prefix: channel 0, no segments, header or payload. It says only
-/// that its sender lives, may stand between any two frames after the hello, and is sent to no peer
-/// of a minor version before 1, which would refuse it.
+/// A *ping* (flag bit 2) is a bare prefix: channel 0, no segments, header or payload. It
+/// shows only that its sender lives, may come between any two frames after the hello, and is not
+/// sent to a peer of a minor version before 1, which would refuse it.
 ///
 /// `reserved` is zero; unknown flags and a `reserved` that is not zero are refused.
 struct frame_prefix {

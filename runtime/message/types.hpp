@@ -8,7 +8,7 @@
 namespace headrace {
 
 // Where the type-id block of each layer begins. A layer that sends types of its own between actors
-// lists them in one header, and has them announced there:
+// lists them in one header, and registers them there:
 //
 //   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::actors_first_type_id)
 //     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))

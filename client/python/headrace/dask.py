@@ -1,5 +1,5 @@
-"""Services on a Dask cluster: each server is an actor on one of its workers, which owns a child process that ends with it. It
-needs Dask (``pip install distributed``).
+"""Services on a Dask cluster: each server is an actor on one of its workers; the actor owns a child process that ends with it.
+It needs Dask (``pip install distributed``).
 
 ::
 
@@ -12,7 +12,7 @@ needs Dask (``pip install distributed``).
         for x in ds:
             ...
 
-Connections are encrypted, with certificates that the program makes which starts the service.
+Connections are encrypted, with certificates that are made by the program which starts the service.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Errors, by cause. The classes are named as in TensorFlow.
 
-Every error's text names the operator or the service's part, what is wrong and what would be right.
+Every error's text names the operator or the part of the service, the fault, and a correct value.
 An argument of a wrong type is a ``TypeError``; one of a wrong value is a ``ValueError`` or an
 ``InvalidArgumentError``, which is a ``ValueError`` too.
 

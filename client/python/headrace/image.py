@@ -1,9 +1,9 @@
 """Functions of images, for traced functions. Named as in ``tf.image``.
 
-Images are tensors [height, width, channels], where not said otherwise also several as [images, height, width,
-channels], and so is what becomes of them, of the same dtype if nothing else is said. A shape or dtype that is known not to
-fit raises ``InvalidArgumentError`` when the function is traced; otherwise it is an error of the element, as is a file that
-is damaged or something else.
+An image is a tensor [height, width, channels]; unless noted otherwise, functions also take several images as a tensor
+[images, height, width, channels]. Results have the same form, and the same dtype unless noted otherwise. A shape or dtype
+that is known not to fit raises ``InvalidArgumentError`` when the function is traced; otherwise it is an error of the
+element, as is a file that is damaged or of another format.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class DataAdapter(_DataAdapter):
     def _pass(self, builds: bool) -> Iterator[Any]:
         """The batches of an epoch. The epoch of the batch from which the model was built contains that batch.
 
-        Keras asks for more of these than it reads: an iteration begins when its first batch is needed.
+        Keras makes more of these iterators than it reads; an iteration begins when its first batch is needed.
         """
         begun, self._begun = self._begun, None
         if begun is None:

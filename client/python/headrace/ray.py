@@ -1,4 +1,4 @@
-"""Services on a Ray cluster: Ray gives the places, starts lost workers again and accounts for what they use; elements travel
+"""Services on a Ray cluster: Ray places the workers, restarts lost ones and accounts for their resources; elements are sent
 from the workers to the trainers directly. It needs Ray (``pip install ray``).
 
 ::
@@ -12,9 +12,9 @@ from the workers to the trainers directly. It needs Ray (``pip install ray``).
         for x in ds:
             ...
 
-Each server is an actor that owns a child process, which ends with it. Connections are encrypted, with certificates that the
-program makes which starts the service; programs get them from the service's actors (``connect``), so who may use the Ray
-cluster may use the service.
+Each server is an actor that owns a child process, which ends with it. Connections are encrypted, with certificates that are
+made by the program which starts the service; programs get them from the service's actors (``connect``), so that every
+program with access to the Ray cluster has access to the service.
 """
 
 from __future__ import annotations
@@ -200,17 +200,17 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
     """Starts a service on the Ray cluster that this program is connected to, and waits until its workers are there.
 
     workers: how many, or the least and the most: it begins with the least, and as many run as the trainers need while this
-    program runs (``follow``). cpus_per_worker, memory_per_worker: what
-    Ray sets aside for each (memory in bytes, or ``"8GiB"``). strategy: where Ray places them: ``"DEFAULT"``, ``"SPREAD"``, or a
-    scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: they, and the dispatcher, run in its bundles.
+    program runs (``follow``). cpus_per_worker, memory_per_worker: the
+    resources that Ray reserves for each worker (memory in bytes, or ``"8GiB"``). strategy: how Ray places the workers: ``"DEFAULT"``, ``"SPREAD"``, or a
+    scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: the workers and the dispatcher run in its bundles.
     name: by which ``connect`` finds the service; without one it gets a random one. lifetime: ``"detached"``: it outlives this
-    program, until somebody connects and calls ``stop``. python: workers run Python functions, too. dispatcher_cpus: what Ray
-    sets aside for the dispatcher. worker_options, dispatcher_options: further settings of both, by their names
-    in docs/configuration.md: ``{"tag": "gpu"}``, ``{"work_dir": "/shared/headrace"}``. timeout: seconds that all of it may take to come,
+    program, until a program connects and calls ``stop``. python: workers run Python functions, too. dispatcher_cpus: the CPUs
+    that Ray reserves for the dispatcher. worker_options, dispatcher_options: further settings of both, by their names
+    in docs/configuration.md: ``{"tag": "gpu"}``, ``{"work_dir": "/shared/headrace"}``. timeout: seconds that the start of the service may take,
     and the default of ``scale``.
 
     Raises ``ModuleNotFoundError`` without Ray, ``AlreadyExistsError`` if there is a service of that name, and
-    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not come, which says what is free in the cluster.
+    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not start; the message has the free resources of the cluster.
     """
     ray = _ray()
     least_and_most = bounds_of(workers)

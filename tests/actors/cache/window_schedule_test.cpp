@@ -107,7 +107,7 @@ private:
     case 9: return w.crash_task(t);
     case 10: return deaths_ ? w.silence(id) : void();
     default:
-      // A worker that does not come back, and another one in its place.
+      // A worker is lost for good, and another one takes its place.
       if (w.tasks.size() < 6 && chance(20)) {
         w.add_task();
         w.lose_task(t, true);

@@ -136,7 +136,7 @@ TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
   ASSERT_EQ(plans.size(), 2);
   ASSERT_EQ(ask(first, plans).orders.size(), 2);
   table.worker_gone(first);
-  // Which step is the reason shows when a worker does nothing else.
+  // If a worker does nothing else, it is known which step is the reason.
   for (int lives = 0; lives < 20 && table.size() != 0; ++lives) {
     auto orders = ask(first).orders;
     while (!orders.empty() && orders[0].what.id == good) {

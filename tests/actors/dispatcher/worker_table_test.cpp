@@ -38,7 +38,8 @@ TEST_F(WorkerTable, ReplacesTheEarlierProcessAtAnAddress) {
 }
 
 TEST_F(WorkerTable, GivesAnotherNumberWhenAnEarlierDispatchersIsTaken) {
-  // Both come from a dispatcher that had given them each other's numbers.
+  // Both workers register again with the numbers that a dispatcher had given them, each with that
+  // of the other.
   const auto b = table.add(info(2, 20, "b:1"), now);
   const auto a = table.add(info(1, 10, "a:1"), now);
   EXPECT_NE(a.id, b.id);

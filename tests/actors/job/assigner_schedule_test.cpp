@@ -165,7 +165,7 @@ private:
   time_point now_{};
   uint64_t last_ = 0, newest_ended_ = 0, begun_before_return_ = 0;
   const uint64_t slowest_; ///< nanoseconds between two events
-  const bool all_stay_;    ///< nobody dies or leaves, so that zips are without an excuse
+  const bool all_stay_;    ///< no task is lost or leaves, so that a zip may not lose rows
   bool left_ = false;
   std::map<task_id, reading_task> tasks_;
 };

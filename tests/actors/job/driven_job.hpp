@@ -146,7 +146,7 @@ public:
     now += std::chrono::microseconds{10}; // tasks are fast
     return take(core.lease(next(), what, now));
   }
-  /// The answer, if there is one at once.
+  /// The answer, if the job answers at once.
   std::optional<split_answer> ask(const task_order& task, const split_question& which) {
     const auto out = ask({.task = task.id, .life = task.life, .wish = {.which = which}});
     const auto at = out.answers.find(last_token);

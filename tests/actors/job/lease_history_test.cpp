@@ -254,7 +254,7 @@ TEST_F(LeaseHistory, AddsUpWhatIsSettled) {
   EXPECT_FALSE(x.unsettled());
 }
 
-/// Of a job that reads splits again.
+/// The history of a job that reads splits again.
 class RereadHistory : public LeaseHistory {
 protected:
   RereadHistory() { of(numbers); }

@@ -20,7 +20,7 @@
 
 namespace headrace::test {
 
-/// A dispatcher that writes down what a worker says, and answers it now or later.
+/// A dispatcher that records the messages of a worker, and answers them at once or later.
 struct worker_script {
   using kind = schema::DispatcherMessage::Which;
   struct held_back {
@@ -29,7 +29,7 @@ struct worker_script {
   };
 
   std::vector<envelope> heard;
-  std::set<kind> held_kinds; ///< messages of these kinds are answered when it is told to
+  std::set<kind> held_kinds; ///< messages of these kinds are answered when the test releases them
   std::vector<held_back> held;
 
   static envelope reply(const envelope& to) {
@@ -59,7 +59,7 @@ struct worker_script {
   }
 };
 
-/// Answers what it held back when it gets an `ok`.
+/// Answers the messages that it holds when it receives an `ok`.
 class worker_dispatcher {
 public:
   using handle_type = published_actor;
@@ -87,7 +87,7 @@ private:
   std::shared_ptr<worker_script> what_;
 };
 
-/// A task of which a worker's tests see everything.
+/// A task whose events are recorded for the tests of a worker.
 struct seen_task {
   task_order order;
   std::vector<task_handle> lives;
@@ -95,9 +95,9 @@ struct seen_task {
   std::vector<task_event> events; ///< of all lives
   task_numbers made;
   bool torn = false;
-  bool leaving = false; ///< said between two lives
-  task_readers readers; ///< likewise
-  status failed;        ///< said to its consumers
+  bool leaving = false; ///< set between two lives
+  task_readers readers; ///< set between two lives
+  status failed;        ///< the error that its consumers were sent
 };
 
 class seen_task_actor {
@@ -178,7 +178,8 @@ protected:
       tree_place{nullptr, "node/worker"}, logger{});
     node.dispatch();
   }
-  /// Another dispatcher is there as soon as one is gone: the scripted connector makes no pauses.
+  /// Another dispatcher is available as soon as one is gone: the scripted connector connects at
+  /// once.
   void lose_the_dispatcher() {
     port::ask_to_exit(*where, caf::exit_reason::kill);
     dispatcher->held.clear();
@@ -186,7 +187,7 @@ protected:
     node.dispatch();
   }
 
-  /// The dispatcher answers what it has held back.
+  /// The dispatcher answers the messages that it holds.
   void release() {
     port::tell(*where, make_ok());
     node.dispatch();
@@ -224,7 +225,7 @@ protected:
     what.wants = splits_wanted{1, {.which = {0, 0, number}}};
     say(what);
   }
-  /// The task says that it is through, and its actor ends.
+  /// The task reports that it has ended, and its actor ends.
   void ends(uint64_t id, const status& how = {}, task_outcome outcome = task_outcome::exhausted) {
     auto what = report_of(id);
     what.ended = how;

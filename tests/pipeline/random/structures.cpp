@@ -10,7 +10,7 @@ namespace headrace::test::random {
 
 namespace {
 
-/// Repeats the number as many times as its remainder.
+/// An array that contains the number as many times as its remainder modulo 3.
 expr repeated(const expr& x) {
   const auto zeros = constant(std::vector<int64_t>(3, 0));
   return slice(zeros + x, constant(std::vector<int64_t>{0}), reshape(floor_mod(x, 3), {1}));

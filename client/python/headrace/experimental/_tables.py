@@ -15,7 +15,7 @@ from ..lookup import KeyValueTensorInitializer, StaticHashTable
 
 
 class DatasetInitializer(KeyValueTensorInitializer):
-    """Keys and values of a table: the elements of a dataset, ``(key, value)``, which is read here and now.
+    """Keys and values of a table: the elements of a dataset, ``(key, value)``, which is read when this is called.
 
     Raises ``ValueError`` for other elements, and ``FailedPreconditionError`` for a key that has two values.
 

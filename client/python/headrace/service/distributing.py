@@ -98,14 +98,14 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
                guarantee: str = "at_most_once", rejoin: bool = False,
                consumer_timeout: float | None = None,
                session: Session | None = None) -> Callable[[Dataset], Dataset]:
-    """For ``Dataset.apply``: what comes before runs on the workers of a service, what follows runs here.
+    """For ``Dataset.apply``: the operators before it run on the workers of a service, those after it run in this process.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
-    service: the dispatcher, ``host:port`` with any scheme or none. None, here and wherever a service is asked for: what the
-    environment variable HEADRACE_SERVICE names.
+    service: the dispatcher, ``host:port`` with any scheme or none. None, here and in all such arguments: the address
+    in the environment variable HEADRACE_SERVICE.
     job_name: consumers with the same job name and dataset share its elements: the n-th iteration of each reads the job's
-    n-th repetition, which gives nothing more once it is over, for as long as the dispatcher lives. They must ask for the
-    same processing mode and target workers.
+    n-th repetition, which gives nothing more once it is over, for as long as the dispatcher lives. They must
+    have the same processing mode and target workers.
     cross_trainer_cache: with it each trainer of the job is given all elements of each worker, which are made once: see
         ``CrossTrainerCache``. It needs a ``job_name`` and an infinite dataset (or ``expected_trainers``), which is iterated
         once.

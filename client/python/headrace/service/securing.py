@@ -64,14 +64,14 @@ _open: set[secure] = set()
 
 
 class secure:
-    """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``; whether
-    anybody keeps the object does not matter. What reads by then goes on with it. A session that is closed before anything
-    was asked of a service warns.
+    """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``, even if no
+    reference to the object is kept. Iterations that run at that time continue with it. Closing a session that was never
+    used for a request warns.
 
     tls_cert, tls_key, tls_ca: PEM files, or without them those of the environment, as of a ``Session``. They
-    serve all that the program asks of services without a ``Session``: ``distribute``, ``register_dataset``, ``status``;
-    the servers in this program get theirs by their configs, and answer about themselves with these. It comes before all else that uses a service,
-    and goes after it. Processes that read for this one (DataLoader workers) do the same for themselves.
+    are used for all requests of the program without a ``Session``: ``distribute``, ``register_dataset``, ``status``;
+    the servers in this program use the certificates of their configs, and these for requests about themselves. It must be
+    made before anything else that uses a service, and closed after it. Processes that read for this one (DataLoader workers) make one of their own.
 
     Raises ``TypeError`` and ``ValueError`` naming the argument, and ``FailedPreconditionError`` if the program is
     connected otherwise.

@@ -142,7 +142,7 @@ class _Server:
 
 
 class DispatchServer(_Server):
-    """A dispatcher in this process: knows datasets, workers and jobs.
+    """A dispatcher in this process, which manages datasets, workers and jobs.
 
     ``config``: a ``DispatcherConfig``; by default it listens on a free port of this host.
 
@@ -232,7 +232,7 @@ class DispatchServer(_Server):
 class WorkerServer(_Server):
     """A worker in this process: runs input pipelines for a dispatcher.
 
-    ``start`` returns when the dispatcher knows the worker. If the dispatcher cannot be reached, the worker registers as
+    ``start`` returns when the worker is registered at the dispatcher. If the dispatcher cannot be reached, the worker registers as
     soon as it can, as after each loss of it. Python functions in pipelines run in processes of their own beside it.
 
     Raises ``TypeError``, ``ValueError`` and other errors as ``DispatchServer`` does.
@@ -340,12 +340,12 @@ class WorkerServer(_Server):
 def status(service: str | None = None, timeout: float = 5.0, *, session: Session | None = None) -> dict[str, Any]:
     """The status of a service, with the names of ``headrace status``. None: the service of HEADRACE_SERVICE.
 
-    ``"metrics"``, of the whole (the dispatcher's) and of each worker, is what its process has counted: a list of dicts
-    with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md says what
-    they are. ``"verdict"`` of each job says why its trainers wait (docs/monitoring.md): ``"text"``, ``"cause"``,
+    ``"metrics"``, of the whole (the dispatcher's) and of each worker, has the metrics of its process: a list of dicts
+    with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md describes
+    them. ``"verdict"`` of each job is the reason why its trainers wait (docs/monitoring.md): ``"text"``, ``"cause"``,
     ``"waited"`` (a share), ``"what"``, ``"wanted"`` (workers) and others. ``session``: as of ``distribute``.
 
-    Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers.
+    Raises ``UnavailableError`` or ``DeadlineExceededError`` if the dispatcher does not answer.
 
     >>> with DispatchServer() as dispatcher:
     ...     len(status(dispatcher.target)["jobs"])
@@ -359,13 +359,13 @@ def status(service: str | None = None, timeout: float = 5.0, *, session: Session
 def drain_worker(service: str, worker: str, timeout: float = 60.0, *, session: Session | None = None) -> None:
     """Lets a worker leave its service in order and waits until it has left, as ``headrace drain`` does.
 
-    It gets no new tasks, gives trainers what it has begun (for as long as its ``headrace worker --drain`` says) and
-    gives others the rest; the process of a ``headrace worker`` ends. ``worker`` is its address or its number, as
+    The worker gets no new tasks, gives trainers the elements that it has begun (within the time of its ``headrace worker
+    --drain``) and returns the other splits; the process of a ``headrace worker`` ends. ``worker`` is its address or its number, as
     ``status`` has them; a number is hexadecimal. ``session``: as of ``distribute``.
 
-    Raises ``NotFoundError``, which names the workers that there are, ``UnavailableError`` if nobody answers,
-    ``DeadlineExceededError`` if it has not left within ``timeout`` seconds (it goes on leaving), and ``AbortedError`` if
-    it was lost, or had to end before all that it had begun was given.
+    Raises ``NotFoundError``, which names the existing workers, ``UnavailableError`` if the dispatcher does not answer,
+    ``DeadlineExceededError`` if the worker has not left within ``timeout`` seconds (it continues to leave), and
+    ``AbortedError`` if it was lost, or ended before all elements that it had begun were given.
 
     >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
     ...     drain_worker(dispatcher.target, worker.address)
