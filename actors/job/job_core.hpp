@@ -176,7 +176,7 @@ private:
   void give_up(uint64_t number, consumer_id who, const char* why);
 
   // the end, in job_core_collection.cpp
-  /// Ends the job if nobody reads it and nobody may come back to it.
+  /// Ends the job if it has no readers and none may return.
   void end_if_unused();
   /// When a repetition that no reader reads is to be collected; nullopt: never.
   std::optional<time_point> collected_at(uint64_t number, const repetition& r) const;

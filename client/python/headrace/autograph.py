@@ -13,10 +13,11 @@ branches are traced, and each element takes the values of its own; it cannot fai
 ...         y = x - 3
 ...     return y
 
-(The source code must be in a file or a notebook. A function without it, such as one that is typed in ``python``, is traced
-unchanged.)
+(The source code must be in a file or a notebook. A function without it, such as one that is typed in ``python``, is
+traced unchanged.)
 
-A loop continues for each element as long as its condition holds for that element; ``for`` takes tensors and ``range`` of tensors:
+A loop continues for each element as long as its condition holds for that element; ``for`` takes tensors and ``range``
+of tensors:
 
 >>> def digits(x):
 ...     n = 0

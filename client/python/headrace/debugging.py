@@ -1,9 +1,9 @@
 """Assertions, for traced functions. Named as in ``tf.debugging``.
 
-Each assertion returns its first argument, and makes the elements for which it does not hold error elements, in a function
-that is given to a dataset, whether its result is used or not. In a branch of ``headrace.cond``, or of an ``if`` over a
-tensor, it applies to the elements that take that branch. An assertion that depends on no element is checked at once, and
-raises ``InvalidArgumentError``.
+Each assertion returns its first argument, and makes the elements for which it does not hold error elements, in a
+function that is given to a dataset, whether its result is used or not. In a branch of ``headrace.cond``, or of an
+``if`` over a tensor, it applies to the elements that take that branch. An assertion that depends on no element is
+checked at once, and raises ``InvalidArgumentError``.
 
 ``summarize``: the number of values of each tensor in the message (-1: all; None: three).
 """

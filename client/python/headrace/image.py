@@ -1,9 +1,9 @@
 """Functions of images, for traced functions. Named as in ``tf.image``.
 
 An image is a tensor [height, width, channels]; unless noted otherwise, functions also take several images as a tensor
-[images, height, width, channels]. Results have the same form, and the same dtype unless noted otherwise. A shape or dtype
-that is known not to fit raises ``InvalidArgumentError`` when the function is traced; otherwise it is an error of the
-element, as is a file that is damaged or of another format.
+[images, height, width, channels]. Results have the same form, and the same dtype unless noted otherwise. A shape or
+dtype that is known not to fit raises ``InvalidArgumentError`` when the function is traced; otherwise it is an error of
+the element, as is a file that is damaged or of another format.
 """
 
 from __future__ import annotations

@@ -293,8 +293,8 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
     """The tensor in the bytes of a ``TensorProto`` (a scalar string). Its shape is unknown while the function is
     traced.
 
-    A tensor of another dtype, damaged bytes, and a tensor whose number of axes differs from that of the others in its block are errors
-    of the element. If the shape is known, give it with ``ensure_shape``.
+    A tensor of another dtype, damaged bytes, and a tensor whose number of axes differs from that of the others in its
+    block are errors of the element. If the shape is known, give it with ``ensure_shape``.
 
     >>> three = Dataset.from_tensors(3).map(hr.io.serialize_tensor)
     >>> list(three.map(lambda s: hr.io.parse_tensor(s, hr.int32)))

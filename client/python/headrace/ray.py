@@ -12,9 +12,9 @@ from the workers to the trainers directly. It needs Ray (``pip install ray``).
         for x in ds:
             ...
 
-Each server is an actor that owns a child process, which ends with it. Connections are encrypted, with certificates that are
-made by the program which starts the service; programs get them from the service's actors (``connect``), so that every
-program with access to the Ray cluster has access to the service.
+Each server is an actor that owns a child process, which ends with it. Connections are encrypted, with certificates that
+are made by the program which starts the service; programs get them from the service's actors (``connect``), so that
+every program with access to the Ray cluster has access to the service.
 """
 
 from __future__ import annotations
@@ -201,16 +201,18 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
 
     workers: how many, or the least and the most: it begins with the least, and as many run as the trainers need while this
     program runs (``follow``). cpus_per_worker, memory_per_worker: the
-    resources that Ray reserves for each worker (memory in bytes, or ``"8GiB"``). strategy: how Ray places the workers: ``"DEFAULT"``, ``"SPREAD"``, or a
-    scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: the workers and the dispatcher run in its bundles.
+    resources that Ray reserves for each worker (memory in bytes, or ``"8GiB"``). strategy: how Ray places the workers:
+    ``"DEFAULT"``, ``"SPREAD"``, or a scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: the
+    workers and the dispatcher run in its bundles.
     name: by which ``connect`` finds the service; without one it gets a random one. lifetime: ``"detached"``: it outlives this
-    program, until a program connects and calls ``stop``. python: workers run Python functions, too. dispatcher_cpus: the CPUs
-    that Ray reserves for the dispatcher. worker_options, dispatcher_options: further settings of both, by their names
-    in docs/configuration.md: ``{"tag": "gpu"}``, ``{"work_dir": "/shared/headrace"}``. timeout: seconds that the start of the service may take,
-    and the default of ``scale``.
+    program, until a program connects and calls ``stop``. python: workers run Python functions, too. dispatcher_cpus:
+    the CPUs that Ray reserves for the dispatcher. worker_options, dispatcher_options: further settings of both, by
+    their names in docs/configuration.md: ``{"tag": "gpu"}``, ``{"work_dir": "/shared/headrace"}``. timeout: seconds
+    that the start of the service may take, and the default of ``scale``.
 
     Raises ``ModuleNotFoundError`` without Ray, ``AlreadyExistsError`` if there is a service of that name, and
-    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not start; the message has the free resources of the cluster.
+    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not start; the message has the free resources of
+    the cluster.
     """
     ray = _ray()
     least_and_most = bounds_of(workers)

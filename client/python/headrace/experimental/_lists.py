@@ -108,8 +108,8 @@ def at(dataset: Dataset, index: Any) -> Any:
 def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Callable[[Dataset], Dataset]:
     """Pads a dataset to this number of elements: zeros (and empty strings) follow its elements, which are dicts.
 
-    The key ``mask_key`` of each element is true if the element is not padding. Raises ``ValueError`` if the number of elements is not known
-    or larger, for elements that are not dicts, and for tensors whose shape is not known.
+    The key ``mask_key`` of each element is true if the element is not padding. Raises ``ValueError`` if the number of
+    elements is not known or larger, for elements that are not dicts, and for tensors whose shape is not known.
 
     >>> ds = Dataset.range(1, 3).map(lambda x: {"x": x}).apply(pad_to_cardinality(3))
     >>> [(int(e["x"]), bool(e["valid"])) for e in ds]

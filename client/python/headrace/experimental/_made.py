@@ -83,9 +83,9 @@ def make_csv_dataset(file_pattern: Any, batch_size: Any, column_names: Any = Non
                      encoding: str = "utf-8") -> Dataset:
     """Batches of the rows of tables in text files: dicts of columns, or ``(dict, label)`` with a ``label_name``.
 
-    The files are listed when this is called. column_names: if None, those of the first row. column_defaults: as of ``CsvDataset``,
-    one for each column that is read; if None, the first ``num_rows_for_inference`` rows decide (0: all) whether a column
-    is int32, int64, float32, float64 or string, and a missing value is 0 or ``""``. select_columns: names or
+    The files are listed when this is called. column_names: if None, those of the first row. column_defaults: as of
+    ``CsvDataset``, one for each column that is read; if None, the first ``num_rows_for_inference`` rows decide (0: all)
+    whether a column is int32, int64, float32, float64 or string, and a missing value is 0 or ``""``. select_columns: names or
     numbers. num_epochs: None repeats without an end, and all batches are full. Other arguments as of the methods that
     they name.
 
@@ -162,7 +162,8 @@ def make_batched_features_dataset(file_pattern: Any, batch_size: Any, features: 
     """Batches of the ``tf.train.Example``s in files: dicts as of ``io.parse_example``, or ``(dict, label)`` with a
     ``label_key``.
 
-    The files are listed when this is called. reader: ``TFRecordDataset`` if None; it is called with a file and reader_args.
+    The files are listed when this is called. reader: ``TFRecordDataset`` if None; it is called with a file and
+    reader_args.
     num_epochs: None repeats without an end, and all batches are full. Other arguments as of the methods that they name.
 
     Raises ``ValueError`` if no file matches, and for a label that is no feature.

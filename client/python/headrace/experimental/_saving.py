@@ -20,7 +20,8 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_servic
                      stall_timeout: float | None = None, session: Session | None = None) -> dict[str, Any]:
     """Lets all workers of a service write a dataset into a folder, for ``Dataset.load``; returns the progress.
 
-    path: the same folder for all workers, on storage that they share; a relative path is taken from this process's working directory.
+    path: the same folder for all workers, on storage that they share; a relative path is taken from this process's
+    working directory.
     data_service_address: the dispatcher, ``host:port`` with any scheme or none. None: the address in the environment
     variable HEADRACE_SERVICE. compression: ``"NONE"`` (or None), ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``.
     wait: whether to wait until the dataset is saved, with a progress bar on a terminal. Without it the workers continue
@@ -30,14 +31,15 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_servic
     session: as of ``service.distribute``.
 
     The dataset is divided into pieces, which are written by one worker each, and again by another one if that is lost; each
-    exists once, whichever processes are killed. The loaded elements are those that the dataset gives in one process, in the
-    same order (an ``interleave`` mixes the elements within a piece), with any number of workers. A dataset that cannot be
-    divided, because ``take`` counts all elements or ``shuffle`` mixes them, is written by one worker: ``whole_because`` of
-    the answer is the reason, and with ``wait`` it is a ``RuntimeWarning``. A request for a save that runs, or is complete,
-    changes nothing; after a failure the save continues with the missing pieces.
+    exists once, whichever processes are killed. The loaded elements are those that the dataset gives in one process, in
+    the same order (an ``interleave`` mixes the elements within a piece), with any number of workers. A dataset that
+    cannot be divided, because ``take`` counts all elements or ``shuffle`` mixes them, is written by one worker:
+    ``whole_because`` of the answer is the reason, and with ``wait`` it is a ``RuntimeWarning``. A request for a save
+    that runs, or is complete, changes nothing; after a failure the save continues with the missing pieces.
 
     The answer, and ``saves`` of ``service.status``: ``state`` (planning, writing, finishing, saved or failed), ``pieces``,
-    ``written`` (pieces), ``elements``, ``bytes``, ``workers`` (those that work on it), ``failure``, ``path``, ``dataset``.
+    ``written`` (pieces), ``elements``, ``bytes``, ``workers`` (those that work on it), ``failure``, ``path``,
+    ``dataset``.
 
     Raises ``InvalidArgumentError`` for a dataset without end or a wrong compression, ``AlreadyExistsError`` for a folder
     with another dataset, ``UnavailableError`` where no dispatcher answers or no worker comes, and, with ``wait``, what a

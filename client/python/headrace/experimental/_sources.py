@@ -98,8 +98,9 @@ def _json_field(name: str, kind: Any) -> tuple[str, str, Any, Any]:
 class JsonLinesDataset(Dataset):
     """JSON objects, one on each line, as dicts of the keys in ``fields``; other keys are ignored.
 
-    ``fields`` has for each key a dtype (for a scalar), a ``TensorSpec`` (for arrays, of any depth), or a default value, which
-    is used where the key is missing. A line that does not fit is an error in its place, which names file and line.
+    ``fields`` has for each key a dtype (for a scalar), a ``TensorSpec`` (for arrays, of any depth), or a default value,
+    which is used where the key is missing. A line that does not fit is an error in its place, which names file and
+    line.
 
     >>> path = f"{folder}/some.jsonl"
     >>> with open(path, "w") as to:

@@ -44,14 +44,14 @@ class CrossTrainerCache:
     worker.
 
     Workers keep a window of the newest elements, of at most ``WorkerConfig.cross_trainer_cache_size_bytes``. The trainer that
-    is furthest makes it advance; the others read the same elements. A trainer that is too slow skips the elements that were
-    dropped, and gets a ``RuntimeWarning``.
+    is furthest makes it advance; the others read the same elements. A trainer that is too slow skips the elements that
+    were dropped, and gets a ``RuntimeWarning``.
 
     trainer_id: iterators of the same id share one place in the elements, so that no element is given to two of them.
     on_lag: what happens once the cache is full of elements that a trainer has not been given: ``"skip"``: it skips them;
         ``"wait"``: the others wait for it, for at most ``lag_limit`` seconds (60); then it skips.
-    start: where a trainer begins that has not read from the workers before: with the ``"oldest"`` element that they have, or
-        with the ``"newest"``, the first that is made after it joined.
+    start: where a trainer begins that has not read from the workers before: with the ``"oldest"`` element that they
+        have, or with the ``"newest"``, the first that is made after it joined.
     expected_trainers: elements are given as soon as this number of trainers has joined, and only to these. With ``on_lag="wait"``
         the dataset may then be finite: each trainer is given all of it.
 

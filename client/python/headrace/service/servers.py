@@ -232,8 +232,9 @@ class DispatchServer(_Server):
 class WorkerServer(_Server):
     """A worker in this process: runs input pipelines for a dispatcher.
 
-    ``start`` returns when the worker is registered at the dispatcher. If the dispatcher cannot be reached, the worker registers as
-    soon as it can, as after each loss of it. Python functions in pipelines run in processes of their own beside it.
+    ``start`` returns when the worker is registered at the dispatcher. If the dispatcher cannot be reached, the worker
+    registers as soon as it can, as after each loss of it. Python functions in pipelines run in processes of their own
+    beside it.
 
     Raises ``TypeError``, ``ValueError`` and other errors as ``DispatchServer`` does.
 
@@ -359,9 +360,9 @@ def status(service: str | None = None, timeout: float = 5.0, *, session: Session
 def drain_worker(service: str, worker: str, timeout: float = 60.0, *, session: Session | None = None) -> None:
     """Lets a worker leave its service in order and waits until it has left, as ``headrace drain`` does.
 
-    The worker gets no new tasks, gives trainers the elements that it has begun (within the time of its ``headrace worker
-    --drain``) and returns the other splits; the process of a ``headrace worker`` ends. ``worker`` is its address or its number, as
-    ``status`` has them; a number is hexadecimal. ``session``: as of ``distribute``.
+    The worker gets no new tasks, gives trainers the elements that it has begun (within the time of its ``headrace
+    worker --drain``) and returns the other splits; the process of a ``headrace worker`` ends. ``worker`` is its address
+    or its number, as ``status`` has them; a number is hexadecimal. ``session``: as of ``distribute``.
 
     Raises ``NotFoundError``, which names the existing workers, ``UnavailableError`` if the dispatcher does not answer,
     ``DeadlineExceededError`` if the worker has not left within ``timeout`` seconds (it continues to leave), and
