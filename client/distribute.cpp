@@ -106,12 +106,13 @@ dataset distribute::operator()(const dataset& input) const {
 
 std::string register_dataset(const std::string& service, const dataset& what,
                              const register_options& options) {
-  // If an answer is lost, an id that the client chose may be registered twice.
   auto graph = what.node();
   if (auto how = check_writes_nothing(graph); !how.ok())
     throw error{how.with_context("register_dataset")};
   if (options.compression != compression::automatic)
     graph = make_options(graph, {.compression = options.compression}).value();
+  // Without a given id the client chooses one, so that a request that is repeated, because its
+  // answer was lost, registers the same id.
   auto out = service::register_graph({service, options.session.state()}, graph,
                                      options.id.empty() ? to_hex(random_id()) + to_hex(random_id())
                                                         : options.id,

@@ -200,7 +200,7 @@ const metric_registry& worker_server::metrics() const noexcept { return *impl_->
 void worker_server::leave() { impl_->leave(); }
 void worker_server::end_at_once() noexcept { impl_->end_at_once(); }
 
-// -- both ---------------------------------------------------------------------------
+// -- dispatcher and workers in one process ------------------------------------------
 
 local_cluster::local_cluster(local_cluster_options options) : options_(std::move(options)) {
   if (options_.workers < 0)

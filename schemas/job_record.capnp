@@ -228,7 +228,7 @@ struct SplitState {
   }
 }
 
-# -- what was leased, and who has rows of it (actors/job/lease_history.hpp)
+# -- leases of splits, and the readers with rows of them (actors/job/lease_history.hpp)
 
 struct TaskLost {
   taskId @0 :UInt64;
@@ -336,7 +336,7 @@ struct TaskOver {
   readers @1 :List(Worker.ReaderMark);
 }
 
-# -- the whole
+# -- the whole record
 
 struct JobFact {
   # A union member that the reader does not define is refused, with the whole group.

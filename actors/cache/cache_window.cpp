@@ -126,7 +126,7 @@ cache_window::outcome cache_window::append(const block& rows, time_point now) {
   return outcome::appended;
 }
 
-// -- who is waited for ----------------------------------------------------------------------
+// -- the trainers that the window waits for -------------------------------------------------
 
 bool cache_window::holds(const trainer& x, time_point now) const {
   return options_.wait && !x.given_up && !(x.away_since && *x.away_since + options_.lease <= now);

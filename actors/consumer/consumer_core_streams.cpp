@@ -294,7 +294,7 @@ void consumer_core::drop(task_id id, stream& s) {
   then(consume::close_stream{id});
 }
 
-// -- whose rows ---------------------------------------------------------------------------
+// -- the owner of rows --------------------------------------------------------------------
 
 bool consumer_core::owns(const stream& s, time_point now) const {
   // A task that serves this consumer recalls rows over the link as long as the link is open, and

@@ -78,7 +78,7 @@ port::behavior<consumer_handle> consumer_state::make_behavior() {
   };
 }
 
-// -- what happens -------------------------------------------------------------------------
+// -- events -------------------------------------------------------------------------------
 
 void consumer_state::on(const link_made& what) {
   if (!what.made)
@@ -113,7 +113,7 @@ void consumer_state::on(const trainer_leaves&) {
   carry_out(core_.trainer_leaves(now()));
 }
 
-// -- what is to be done ---------------------------------------------------------------------
+// -- commands -------------------------------------------------------------------------------
 
 void consumer_state::carry_out(const consume::commands& what) {
   for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);

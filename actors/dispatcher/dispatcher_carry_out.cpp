@@ -163,7 +163,7 @@ void dispatcher_state::carry_out(const dispatcher_command::worker_changed& x) {
     port::tell(actor, make_local<worker_change>(x.worker, handle, x.lost));
 }
 
-// -- the rest -----------------------------------------------------------------------------
+// -- other commands -----------------------------------------------------------------------
 
 void dispatcher_state::carry_out(const dispatcher_command::log& x) { write(log_, x); }
 

@@ -25,7 +25,7 @@ dispatcher_commands dispatcher_core::start(time_point now) {
   return finish();
 }
 
-// -- what events have in common -----------------------------------------------------------
+// -- shared by events ---------------------------------------------------------------------
 
 void dispatcher_core::commit(service_record::fact what) {
   record_.apply(what);

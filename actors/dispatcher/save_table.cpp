@@ -36,7 +36,7 @@ std::vector<save_view> save_table::all() const {
   return out;
 }
 
-// -- which steps there are --------------------------------------------------------------------
+// -- available steps --------------------------------------------------------------------------
 
 bool save_table::has_step(const save& of) noexcept {
   return of.now.state == save_state::writing ? !of.open.empty() : !of.now.over() && of.step_open;
@@ -90,7 +90,7 @@ size_t save_table::open_steps() const {
   return out;
 }
 
-// -- what workers say -----------------------------------------------------------------------
+// -- requests and reports of workers --------------------------------------------------------
 
 save_steps save_table::ask(worker_id worker, const std::string& who, const save_question& what,
                            uint32_t workers) {

@@ -41,7 +41,7 @@ job_commands job_core::start(time_point now) {
   return finish();
 }
 
-// -- what every event does ------------------------------------------------------------
+// -- the end of each event ------------------------------------------------------------
 
 job_commands job_core::finish() {
   for (auto& [number, r] : record_.repetitions()) {

@@ -127,7 +127,7 @@ struct save_steps {
   std::vector<save_id> over; ///< saves that have ended, whose steps the worker must stop
 };
 
-// -- how far it is --------------------------------------------------------------------------
+// -- the progress of a save -----------------------------------------------------------------
 
 enum class save_state : uint8_t { planning, writing, finishing, saved, failed };
 

@@ -156,7 +156,7 @@ void rounds_output::forget() {
     while (!x.rows.empty() && x.rows.front().end() <= end) x.rows.pop_front();
 }
 
-// -- what to do -------------------------------------------------------------------------
+// -- actions ----------------------------------------------------------------------------
 
 bool rounds_output::serve(lane& to, std::vector<action>& out) {
   if (!to.has_room())

@@ -102,7 +102,7 @@ public:
   /// as handed out, and the others go to the other streams.
   virtual void give_up(consumer_id who) { leave(who); }
 
-  // -- what to do -------------------------------------------------------------------
+  // -- actions ----------------------------------------------------------------------
 
   /// To be called after events. Returns what to send, in this order. `dry`: nothing was produced
   /// for a while, so that rows of other streams are recalled although the sources are not

@@ -79,7 +79,7 @@ public:
   void leave(consumer_id who) override;
   void give_up(consumer_id who) override;
 
-  // -- what to do -------------------------------------------------------------------
+  // -- actions ----------------------------------------------------------------------
 
   std::vector<action> deal(bool dry = false);
   std::vector<action> deal_at(time_point, bool dry) override { return deal(dry); }

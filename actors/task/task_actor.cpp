@@ -123,7 +123,7 @@ result<caf::actor> task_state::run(uint64_t number) {
     port::spawn<runner_state>(self_->system(), runner_, std::move(hear)));
 }
 
-// -- what happens -----------------------------------------------------------------------
+// -- events -----------------------------------------------------------------------------
 
 void task_state::on(const rows_produced& what) {
   carry_out(core().produced(what.run, what.rows, now()));
@@ -188,7 +188,7 @@ void task_state::on(const stream_cut& what) {
   }
 }
 
-// -- what is to be done -------------------------------------------------------------------
+// -- commands -----------------------------------------------------------------------------
 
 void task_state::carry_out(const produce::commands& what) {
   for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);

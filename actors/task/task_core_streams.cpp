@@ -135,7 +135,7 @@ produce::commands task_core::stream_cut(stream_key over, time_point now) {
   });
 }
 
-// -- who reads ------------------------------------------------------------------------------
+// -- readers --------------------------------------------------------------------------------
 
 bool task_core::is_named(consumer_id who) const {
   return std::ranges::find(readers_.consumers, who) != readers_.consumers.end();

@@ -319,7 +319,7 @@ void worker_state::run_save(const save_order& what, const result<dataset_ptr>& g
 
 void worker_state::carry_out(const worker::stop_save& x) { saves_.erase(x.id); }
 
-// -- in its process ------------------------------------------------------------------------
+// -- commands for the worker's process -----------------------------------------------------
 
 void worker_state::carry_out(const worker::count_stuck& x) {
   const auto stuck = options_.tasks.threads->stuck(now(), x.patience);

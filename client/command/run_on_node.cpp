@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  // -- who it is -------------------------------------------------------------------------------
+  // -- the rank of the process -----------------------------------------------------------------
 
   /// True unless the process only runs workers.
   bool has_rank() const { return !options_.command.empty(); }
@@ -90,7 +90,7 @@ private:
         say(how.message());
   }
 
-  // -- the whole ---------------------------------------------------------------------------------
+  // -- the command -------------------------------------------------------------------------------
 
   int go() {
     if (auto how = begin(); !how)

@@ -107,7 +107,7 @@ size_t run_servers::running_workers() const {
     servers_, [](const server& x) { return x.process && x.name != "dispatcher"; }));
 }
 
-// -- what happens ------------------------------------------------------------------------------
+// -- events ------------------------------------------------------------------------------------
 
 void run_servers::read_lines(server& of) {
   constexpr std::string_view words = " listening on ";

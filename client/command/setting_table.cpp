@@ -9,7 +9,7 @@ using s = server_settings;
 constexpr auto dispatcher = server_kind::dispatcher, worker = server_kind::worker,
                up = server_kind::up;
 
-// -- where things are, which several rows have in common -------------------------------------
+// -- places of values that several rows use --------------------------------------------------
 
 template <class T>
 place<T> in(T server_settings::*what) {

@@ -96,7 +96,7 @@ status take_command_line(settled& into, const given_settings& given) {
   return {};
 }
 
-// -- what goes together -----------------------------------------------------------------------
+// -- checks of several settings ---------------------------------------------------------------
 
 status check_room(const settled& x, const char* name, duration limit, duration heartbeat,
                   const char* who) {

@@ -108,7 +108,7 @@ constexpr std::array counters{&task_metric::elements,    &task_metric::bytes,
                               &task_metric::ignored,     &task_metric::restarts,
                               &trainer_metric::elements, &cache_metric::skipped};
 
-// -- what it is -------------------------------------------------------------------------------
+// -- the values of the metrics ----------------------------------------------------------------
 
 class collector {
 public:

@@ -122,7 +122,7 @@ inline const operator_record& record_of(const dataset_node& node) noexcept {
   return *find_record(node.op);
 }
 
-// -- what several records share -------------------------------------------------------------------
+// -- shared by several records --------------------------------------------------------------------
 
 inline bool always(const dataset_node&) { return true; }
 /// Functions for `source_facts::splits`: each split is one row; each split is one of the files that

@@ -80,7 +80,7 @@ void journal_writer::run() {
   changed_.notify_all();
 }
 
-// -- when -----------------------------------------------------------------------
+// -- the times of writing -------------------------------------------------------
 
 /// Returns false if the writer is to end.
 bool journal_writer::wait_for_work(std::unique_lock<std::mutex>& hold) {

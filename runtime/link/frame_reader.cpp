@@ -53,7 +53,7 @@ bool frame_reader::mid_message() const noexcept {
   return staged() != 0 || in_body_ || !partial_.empty();
 }
 
-// -- where bytes go ------------------------------------------------------------
+// -- buffers for incoming bytes ------------------------------------------------
 
 std::span<const iovec> frame_reader::targets() {
   size_t count = 0;
@@ -112,7 +112,7 @@ void frame_reader::filled(size_t n) noexcept {
   direct_ = 0;
 }
 
-// -- what they mean ------------------------------------------------------------
+// -- parsing -------------------------------------------------------------------
 
 status frame_reader::next(std::optional<link_message>& out) {
   out.reset();

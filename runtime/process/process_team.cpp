@@ -74,7 +74,7 @@ team_end process_team::run() {
   return end_;
 }
 
-// -- what happens ----------------------------------------------------------------------------
+// -- events ----------------------------------------------------------------------------------
 
 void process_team::wait() {
   std::vector<pollfd> events{{signals_, POLLIN, 0}};
@@ -165,7 +165,7 @@ void process_team::failed(member& who, const process_end& how, const status& why
   carry_out(std::move(todo));
 }
 
-// -- what the core decides ---------------------------------------------------------------------
+// -- commands of the core ----------------------------------------------------------------------
 
 void process_team::carry_out(supervise::commands what) {
   for (auto& x : what) pending_.push_back(std::move(x));

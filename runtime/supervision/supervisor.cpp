@@ -89,7 +89,7 @@ supervisor::life* supervisor::running(const std::string& id, uint64_t run) {
   return at != lives_.end() && at->second.run == run && at->second.actor ? &at->second : nullptr;
 }
 
-// -- what the core decided ---------------------------------------------------------------
+// -- commands of the core ----------------------------------------------------------------
 
 time_point supervisor::now() const { return self_->clock().now(); }
 

@@ -97,7 +97,7 @@ TEST(BadInput, AnElementThatDoesNotComeInItsTimeIsAnErrorThatNamesTheWorker) {
 
 TEST(BadInput, AnElementThatNoMessageHoldsIsAnErrorThatNamesTheLimitAndItsSize) {
   dispatcher_server dispatcher;
-  worker_server worker{{.dispatcher = dispatcher.target()}}; // as of another process
+  worker_server worker{{.dispatcher = dispatcher.target()}}; // does not serve this process
   worker_server here{{.dispatcher = dispatcher.target(), .serves_own_process = true}};
   ASSERT_TRUE(await_service_workers(dispatcher.target(), 2, test::patience).ok());
   constexpr size_t parts = 2'500; // each of two segments: where its strings end, and their bytes

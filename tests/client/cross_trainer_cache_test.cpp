@@ -254,7 +254,7 @@ TEST_F(CrossTrainerCache, BeginsANewWindowWithAWorkerThatIsStartedAgain) {
   }
 }
 
-// -- what is refused ----------------------------------------------------------------------------
+// -- errors -------------------------------------------------------------------------------------
 
 TEST_F(CrossTrainerCache, NamesTheRuleThatIsBroken) {
   const auto endless = dataset::counter();

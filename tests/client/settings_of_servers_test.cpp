@@ -41,7 +41,7 @@ TEST(Settings, AServerThatIsToldAllByFlagsReadsNoVariable) {
   for (const auto kind : server_kinds) EXPECT_TRUE(settle(kind, {}, all).value().from.empty());
 }
 
-// -- what they do -----------------------------------------------------------------------------
+// -- effects of settings ----------------------------------------------------------------------
 
 TEST(Settings, AServerListensWhereItsFileSays) {
   const config_file file{"port = 0\n[dispatcher]\nport_file = \"" + testing::TempDir()

@@ -196,7 +196,7 @@ TEST(Settings, AFlagSetsEachOneAndRefusesWhatIsWrong) {
   }
 }
 
-// -- which one holds --------------------------------------------------------------------------
+// -- precedence -------------------------------------------------------------------------------
 
 TEST(Settings, TheCommandLineGoesBeforeTheFileBeforeTheEnvironmentBeforeTheDefault) {
   const config_file file{"lease = \"20s\"\nport = 2\nworkers = 2\n"};
@@ -248,7 +248,7 @@ TEST(Settings, ListsStandInArraysAndInTheEnvironmentWithCommasBetween) {
               HasSubstr("worker_addresses = [\"a:1\", \"b\"]"));
 }
 
-// -- what is refused --------------------------------------------------------------------------
+// -- errors -----------------------------------------------------------------------------------
 
 TEST(Settings, AFileWithWhatNobodyKnowsIsRefusedWithItsLineAndWhatWasMeant) {
   const std::pair<const char*, const char*> cases[]{
@@ -349,7 +349,7 @@ TEST(Settings, ServersEndWithTheCodeOfAWrongCommandLine) {
   }
 }
 
-// -- what is printed --------------------------------------------------------------------------
+// -- output -----------------------------------------------------------------------------------
 
 TEST(Settings, WhatIsPrintedSetsTheSameAgain) {
   given_settings given;

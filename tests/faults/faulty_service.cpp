@@ -146,7 +146,7 @@ void faulty_service::add_trainer() {
       .value());
 }
 
-// -- what befalls them ---------------------------------------------------------------------
+// -- faults --------------------------------------------------------------------------------
 
 std::vector<relay*> faulty_service::relays() {
   std::vector<relay*> out;
@@ -294,7 +294,7 @@ void faulty_service::end_all() {
   for (auto& w : workers_) expect_end(w.name, w.process->process);
 }
 
-// -- how it ends ------------------------------------------------------------------------------
+// -- the end ----------------------------------------------------------------------------------
 
 void faulty_service::expect_end(const std::string& name, child_process& of) {
   const auto end = of.wait(patience);

@@ -76,7 +76,7 @@ TEST(WorkerRoster, RefusesEntriesThatAreNoAddresses) {
   EXPECT_TRUE(worker_roster::of({"a", "a"}));
 }
 
-// -- at a dispatcher ------------------------------------------------------------------------------
+// -- the list of a dispatcher ---------------------------------------------------------------------
 
 service_terms listed(std::vector<std::string> list) {
   return {.roster = worker_roster::of(list).value()};

@@ -23,7 +23,7 @@ public:
 
   explicit given_splits(split_plan plan) : plan_(std::move(plan)) {}
 
-  // -- what happens -----------------------------------------------------------
+  // -- events -----------------------------------------------------------------
 
   void answered(uint32_t source, uint64_t pass, const split_answer& what) {
     auto& at = passes_[{source, pass}];
@@ -55,7 +55,7 @@ public:
           passes_[{other, pass}].returned.insert(i);
   }
 
-  // -- as a task reads it -----------------------------------------------------
+  // -- the reading of a task --------------------------------------------------
 
   /// Begins again with the first split.
   void rewind() {

@@ -190,7 +190,7 @@ TEST_F(SplitRules, AListingThatIsTooLargeIsComparedByItsDigest) {
   EXPECT_FALSE(core.refused({b, 0, 0, 2, 0, listing({}, 2)}, "w").ok());
 }
 
-// -- when a job is over -----------------------------------------------------------------------
+// -- the end of a job -------------------------------------------------------------------------
 
 class JobOfTwo : public testing::Test {
 protected:

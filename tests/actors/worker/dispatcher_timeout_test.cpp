@@ -95,7 +95,7 @@ TEST_F(WorkerCore, WaitsForItsDispatcherForEverWhereItHasNoTimeOut) {
   EXPECT_EQ(core.next_deadline(), std::nullopt);
 }
 
-// -- how often it speaks -----------------------------------------------------------------------
+// -- the interval of heartbeats ----------------------------------------------------------------
 
 TEST(WorkerHeartbeat, IsItsOwnWhereItHasOneAndNeverMoreThanHalfOfTheLease) {
   using namespace std::chrono_literals;

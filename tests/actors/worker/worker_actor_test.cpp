@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// -- what is said on the wire ----------------------------------------------------------------
+// -- messages --------------------------------------------------------------------------------
 
 TEST_F(WorkerActor, RegistersAndBeats) {
   ASSERT_EQ(dispatcher->count(kind::REGISTER_WORKER), 1u);

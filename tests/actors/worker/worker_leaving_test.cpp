@@ -198,7 +198,7 @@ TEST_F(WorkerLeaving, GoesWhenItsLastTaskIsStoppedBetweenTwoLives) {
   EXPECT_EQ(core.leaving(), step::saying_goodbye);
 }
 
-// -- as its dispatcher wants it
+// -- at the request of the dispatcher
 
 TEST_F(WorkerLeaving, LeavesAsItsDispatcherWantsAndSaysSoToWhoRunsIt) {
   registered();

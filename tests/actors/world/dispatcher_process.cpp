@@ -228,7 +228,7 @@ void dispatcher_process::save(answered<result<save_view>> reply) {
                                  .compression = "AUTO"}));
 }
 
-// -- what the dispatcher decides ------------------------------------------------------------------
+// -- commands of the dispatcher's core ------------------------------------------------------------
 
 void dispatcher_process::carry_out(dispatcher_commands what) {
   for (auto& x : what)

@@ -25,7 +25,7 @@ public:
     }
   };
 
-  // -- what it gets ---------------------------------------------------------------------------
+  // -- messages received ----------------------------------------------------------------------
 
   void count(const open_iteration& what);
   void count(const reader_heartbeat& what);
@@ -35,7 +35,7 @@ public:
   void count(const worker_registration& what);
   void count(const worker::heartbeat& what);
 
-  // -- what it answers --------------------------------------------------------------------------
+  // -- answers ----------------------------------------------------------------------------------
 
   void count(const status& how);
   void count(const iteration_view& what);
@@ -47,7 +47,7 @@ public:
   template <class Other>
   void count(const Other&) {}
 
-  // -- what it sends of itself ------------------------------------------------------------------
+  // -- messages sent without a request ----------------------------------------------------------
 
   void count(const task_order& what, const buffer& graph);
   void count(const task_readers& what);

@@ -97,7 +97,7 @@ void trainer_process::end(const status& how) {
   carry_out(core_->trainer_leaves(now()));
 }
 
-// -- what others say --------------------------------------------------------------------------
+// -- messages from others ---------------------------------------------------------------------
 
 void trainer_process::note(const iteration_view& news) {
   if (!record_.job) {
@@ -124,7 +124,7 @@ void trainer_process::arrived(const connection_ptr& over, uint32_t channel, cons
     carry_out(core_->arrived(at->second, what, now()));
 }
 
-// -- what is to be done -------------------------------------------------------------------------
+// -- commands -----------------------------------------------------------------------------------
 
 void trainer_process::carry_out(const consume::commands& what) {
   for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);

@@ -159,7 +159,7 @@ void worker_process::fail_stream(const connection_end& at, uint32_t channel, con
   send(at, channel, stream_failed{why});
 }
 
-// -- what the worker decides ------------------------------------------------------------------
+// -- commands of the worker's core ------------------------------------------------------------
 
 void worker_process::carry_out(const worker::commands& what) {
   for (const auto& one : what) {
@@ -325,7 +325,7 @@ void worker_process::carry_out(const worker::left&) {
   });
 }
 
-// -- what a task decides ----------------------------------------------------------------------
+// -- commands of a task's core ----------------------------------------------------------------
 
 void worker_process::carry_out(task_id id, const produce::commands& what) {
   const auto at = tasks_.find(id);

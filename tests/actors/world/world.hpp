@@ -43,7 +43,7 @@ public:
   trainer_process& add_trainer(trainer_process::options what);
   worker_process* worker_at(const std::string& address);
 
-  // -- what the judge needs to know ---------------------------------------------------------
+  // -- records for the judge ----------------------------------------------------------------
 
   /// The job leased a split to a task.
   void leased(task_id to, const split_range& what);

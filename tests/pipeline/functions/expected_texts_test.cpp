@@ -7,7 +7,7 @@ namespace {
 using namespace test;
 using words = std::vector<std::string>;
 
-// -- what is in files -------------------------------------------------------------
+// -- files ------------------------------------------------------------------------
 
 dataset_ptr examples() { return records(test::expected_path("words.tfrecord")); }
 dataset_ptr chapters() { return records(test::expected_path("chapters.tfrecord")); }

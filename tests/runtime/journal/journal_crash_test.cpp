@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(Unsynced, JournalCrash,
                          testing::Values(unsynced::lost, unsynced::kept, unsynced::random),
                          name_of);
 
-// -- that the judge can fail ---------------------------------------------------------
+// -- the judge can fail --------------------------------------------------------------
 
 TEST(CallHistory, FindsWhatIsMissingAndWhatIsTooMuch) {
   call_history history;

@@ -157,7 +157,7 @@ TEST_F(JournalDisk, ThatLostTheFileSaysSoUntilItIsBack) {
   }
 }
 
-// -- a real one -----------------------------------------------------------------------
+// -- on a full file system -------------------------------------------------------------------
 
 constexpr int not_possible = 77;
 

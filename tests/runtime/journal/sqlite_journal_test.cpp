@@ -143,7 +143,7 @@ TEST(SqliteJournal, DoesNotGrowForEverUnderAppendsAndStates) {
   EXPECT_LE(size(), before + before / 2);
 }
 
-// -- who may open it ---------------------------------------------------------------
+// -- exclusive access --------------------------------------------------------------
 
 TEST(SqliteJournal, IsRefusedToASecondOneWithTheNameOfTheFirst) {
   scratch_directory folder;

@@ -3,7 +3,7 @@
 namespace headrace::test {
 namespace {
 
-// -- which children come back: strategy x restart type x exit ---------------------------
+// -- children that are restarted: strategy x restart type x exit ------------------------
 
 struct restart_case {
   supervision_strategy strategy;
