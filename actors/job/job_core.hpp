@@ -102,7 +102,7 @@ private:
   };
   /// The state of a repetition that is not stored.
   struct connected {
-    /// Those that can be reached and that were sent the announced view.
+    /// The readers that can be reached and that were sent the announced view.
     std::set<consumer_id> readers;
     std::optional<iteration_view> announced; ///< the last announced view, whole
     time_point announced_at{};

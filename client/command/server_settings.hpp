@@ -49,7 +49,7 @@ struct server_settings {
   deployment_mode deployment = deployment_mode::remote;
   int worker_max_concurrent_saves = 3;
 
-  std::string dispatcher = "127.0.0.1:5050"; ///< where a worker connects
+  std::string dispatcher = "127.0.0.1:5050"; ///< to which a worker connects
   std::vector<std::string> tags;
   std::optional<duration> own_heartbeat; ///< the interval of a worker
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};

@@ -47,8 +47,8 @@ private:
   bool failed_ = false;
 };
 
-/// A number that stands for the name of an actor in the framework's protocol. Other programs of the
-/// framework send more messages to the actor with this name than headrace nodes send or need.
+/// The number that stands for CAF's spawn server in the protocol. It is the only named receiver that
+/// headrace nodes send messages to, and they use only a few of the messages that it takes.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
 /// The usual kind of node name.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;

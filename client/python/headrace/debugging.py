@@ -42,8 +42,8 @@ def _two(f: Any, x: Any, y: Any, message: str | None, summarize: Any) -> Tensor:
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
-    """``data`` if all bools in ``condition`` are true. ``data`` is a tensor, or a list of tensors, each with a dtype of
-    its own.
+    """``data``, or an error of the element unless all bools in ``condition`` are true. ``data`` is a tensor, or a list
+    of tensors, each with a dtype of its own.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(1).map(lambda x: tuple(Assert(x < 9, [x, "text"])))
@@ -61,7 +61,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
 
 
 def assert_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x == y``.
+    """``x``, or an error of the element unless ``x == y``.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_equal(x, x)))
     [np.int64(0), np.int64(1)]
@@ -71,7 +71,7 @@ def assert_equal(x: Any, y: Any, message: str | None = None, summarize: Any = No
 
 def assert_none_equal(x: Any, y: Any, summarize: Any = None, message: str | None = None,
                       name: str | None = None) -> Tensor:
-    """``x`` where ``x != y``.
+    """``x``, or an error of the element unless ``x != y``.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_none_equal(x, 9)))
     [np.int64(0), np.int64(1)]
@@ -80,7 +80,7 @@ def assert_none_equal(x: Any, y: Any, summarize: Any = None, message: str | None
 
 
 def assert_less(x: Any, y: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x < y``.
+    """``x``, or an error of the element unless ``x < y``.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(2).map(lambda x: hr.debugging.assert_less(x, 9))
@@ -92,7 +92,7 @@ def assert_less(x: Any, y: Any, message: str | None = None, summarize: Any = Non
 
 def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None,
                       name: str | None = None) -> Tensor:
-    """``x`` where ``x <= y``.
+    """``x``, or an error of the element unless ``x <= y``.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_less_equal(x, 1)))
     [np.int64(0), np.int64(1)]
@@ -102,7 +102,7 @@ def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: Any
 
 def assert_greater(x: Any, y: Any, message: str | None = None, summarize: Any = None,
                    name: str | None = None) -> Tensor:
-    """``x`` where ``x > y``.
+    """``x``, or an error of the element unless ``x > y``.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_greater(x, -1)))
     [np.int64(0), np.int64(1)]
@@ -112,7 +112,7 @@ def assert_greater(x: Any, y: Any, message: str | None = None, summarize: Any = 
 
 def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None,
                          name: str | None = None) -> Tensor:
-    """``x`` where ``x >= y``.
+    """``x``, or an error of the element unless ``x >= y``.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_greater_equal(x, 0)))
     [np.int64(0), np.int64(1)]
@@ -122,7 +122,7 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
 
 def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: Any = None,
                 name: str | None = None) -> Tensor:
-    """``x`` where ``|x - y| < atol + rtol * |y|``; a tolerance of None stands for ten times the dtype's step at 1.
+    """``x``, or an error of the element unless ``|x - y| < atol + rtol * |y|``; a tolerance of None stands for ten times the dtype's step at 1.
 
     Floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``.
 
@@ -147,7 +147,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
 
 
 def assert_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x > 0``.
+    """``x``, or an error of the element unless ``x > 0``.
 
     >>> ds = Dataset.range(2).map(lambda x: hr.debugging.assert_positive(x, "a length")).ignore_errors()
     >>> list(ds)
@@ -157,7 +157,7 @@ def assert_positive(x: Any, message: str | None = None, summarize: Any = None, n
 
 
 def assert_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x < 0``.
+    """``x``, or an error of the element unless ``x < 0``.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_negative(-x - 1)))
     [np.int64(-1), np.int64(-2)]
@@ -166,7 +166,7 @@ def assert_negative(x: Any, message: str | None = None, summarize: Any = None, n
 
 
 def assert_non_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x >= 0``.
+    """``x``, or an error of the element unless ``x >= 0``.
 
     >>> list(Dataset.range(2).map(hr.debugging.assert_non_negative))
     [np.int64(0), np.int64(1)]
@@ -175,7 +175,7 @@ def assert_non_negative(x: Any, message: str | None = None, summarize: Any = Non
 
 
 def assert_non_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x <= 0``.
+    """``x``, or an error of the element unless ``x <= 0``.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_non_positive(-x)))
     [np.int64(0), np.int64(-1)]
@@ -230,7 +230,7 @@ def disable_check_numerics() -> None:
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Elements are on the CPU, and no placement is logged: raises ``UnimplementedError`` if ``enabled``.
+    """Elements are on the CPU, and placements are never logged: raises ``UnimplementedError`` if ``enabled``.
 
     >>> hr.debugging.set_log_device_placement(False)
     """

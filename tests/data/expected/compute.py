@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Computes with TensorFlow what the functions are compared with.
+"""Computes with TensorFlow the results with which those of the functions are compared.
 
     python3 compute.py FOLDER_WITH_THE_REAL_DATA
 
 writes the files next to this script, and the few records of the photographs that the tests read.
-`expected.txt` says with which version. Numbers are raw and little-endian; texts are one a line.
+`expected.txt` has the version of TensorFlow. Numbers are raw and little-endian; texts are one a line.
 """
 import os
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes with TensorFlow what the operators of datasets are compared with.
+"""Computes with TensorFlow the elements with which those of dataset operators are compared.
 
     python3 compute_operators.py
 
