@@ -35,7 +35,7 @@ double median(std::vector<double> xs);
 /// far.
 row measure(const bench_case& what, size_t runs, const std::function<void(size_t done)>& done = {});
 
-/// For limits that are given, not measured.
+/// The measurement of a limit that is given: always `x`.
 inline std::function<double()> fixed(double x) {
   return [x] { return x; };
 }

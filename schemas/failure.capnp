@@ -9,5 +9,5 @@ struct Failure {
   # A headrace::status_code. Zero, or a number that the receiver does not define, is read as
   # `unknown`.
   text @1 :Text;
-  # For users.
+  # The message for users.
 }

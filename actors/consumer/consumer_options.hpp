@@ -17,8 +17,8 @@ struct consumer_options {
   /// The dataset, if it has no id. Its graph is sent only when the service requests it.
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
-  std::string host;     ///< the number of this node in the hello of its links; zero: unknown
-  uint64_t node = 0;    ///< the node of its links, as their hello names it; zero: unknown
+  std::string host;     ///< the host and process of the trainer, for the status: HOST:PID
+  uint64_t node = 0;    ///< the number of this node in the hello of its links; zero: unknown
   /// The place of the trainer's process, if workers there can be read without a socket; else zero.
   uint64_t place = 0;
   bool beside_a_worker = false; ///< a worker runs in that process, for any dispatcher

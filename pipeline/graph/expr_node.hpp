@@ -187,7 +187,7 @@ enum class expr_op : uint16_t {
 struct slice_spec {
   enum class kind : uint8_t { index, range, new_axis, ellipsis };
   kind what = kind::range;
-  int64_t start = 0; ///< also the index
+  int64_t start = 0; ///< of a range; or the only index
   int64_t stop = 0;
   int64_t step = 1;
   bool has_start = false, has_stop = false;

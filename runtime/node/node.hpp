@@ -18,7 +18,7 @@ class node {
 public:
   /// Throws `error` if the options contradict each other or the TLS files are unusable.
   explicit node(node_options options = {});
-  /// As the constructor.
+  /// As the constructor, but returns the error.
   static result<std::unique_ptr<node>> make(node_options options);
   /// Ends the actors that were published or adopted, closes the links, and waits for at most the
   /// stop budget; what has not ended then is logged and abandoned.

@@ -14,7 +14,7 @@ class supervision_board {
 public:
   /// Replaces the snapshot of the supervisor with that path.
   void put(supervisor_snapshot now);
-  /// The supervisor has ended.
+  /// Removes the snapshot of a supervisor that has ended.
   void erase(const std::string& path);
   /// The supervisors that are not children of another supervisor, each with all supervisors below
   /// it. A supervisor at path `p/id` is below the child `id` of the one at `p`.

@@ -257,7 +257,7 @@ TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
   about.net.control_silence = duration{0}; // an end does not notice silence
   build("", 1);
-  // The worker's connections deliver nothing, and its clock does not move.
+  // So early the trainer still waits, as one whose connections deliver nothing would.
   w->time.run_until(w->time.now() + 100us);
   ASSERT_FALSE(w->trainers[0].over());
   EXPECT_EQ(broken(), rules{"wait"});
