@@ -66,7 +66,7 @@ void configure_consumers(caf::actor_system_config& config, const tls_options& tl
 
 struct consumer_host_options {
   tls_options tls; ///< the options that were passed to `configure_consumers`
-  /// When a silent data link to a worker is closed and opened again.
+  /// The times after which a silent data link to a worker is closed and opened again.
   link_liveness liveness;
   logger log;
 };

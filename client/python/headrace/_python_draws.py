@@ -20,8 +20,8 @@ def _same(one: Any, other: Any) -> bool:
 def warned_of(function: str) -> Iterator[None]:
     """Warns if ``random`` or ``numpy.random`` were used inside: the number is then the same for all elements.
 
-    It looks at the states of the two modules, so that generators of the function's own are not seen, and draws of other
-    threads are.
+    It compares the states of the two modules before and after. So it does not notice generators that the function makes
+    itself, and it counts draws of other threads, too.
     """
     of_python, of_numpy = random.getstate(), np.random.get_state()
     yield

@@ -81,7 +81,7 @@ public:
 /// `(source/pass/split)` of each row.
 std::vector<std::string> origins_of(const block& rows);
 
-/// A file under the test's own directory that goes away with it.
+/// A folder for temporary files, which the destructor removes.
 class scratch_folder {
 public:
   scratch_folder();

@@ -61,7 +61,7 @@ public:
     given_up_ = true;
     changed_.notify_all();
   }
-  /// Until the newest state of the disk has this code.
+  /// Waits until the newest reported state of the disk has this code.
   bool wait_for_health(status_code code) {
     std::unique_lock hold{mutex_};
     return changed_.wait_for(hold, patience,
