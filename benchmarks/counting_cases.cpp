@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t numbers = 4'000'000;
 constexpr int64_t batch = 64;
-/// So many pairs that the median tells a hundredth of the time from none.
+/// The number of pairs: large enough that the median shows a difference of a hundredth.
 constexpr size_t pairs = 101;
 
 double thread_seconds() {

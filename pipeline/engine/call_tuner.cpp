@@ -11,7 +11,8 @@ namespace {
 constexpr double waits = 0.05;
 constexpr double hardly_waits = 0.01;
 constexpr double faster = 1.03; // a further call must raise the rate by this factor
-// In one of this number of windows, because other load may disturb a measurement.
+// The number of windows in one of which a further call must raise the rate; other load may disturb
+// a measurement.
 constexpr unsigned windows_to_show = 3;
 constexpr unsigned rest = 16;
 constexpr unsigned idles_to_give = 8;

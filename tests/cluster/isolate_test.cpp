@@ -34,7 +34,7 @@ struct isolated {
       more.insert(more.end(), {"--port", "0"});
     return headrace_command(more, true);
   }
-  /// By address; those that are alive.
+  /// The workers that are alive, by address.
   std::map<std::string, worker_status> workers() const {
     std::map<std::string, worker_status> out;
     if (const auto now = get_service_status(address, patience))

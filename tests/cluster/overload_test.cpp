@@ -114,7 +114,7 @@ TEST(Overload, AnElementOfAGibibyteArrivesWholeAndIsNotKept) {
     ++elements;
   }
   EXPECT_EQ(elements, 3u);
-  // One that is made while another is on its way.
+  // The bytes of one element that is made while another one is sent.
   service.held_less_than(3 * 1024 * mib);
 }
 

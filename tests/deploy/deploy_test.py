@@ -99,7 +99,7 @@ def test_TheyFindEachOther():
         wanted = policy["spec"]["podSelector"]["matchLabels"]
         labels = [pod["metadata"]["labels"] for pod, _ in containers()]
         assert any(wanted.items() <= x.items() for x in labels)
-        # Those who read the page are not of this folder.
+        # The pods that read the page are not defined in this folder.
         for source in (x for rule in policy["spec"]["ingress"] for x in rule["from"]):
             assert source["podSelector"]["matchLabels"] == {"headrace/monitor": "true"} or any(source["podSelector"]["matchLabels"].items() <= x.items() for x in labels)
 
@@ -201,7 +201,7 @@ def test_TheUnitsAreSound(tmp_path):
     for file in (DEPLOY / "systemd").glob("*.service"):
         text = file.read_text()
         assert text.count("/opt/headrace/bin/headrace") == 1
-        # It looks for the program.
+        # systemd-analyze checks that the program exists.
         (tmp_path / file.name).write_text(text.replace("/opt/headrace/bin/headrace", COMMAND))
     units = [tmp_path / "headrace-dispatcher.service", tmp_path / "headrace-worker@1.service"]
     for unit in units:

@@ -81,11 +81,11 @@ struct scenario {
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
               uint64_t seed, const fault_scale& scale, bool at_least_once = false);
 
-/// One of each kind, with leases of two seconds where faults are longer.
+/// One scenario of each kind. If the fault is longer than the lease, the lease is two seconds.
 std::vector<scenario> short_round(uint64_t seed);
 /// Every fault, length, mode and number of trainers, and SIGTERM to everything a hundred times.
 std::vector<scenario> full_round(uint64_t seed);
-/// One of these, by chance.
+/// A random one of the scenarios of `full_round`.
 scenario drawn_one(uint64_t seed);
 
 /// The library that moves the time of day of a process; empty: it is not installed.

@@ -198,7 +198,7 @@ private:
     orders.member = member;
     orders.members = static_cast<uint32_t>(members_);
     orders.rejoins = rejoins;
-    // One that joins late would wait for those that have left.
+    // A trainer that joins late stops early; otherwise it would wait for those that have left.
     orders.most = rejoins ? 200 : most;
     auto argv = orders.arguments();
     argv.insert(argv.begin(), trainer_program());

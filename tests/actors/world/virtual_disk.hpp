@@ -16,7 +16,7 @@ namespace headrace::test {
 class virtual_disk {
 public:
   explicit virtual_disk(virtual_process& of) : of_(of) {}
-  /// How long the next write takes.
+  /// Returns the duration of the next write.
   std::function<duration()> takes = [] { return duration{0}; };
 
   void write(std::function<void()> kept) {

@@ -18,7 +18,7 @@ template <class F>
 dataset_ptr map(const dataset_ptr& in, F f) {
   return make_map(in, test::traced(in, f)).value();
 }
-/// Its rows through `f`.
+/// As above, for the rows of `in` after `f`.
 template <class F>
 void expect_same(const std::string& name, const dataset_ptr& in, F f) {
   expect_same(name, map(in, f));

@@ -120,7 +120,7 @@ TEST_F(PieceWriters, FinishRemovesWhatWasLeftAfterAnotherHadWrittenThePiece) {
   for (const auto* file : {"0123456789abcdef.writing", "0123456789abcdef-00000.rows",
                            "0123456789abcdef-00001.rows.partial-1-0"})
     std::ofstream{at + "/" + file} << "";
-  // One that is still written.
+  // The files of a writer that is still active are kept.
   const auto living = saved_writer::open(at, plan.spec, {}).value();
   std::ofstream{at + "/fedcba9876543210.writing"} << "";
   ASSERT_EQ(names_in(at).size(), whole.size() + 2);

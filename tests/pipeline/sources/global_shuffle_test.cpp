@@ -98,7 +98,7 @@ TEST(GlobalShuffle, OfTfrecordsIndexesThemOnce) {
   const auto written = std::filesystem::last_write_time(index);
   EXPECT_EQ(read_all(shuffled(source), always(7)), got);
   EXPECT_EQ(std::filesystem::last_write_time(index), written);
-  // One that is damaged, or of a file that changed, is built anew.
+  // An index that is damaged, or that belongs to a file which has changed, is built anew.
   folder.write(".digits-00000-of-00004.tfrecord.index", "not an index at all");
   EXPECT_EQ(read_all(shuffled(source)), got);
   folder.write("digits-00000-of-00004.tfrecord", test::read_file(files[1]));

@@ -64,7 +64,7 @@ struct basp_frame {
                                .number(header.dest_actor);
     return head + payload;
   }
-  /// With the header's size set to the payload's.
+  /// The frame with the size of its payload in the header.
   basp_frame sized() && {
     header.payload_bytes = static_cast<uint32_t>(payload.size());
     return std::move(*this);

@@ -126,7 +126,7 @@ TEST(GuardedNetworkBounds, RefusesWhoAsksOnAndNeverReads) {
                              .metrics = std::make_shared<metric_registry>()};
   caf::actor_system_config config;
   configure(config, options);
-  // In the other's place.
+  // Replaces the network that `configure` has loaded.
   load_guarded_network(config, {.metrics = options.metrics, .most_unread_bytes = 1 << 20});
   caf::actor_system system{config};
   const auto server = make_node_in(system, options);

@@ -133,7 +133,7 @@ TEST_F(JournalDisk, ThatHangsHasRecordsAbortedAndTheEndComes) {
   log.reset();
   ASSERT_EQ(said.ends().size(), 1u);
   EXPECT_EQ(said.ends()[0].second.code(), status_code::aborted);
-  // Its thread still has the directory.
+  // The thread of the journal still has the directory open.
   EXPECT_EQ(open_sqlite_journal(simulated()).status().code(), status_code::already_exists);
   disk.hold_syncs(false);
   ASSERT_TRUE(disk.wait_until_closed());

@@ -245,7 +245,7 @@ TEST(Frame, BoundsTheSegmentsOfAllMessagesUnderWay) {
   const auto few = bytes;
   for (uint32_t channel = 63; channel < 65; ++channel) begin(channel);
   EXPECT_EQ(feed(bytes).second.code(), status_code::resource_exhausted);
-  // One that ends makes room.
+  // When a message is complete, another one may begin.
   bytes = few;
   for (uint32_t channel = 63; channel < 80; ++channel) {
     const auto end = with_frame({.magic = frame_magic,

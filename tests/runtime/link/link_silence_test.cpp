@@ -101,7 +101,8 @@ TEST(LinkSilence, IsLawfulForAPeerOfBeforeThePingsAndItGetsNone) {
   raw_peer old{there.port};
   old.send(hello_bytes({.protocol_minor = 0, .node_id = 98}));
   link_end end{there.accepted.take().value()};
-  // One that promised and does not keep it shows when the limit is over.
+  // The link to a peer that announced pings and sends none is closed at the limit. After that the
+  // limit has passed for the old peer, too.
   raw_peer other{there.port};
   other.send(hello_bytes(pinging(1ms)));
   link_end left{there.accepted.take().value()};
