@@ -62,7 +62,7 @@ result<identity> certify(const std::string& name, int days, const identity* issu
   const auto* text = reinterpret_cast<const unsigned char*>(name.c_str());
   const bool made =
     X509_set_version(x, 2) == 1
-    // the number is positive in every encoding
+    // half of the range, so that the serial number is positive in every encoding
     && ASN1_INTEGER_set_uint64(X509_get_serialNumber(x), random_id() >> 1) == 1
     // the clocks of hosts may differ
     && X509_gmtime_adj(X509_getm_notBefore(x), -3600) != nullptr

@@ -24,7 +24,7 @@ struct run_rank {
 
 /// The value of an environment variable; empty: it is not set.
 using variable_reader = std::function<std::string(const char*)>;
-/// Reads the variables of this process.
+/// Returns an environment variable of this process; empty if it is not set.
 std::string variable_of_process(const char* name);
 
 /// The rank by `--nodes` and `--node-rank` if these are given, else by the variables of torchrun,

@@ -8,7 +8,8 @@ namespace headrace::command {
 
 namespace {
 
-/// The interval is longer than the time on which a verdict is based.
+/// The interval between requests of the status. It is longer than the time on which a verdict is
+/// based.
 constexpr auto interval = std::chrono::seconds{5};
 
 } // namespace
