@@ -65,8 +65,8 @@ struct split_answer {
   pass_over over;                    ///< valid only then
 };
 
-/// What the split numbers of a source stand for, if they may stand for something else in another
-/// process, or later: the matching files, and the number of rows in each.
+/// Identifies the splits of a source whose numbers may mean other splits in another process, or
+/// later: the matching files, and the number of rows in each.
 struct split_listing {
   static constexpr size_t most_bytes = size_t{64} << 10; ///< the most bytes of kept entries
 
