@@ -44,7 +44,8 @@ status too_late(const std::string& worker, const std::optional<worker_drains>& l
                 name_of(*last), seconds, last->tasks, last->tasks == 1 ? "" : "s"));
 }
 
-/// The dispatcher's refusal, for a caller that had received the beginning of the drain.
+/// The error of a request that the dispatcher refused after the drain had begun. `last`: the last
+/// answer. A dispatcher that does not have the worker any more has lost its state.
 status not_drained(const status& why, const worker_drains& last) {
   if (why.code() != status_code::not_found)
     return why;
