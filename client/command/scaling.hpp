@@ -17,7 +17,7 @@ namespace headrace::command {
 class scaling {
 public:
   /// `running`: the number of workers at the beginning, which are numbered from 0. `status` may
-  /// block. `of` lives longer.
+  /// block. `of` must outlive this object.
   scaling(local_cluster& of, uint32_t running, worker_demand::options within,
           status_watch::question status, logger log);
   ~scaling();

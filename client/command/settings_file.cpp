@@ -108,7 +108,7 @@ private:
                   where(key), key.str()));
   }
 
-  /// `kind`: the kind of the table that contains it.
+  /// The error for a key without a setting. `kind`: the kind of the table that contains the key.
   status unknown_key(const toml::key& key, std::optional<server_kind> kind) const {
     texts known;
     for (const auto& one : all_settings())

@@ -45,7 +45,7 @@ TEST_F(CrossTrainerCache, EncodesEachBlockOnceHoweverManyTrainersReadIt) {
   const auto encoded_once = [&] {
     return shows(dispatcher.address, [](const service_status& x) {
       const auto* window = window_of(x);
-      // The newest block may wait for room with whom it was made for.
+      // The newest block may not be encoded yet, because its stream has no room for it.
       return window && window->budget == 64 << 20 && window->blocks > 1
              && window->encoded <= window->blocks && window->encoded + 1 >= window->blocks;
     });

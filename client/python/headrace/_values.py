@@ -26,7 +26,7 @@ def holds_tensors(value: Any) -> bool:
 def as_array(value: Any, dtype: Any = None) -> Any:
     """``value`` as a numpy array. Python's ints become int32 if they fit, and its floats float32, as in TensorFlow.
 
-    Raises ``TypeError`` or ``ValueError`` for what is no tensor.
+    Raises ``TypeError`` or ``ValueError`` for a value that cannot be a tensor.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     refuse_texts(value)
