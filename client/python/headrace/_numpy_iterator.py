@@ -35,7 +35,7 @@ else:
     class NumpyIterator(metaclass=_EveryIterator):
         """The result of ``iter`` and ``as_numpy_iterator`` of a dataset: its elements, one after another.
 
-        Raises ``TypeError`` for what is no dataset.
+        Raises ``TypeError`` for a value that is not a dataset.
 
         >>> it = hr.data.NumpyIterator(Dataset.range(2))
         >>> it.next(), next(it), isinstance(it, hr.data.NumpyIterator)

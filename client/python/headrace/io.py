@@ -451,7 +451,7 @@ class TFRecordWriter:
     def write(self, record: bytes) -> None:
         """Appends a record.
 
-        Raises ``TypeError`` for what is no ``bytes``, and ``ValueError`` once the file is closed.
+        Raises ``TypeError`` for a value that is not ``bytes``, and ``ValueError`` once the file is closed.
 
         >>> with TFRecordWriter(f"{folder}/some.tfrecord") as to:
         ...     to.write(b"a record")

@@ -83,7 +83,7 @@ class DataAdapter(_DataAdapter):
     ``shuffle``, ``y``, ``sample_weight`` and ``class_weight`` to no adapter: shuffle the dataset; the others raise
     ``ValueError``. Strings are taken with TensorFlow only.
 
-    Raises ``TypeError`` for what is no dataset of tensors, ``ValueError`` for one without batches.
+    Raises ``TypeError`` for a value that is not a dataset of tensors, ``ValueError`` for one without batches.
 
     >>> import headrace.keras
     >>> adapter = hr.keras.DataAdapter(hr.Dataset.range(10).batch(4))

@@ -40,7 +40,7 @@ def set_seed(seed: int) -> None:
     a ``RuntimeWarning``: ``stateless_uniform`` and its like take seeds. It does not reach datasets that were made before, other
     processes, or ``random`` of Python and numpy.
 
-    Raises ``TypeError`` for what is no integer.
+    Raises ``TypeError`` for a value that is not an integer.
 
     >>> def three():
     ...     hr.random.set_seed(7)

@@ -45,19 +45,20 @@ public:
 
   // -- records for the judge ----------------------------------------------------------------
 
-  /// The job leased a split to a task.
+  /// Records that the job leased a split to a task.
   void leased(task_id to, const split_range& what);
-  /// A job placed a task on the worker at that address.
+  /// Records that a job placed a task on the worker at that address.
   void gave_a_task(job_id from, uint64_t repetition, const std::string& address) {
     workers_with_tasks[{from, repetition}].insert(address);
   }
-  /// The present state of a task.
+  /// Records the present state of a task.
   void task_is(job_id of, uint64_t repetition, const iteration::task& now);
-  /// Elements that are not leased differ by the task that gave them: this is a number for it.
+  /// The number of a task in the elements that it gives. It makes the elements of tasks that lease no
+  /// splits different.
   static uint64_t copy_of(task_id id) noexcept { return id.value & 0x7fffffff; }
-  /// Elements that a task sent to a trainer.
+  /// Records the elements that a task sent to a trainer.
   void sent(const block& rows, const trainer_process& to);
-  /// Elements that reached a trainer's process.
+  /// Records the elements that reached a trainer's process.
   void reached(const block& rows);
 
   options about;
