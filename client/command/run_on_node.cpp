@@ -376,7 +376,7 @@ private:
     return static_cast<int>(exit_code::ok);
   }
 
-  // The process that detects that the other one was killed writes the last record.
+  // `was_killed` writes the last record: after it, `note` writes none.
   static inline std::mutex notes_;
   static inline bool killed_ = false;
 

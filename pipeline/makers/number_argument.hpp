@@ -9,7 +9,7 @@ namespace headrace {
 class number_argument {
 public:
   number_argument(int64_t known) : known_(known) {}
-  /// A constant expression is a number.
+  /// An expression that is constant is stored as its value.
   number_argument(expr_ptr computed);
 
   known_number known() const noexcept { return known_; }

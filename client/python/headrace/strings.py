@@ -176,7 +176,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
 
 
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """The number that each string represents. Other text in it is an error of the element.
+    """The number that each string represents. A string with other text is an error of the element.
 
     >>> Dataset.from_tensors("2.5").map(to_number).get_single_element()
     np.float32(2.5)

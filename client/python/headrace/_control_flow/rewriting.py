@@ -157,7 +157,7 @@ ASSERTIONS = frozenset((
 
 
 def _asserts(call: ast.Call) -> bool:
-    """True if it is a call of such a function, by its name."""
+    """True if the name of the called function is in ``ASSERTIONS``."""
     f = call.func
     return (f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else "") in ASSERTIONS
 

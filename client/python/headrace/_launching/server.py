@@ -1,4 +1,4 @@
-"""A server in a child process that does not outlive this one."""
+"""A server in a child process that ends with this process."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _values_of(status: _core.SaveStatus) -> dict[str, Any]:
 
 
 class _Bar:
-    """One line on a terminal, which changes."""
+    """A progress bar: one line on a terminal, which is overwritten with each change."""
 
     _WIDTH = 30
 

@@ -25,9 +25,9 @@ def _paths(tls_cert: Any, tls_key: Any, tls_ca: Any) -> list[str]:
 
 
 class Session:
-    """How this program connects to a service: with mutual TLS, and a certificate that is this session's. It is given to
-    what uses the service (``session=``), so that one program can read several services, each with a certificate of its own.
-    What was made with it holds it; a dataset that is pickled does not take it along.
+    """How this program connects to a service: with mutual TLS and the certificate of this session. A session is passed to
+    the functions that use the service (``session=``), so that one program can read several services, each with a
+    certificate of its own. Objects that were made with a session keep it; a pickled dataset does not contain it.
 
     tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. Without
     any of them: those that HEADRACE_TLS_CERT, HEADRACE_TLS_KEY and HEADRACE_TLS_CA name, as ``headrace run`` sets them.
