@@ -113,7 +113,7 @@ uint16_t dispatcher_server::port() const noexcept { return impl_->here.actor_por
 // -- worker -----------------------------------------------------------------------
 
 struct worker_server::impl {
-  // It ends after the node, whose actors may read through it.
+  // Declared before the node, so that it is destroyed after the node: actors may read through it.
   std::shared_ptr<other_services> others;
   node here;
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();

@@ -19,12 +19,12 @@ struct dataset_record {
   }
 };
 
-/// Maps ids to datasets. Several ids may mean one graph, which is kept once, by its fingerprint, as
-/// long as an id means it.
+/// Maps ids to datasets. A graph may have several ids. It is kept once, by its fingerprint, as long
+/// as it has an id.
 class dataset_table {
 public:
   /// The id under which a graph would be registered: `id`, or a new one if `id` is empty.
-  /// already_exists: the id stands for another graph.
+  /// already_exists: it is the id of another graph.
   result<std::string> id_for(std::string id, const dataset_record& what) const;
   /// Registers a graph under an id that `id_for` returned. Returns false if it is registered
   /// already. If the table has the graph, its fingerprint suffices.
@@ -36,7 +36,7 @@ public:
   /// The dataset with that id. not_found names the id and the number of ids in the table.
   result<const dataset_record*> find(const std::string& id) const;
   size_t size() const noexcept { return ids_.size(); }
-  /// The bytes of the graph with that fingerprint, if exactly this many ids stand for it; else 0.
+  /// The bytes of the graph with that fingerprint, if it has exactly this many ids; else 0.
   size_t bytes_for_ids(const std::string& fingerprint, size_t ids) const;
   /// The bytes of all graphs.
   size_t bytes() const noexcept { return bytes_; }
@@ -46,7 +46,7 @@ private:
   friend struct state_codec<dataset_table>;
   struct kept {
     dataset_record what;
-    size_t ids = 0; ///< the number of ids that stand for it
+    size_t ids = 0; ///< the number of its ids
     friend bool operator==(const kept&, const kept&) = default;
   };
   std::map<std::string, std::string> ids_; ///< maps ids to fingerprints

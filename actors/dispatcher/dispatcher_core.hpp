@@ -195,7 +195,7 @@ private:
   // datasets
   /// Registers a dataset if it is not registered. Returns its id, and perhaps a warning.
   result<dataset_def> enroll(dataset_registration wanted);
-  /// A client registers a dataset under an id that stands for another graph. Returns that id and a
+  /// A client registers a dataset under the id of another graph. Returns that id and a
   /// warning if both graphs have the same structure, else an error.
   result<dataset_def> join(const std::string& id, const dataset_record& taken,
                            const dataset_registration& wanted);

@@ -31,8 +31,8 @@ public:
   /// and `most_left_over` ids whose jobs are over.
   static constexpr size_t most_unused = 10'000;
   static constexpr size_t most_left_over = 1'000;
-  /// The most bytes of graphs for which only unused ids stand. The newest graph is kept whatever
-  /// its size.
+  /// The most bytes of graphs that have only unused ids. The newest graph is kept whatever its
+  /// size.
   static constexpr size_t most_unused_bytes = size_t{512} << 20;
   /// If all graphs together take more bytes than this, only one id whose job is over is kept.
   static constexpr size_t roomy = size_t{64} << 20;
@@ -80,7 +80,7 @@ public:
     job_id id;
     /// The finished repetitions of the job, for later requests with its key.
     job_past past = {};
-    /// The job ended because nobody read it, though a repetition was not finished.
+    /// The job ended because it had no readers, although a repetition was not finished.
     bool collected = false;
     friend bool operator==(const job_over&, const job_over&) = default;
   };

@@ -282,7 +282,7 @@ def of_inputs(all_options: Iterable[Options]) -> Options:
 #: Options that the graph contains.
 _OF_GRAPH = ("deterministic", "autotune.enabled", "threading.private_threadpool_size", "autotune.cpu_budget",
              "autotune.ram_budget")
-#: Options that change nothing here: hints how fast it goes, names, and what becomes of states that graphs do not have.
+#: Options without an effect: hints about speed, names, and the treatment of states that graphs do not have.
 _OF_NO_EFFECT = ("dataset_name", "framework_type", "experimental_external_state_policy", "experimental_slack",
                  "experimental_symbolic_checkpoint", "experimental_warm_start", "threading.max_intra_op_parallelism",
                  "autotune.autotune_algorithm")
