@@ -1,4 +1,4 @@
-"""How fast Python gets elements, beside the limit of the same loop over a list: goes on with the table, and the JSON
+"""Measures how fast Python gets elements, and the limit of the same loop over a list. Continues the table, and the JSON
 file, that headrace_bench began, by the same arguments. Its cases are those named python_...
 
     PYTHONPATH=build/python python benchmarks/python_rows.py [--json FILE] [--runs N] [--only CASE...]

@@ -1,4 +1,5 @@
-"""What deploy/ holds: against the schemas of the API, the options of the command, and each other. HELM is the helm program."""
+"""Checks the files of deploy/ against the schemas of the API, the options of the command, and each other. HELM is the helm
+program."""
 
 from __future__ import annotations
 

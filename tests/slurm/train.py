@@ -1,4 +1,5 @@
-"""What the jobs of tests/slurm/check run: reads all elements once, and says by how many workers."""
+"""The program that the jobs of tests/slurm/check run: reads all elements once, and prints the number of workers that gave
+them."""
 
 import os
 import sys

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     NumpyIterator = _core.Iterator
 else:
     class _EveryIterator(type):
-        """The metaclass by which every iterator of a dataset is an instance."""
+        """The metaclass of ``NumpyIterator``, which makes every iterator of a dataset an instance of that class."""
 
         def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, _core.Iterator)

@@ -30,7 +30,7 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """The sum over the count.
+        """The sum divided by the count.
 
         >>> Histogram(4, 8.0, 16.0, 2.0, 2.0, ((2.0, 4),)).mean
         2.0
