@@ -8,7 +8,7 @@ namespace headrace::monitor {
 /// The content for a dispatcher that listens at that port. Its process requests the status as a
 /// client does.
 monitored of_dispatcher(const endpoint_options& where, uint16_t port);
-/// The content for a worker; `server` lives longer.
+/// The content for a worker; `server` must outlive the result.
 monitored of_worker(const worker_server& server);
 
 } // namespace headrace::monitor

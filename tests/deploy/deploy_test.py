@@ -1,5 +1,5 @@
-"""Checks the files of deploy/ against the schemas of the API, the options of the command, and each other. HELM is the helm
-program."""
+"""Checks the files of deploy/ against the schemas of the API, the options of the command, and each other. HELM is the
+helm program."""
 
 from __future__ import annotations
 

@@ -53,13 +53,15 @@ def expand_counts(text: str) -> list[int]:
 
 
 class SlurmClusterResolver(ClusterResolver):
-    """Jobs over the tasks of a Slurm job step, node after node, with ports from ``port_base`` on each.
+    """Assigns the tasks of a Slurm job step to jobs, node after node. The ports on each node begin with ``port_base``.
 
     jobs: how many tasks each job has; by default all are of ``"worker"``. tasks_per_node: one number, or a dict by host; by
-    default SLURM_STEP_TASKS_PER_NODE. gpus_per_node, gpus_per_task: of ``num_accelerators``; auto_set_gpu sets
-    CUDA_VISIBLE_DEVICES by them when the cluster is resolved. Hosts are those of SLURM_STEP_NODELIST.
+    default SLURM_STEP_TASKS_PER_NODE. gpus_per_node, gpus_per_task: the numbers of GPUs, for
+    ``num_accelerators``; auto_set_gpu: whether they set CUDA_VISIBLE_DEVICES when the cluster is resolved. Hosts are
+    those of SLURM_STEP_NODELIST.
 
-    Raises ``RuntimeError`` naming the variable that is missing or wrong, or if there are fewer tasks or GPUs than asked for.
+    Raises ``RuntimeError`` naming the variable that is missing or wrong, or if there are fewer tasks or GPUs than
+    requested.
 
     >>> import os
     >>> os.environ.update(SLURM_STEP_NODELIST="n[1-2]", SLURM_STEP_NUM_TASKS="3", SLURM_STEP_TASKS_PER_NODE="2,1",
