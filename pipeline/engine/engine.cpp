@@ -286,7 +286,7 @@ block operator_iterator::failure(const status& why) const {
 
 namespace {
 
-/// Keeps the engine alive, which the iterators share.
+/// The iterator of a whole graph. It keeps the engine alive, which all its iterators share.
 class root_iterator final : public iterator {
 public:
   root_iterator(dataset_ptr graph, std::shared_ptr<detail::engine> shared,

@@ -86,7 +86,7 @@ def _with_code(f: types.FunctionType, code: types.CodeType) -> types.FunctionTyp
 
 
 def _own(node: ast.AST) -> list[ast.AST]:
-    """The nodes below one, without those in functions and classes inside."""
+    """The nodes below ``node``, without those in inner functions and classes."""
     out: list[ast.AST] = []
     todo = list(ast.iter_child_nodes(node))
     while todo:
