@@ -47,8 +47,8 @@ private:
   bool failed_ = false;
 };
 
-/// The number that stands for CAF's spawn server in the protocol. It is the only named receiver that
-/// headrace nodes send messages to, and they use only a few of the messages that it takes.
+/// The number of CAF's spawn server in the protocol. Messages to other named receivers are refused.
+/// Other programs that use CAF send this actor more messages than headrace nodes send or need.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
 /// The usual kind of node name.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;
