@@ -12,7 +12,7 @@ namespace headrace {
 struct job_remains {
   std::vector<placed_task> running; ///< tasks that workers run
   job_past past;                    ///< finished repetitions
-  bool collected = false; ///< the job ended with an unfinished repetition without readers
+  bool collected = false;           ///< the job ended with an unfinished repetition without readers
 };
 
 /// The part of a job that outlives its actors. Each actor continues where the previous one stopped.

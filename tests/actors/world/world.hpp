@@ -53,8 +53,8 @@ public:
   }
   /// Records the present state of a task.
   void task_is(job_id of, uint64_t repetition, const iteration::task& now);
-  /// The number of a task in the elements that it gives. It distinguishes the elements of tasks that
-  /// lease no splits.
+  /// The number of a task in the elements that it gives. It distinguishes the elements of tasks
+  /// that lease no splits.
   static uint64_t copy_of(task_id id) noexcept { return id.value & 0x7fffffff; }
   /// Records the elements that a task sent to a trainer.
   void sent(const block& rows, const trainer_process& to);
