@@ -1,5 +1,5 @@
-"""Services on a Dask cluster: each server is an actor on one of its workers; the actor owns a child process that ends with it.
-It needs Dask (``pip install distributed``).
+"""Services on a Dask cluster: each server is an actor on one of its workers; the actor owns a child process that ends
+with it. It needs Dask (``pip install distributed``).
 
 ::
 

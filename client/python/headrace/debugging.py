@@ -122,7 +122,8 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
 
 def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str | None = None, summarize: Any = None,
                 name: str | None = None) -> Tensor:
-    """``x``, or an error of the element unless ``|x - y| < atol + rtol * |y|``; a tolerance of None stands for ten times the dtype's step at 1.
+    """``x``, or an error of the element unless ``|x - y| < atol + rtol * |y|``; a tolerance of None stands for ten
+    times the dtype's step at 1.
 
     Floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``.
 

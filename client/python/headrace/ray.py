@@ -1,5 +1,5 @@
-"""Services on a Ray cluster: Ray places the workers, restarts lost ones and accounts for their resources; elements are sent
-from the workers to the trainers directly. It needs Ray (``pip install ray``).
+"""Services on a Ray cluster: Ray places the workers, restarts lost ones and accounts for their resources; elements are
+sent from the workers to the trainers directly. It needs Ray (``pip install ray``).
 
 ::
 

@@ -85,9 +85,9 @@ def make_csv_dataset(file_pattern: Any, batch_size: Any, column_names: Any = Non
 
     The files are listed when this is called. column_names: if None, those of the first row. column_defaults: as of
     ``CsvDataset``, one for each column that is read; if None, the first ``num_rows_for_inference`` rows decide (0: all)
-    whether a column is int32, int64, float32, float64 or string, and a missing value is 0 or ``""``. select_columns: names or
-    numbers. num_epochs: None repeats without an end, and all batches are full. Other arguments as of the methods that
-    they name.
+    whether a column is int32, int64, float32, float64 or string, and a missing value is 0 or ``""``. select_columns:
+    names or numbers. num_epochs: None repeats without an end, and all batches are full. Other arguments as of the
+    methods that they name.
 
     Raises ``ValueError`` if no file matches and for names that are not there, and ``InvalidArgumentError`` for a file with
     another header.

@@ -98,7 +98,8 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
                guarantee: str = "at_most_once", rejoin: bool = False,
                consumer_timeout: float | None = None,
                session: Session | None = None) -> Callable[[Dataset], Dataset]:
-    """For ``Dataset.apply``: the operators before it run on the workers of a service, those after it run in this process.
+    """For ``Dataset.apply``: the operators before it run on the workers of a service, those after it run in this
+    process.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
     service: the dispatcher, ``host:port`` with any scheme or none. None, here and in all such arguments: the address

@@ -52,7 +52,8 @@ class CrossTrainerCache:
         ``"wait"``: the others wait for it, for at most ``lag_limit`` seconds (60); then it skips.
     start: where a trainer begins that has not read from the workers before: with the ``"oldest"`` element that they
         have, or with the ``"newest"``, the first that is made after it joined.
-    expected_trainers: elements are given as soon as this number of trainers has joined, and only to these. With ``on_lag="wait"``
+    expected_trainers: elements are given as soon as this number of trainers has joined, and only to these. With
+    ``on_lag="wait"``
         the dataset may then be finite: each trainer is given all of it.
 
     All trainers of a job must give the same ``on_lag``, ``lag_limit`` and ``expected_trainers``. Raises ``ValueError`` or

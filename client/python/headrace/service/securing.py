@@ -25,8 +25,8 @@ def _paths(tls_cert: Any, tls_key: Any, tls_ca: Any) -> list[str]:
 
 
 class Session:
-    """How this program connects to a service: with mutual TLS and the certificate of this session. A session is passed to
-    the functions that use the service (``session=``), so that one program can read several services, each with a
+    """How this program connects to a service: with mutual TLS and the certificate of this session. A session is passed
+    to the functions that use the service (``session=``), so that one program can read several services, each with a
     certificate of its own. Objects that were made with a session keep it; a pickled dataset does not contain it.
 
     tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. Without
@@ -64,9 +64,9 @@ _open: set[secure] = set()
 
 
 class secure:
-    """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``, even if no
-    reference to the object is kept. Iterations that run at that time continue with it. Closing a session that was never
-    used for a request warns.
+    """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``, even if
+    no reference to the object is kept. Iterations that run at that time continue with it. Closing a session that was
+    never used for a request warns.
 
     tls_cert, tls_key, tls_ca: PEM files, or without them those of the environment, as of a ``Session``. They
     are used for all requests of the program without a ``Session``: ``distribute``, ``register_dataset``, ``status``;
