@@ -1,6 +1,7 @@
 #include "headrace/client/save.hpp"
 
 #include "headrace/client/internal/checked.hpp"
+#include "headrace/pipeline/composed/sorted_fields.hpp"
 #include "headrace/pipeline/files/file_watch.hpp"
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
@@ -39,12 +40,16 @@ result<std::optional<save_plan>> await_saved(const std::string& folder,
   }
 }
 
+dataset loaded(result<dataset_ptr> made) {
+  return checked(make_sorted_fields(checked(std::move(made)).node()));
+}
+
 dataset load_from(const std::string& folder, expr_ptr shard) {
   auto found = read_saved(folder);
   if (!found)
     throw error{found.status().with_context("load")};
-  return checked(make_load(folder, found->spec, static_cast<int64_t>(found->blocks()),
-                           static_cast<int64_t>(found->rows()), std::move(shard)));
+  return loaded(make_load(folder, found->spec, static_cast<int64_t>(found->blocks()),
+                          static_cast<int64_t>(found->rows()), std::move(shard)));
 }
 
 /// Writes the elements of an iteration; `write` gets a block without errors.
@@ -95,7 +100,7 @@ dataset dataset::load_piece(const std::string& folder, const expr& piece,
   auto plan = find_save_plan(folder).value();
   if (!plan)
     throw error{not_found(fmt::format("load: no service writes into '{}'", folder))};
-  return checked(make_load_piece(folder, plan->spec, piece.node(), options.stall_timeout.count()));
+  return loaded(make_load_piece(folder, plan->spec, piece.node(), options.stall_timeout.count()));
 }
 
 dataset dataset::load(const std::string& folder, const load_options& options) {

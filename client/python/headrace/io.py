@@ -116,16 +116,28 @@ def _feature(name: str, how: Any) -> _core.FeatureSpec:
                     f"SparseFeature or RaggedFeature, not {type(how).__name__}")
 
 
+def _rank(key: str, how: Any) -> tuple[int, str]:
+    """TensorFlow's order: sparse features, dense ones, ragged ones, and those that are read under other names than their
+    key; each by key.
+    """
+    if isinstance(how, (SparseFeature, RaggedFeature)) and how.value_key != key:
+        return 3, key
+    return 0 if isinstance(how, (VarLenFeature, SparseFeature)) else 2 if isinstance(how, RaggedFeature) else 1, key
+
+
 def _by_key(features: Mapping[str, Any], out: Any) -> dict[str, Tensor]:
-    """The features by the given keys, which may differ from the features' own names."""
-    return dict(zip(features, dict(out).values()))
+    """Under the keys that were given; the features' own names may be others."""
+    found = dict(out)
+    return {key: found[getattr(features[key], "value_key", key)]
+            for key in sorted(features, key=lambda key: _rank(key, features[key]))}
 
 
 def parse_single_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None,
                          name: str | None = None) -> dict[str, Tensor]:
     """One serialised ``tf.train.Example`` as a dict of tensors.
 
-    A feature that is missing without a default, or has another number of values, is an error of the element.
+    The keys are in TensorFlow's order: those of ``VarLenFeature``s first, then those of features of known shapes, both
+    sorted. A feature that is missing without a default, or has another number of values, is an error of the element.
 
     >>> import headrace as hr
     >>> features = {"label": hr.io.FixedLenFeature([], hr.int64, -1)}
@@ -149,7 +161,7 @@ def parse_example(serialized: Any, features: Mapping[str, Any], example_names: A
 
     >>> features = {"n": hr.io.FixedLenFeature([], hr.int64, -1), "words": hr.io.VarLenFeature(hr.string)}
     >>> list(Dataset.from_tensors([b"", b""]).map(lambda s: hr.io.parse_example(s, features)))
-    [{'n': array([-1, -1]), 'words': array([], shape=(2, 0), dtype=object)}]
+    [{'words': array([], shape=(2, 0), dtype=object), 'n': array([-1, -1])}]
     """
     if not isinstance(features, Mapping) or not features:
         raise ValueError("features must be a dict with one FixedLenFeature or VarLenFeature at least")

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+namespace headrace {
+
+/// The elements of `input` with the fields of each named structure in the order of their names, as
+/// TensorFlow gives what it has loaded.
+result<dataset_ptr> make_sorted_fields(dataset_ptr input);
+
+} // namespace headrace
