@@ -34,6 +34,9 @@ struct Structure {
     ragged @3;
     # The leaves are the values, then the row lengths, of the outermost axis first.
   }
+
+  label @3 :Text;
+  # The class with which a client's language arranges it; empty: the usual one.
 }
 
 struct ElementSpec {

@@ -11,6 +11,7 @@ constexpr size_t most_rank = 64;
 constexpr size_t deepest_structure = 16;
 constexpr size_t most_leaves = 4096;
 constexpr uint8_t most_nesting = 8;
+constexpr size_t longest_label = 4096; // bytes
 
 result<structure> decode_structure(schema::Structure::Reader in, size_t depth, size_t& leaves) {
   if (depth > deepest_structure)
@@ -20,6 +21,9 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
       return invalid_argument(fmt::format("a structure of more than {} leaves", most_leaves));
     return structure{};
   }
+  if (in.getLabel().size() > longest_label)
+    return invalid_argument(
+      fmt::format("a structure with a label of {} bytes", in.getLabel().size()));
   std::vector<structure> children;
   for (auto child : in.getChildren()) {
     HEADRACE_ASSIGN(auto part, decode_structure(child, depth + 1, leaves));
@@ -29,7 +33,7 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
       return invalid_argument(fmt::format("a structure of more than {} parts", most_leaves));
   }
   if (in.getKind() == schema::Structure::Kind::TUPLE)
-    return structure::tuple(std::move(children));
+    return structure::tuple(std::move(children)).labelled(in.getLabel());
   if (in.getKind() == schema::Structure::Kind::RAGGED) {
     for (const auto& child : children)
       if (children.size() < 2 || !child.is_leaf())
@@ -44,7 +48,7 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
       || std::set<std::string>(names.begin(), names.end()).size() != names.size())
     return invalid_argument(
       fmt::format("{} parts with {} names, or two of one name", children.size(), names.size()));
-  return structure::named(std::move(names), std::move(children));
+  return structure::named(std::move(names), std::move(children)).labelled(in.getLabel());
 }
 
 } // namespace
@@ -70,6 +74,8 @@ void encode(const structure& x, schema::Structure::Builder out) {
   out.setKind(x.is_ragged()                        ? kind::RAGGED
               : x.what() == structure::kind::tuple ? kind::TUPLE
                                                    : kind::NAMED);
+  if (!x.label().empty())
+    out.setLabel(x.label());
   auto children = out.initChildren(static_cast<unsigned>(x.children().size()));
   for (unsigned i = 0; i < children.size(); ++i) encode(x.children()[i], children[i]);
   if (x.what() != structure::kind::named)

@@ -39,6 +39,12 @@ structure structure::ragged(size_t axes) {
   return out;
 }
 
+structure structure::labelled(std::string label) const {
+  auto out = *this;
+  out.label_ = std::move(label);
+  return out;
+}
+
 size_t structure::first_leaf(size_t index) const noexcept {
   size_t n = 0;
   for (size_t i = 0; i < index; ++i) n += children_[i].leaves();

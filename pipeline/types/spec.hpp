@@ -56,12 +56,20 @@ public:
   /// The index of the child with that name; -1 if there is none.
   int find(std::string_view name) const noexcept;
 
-  friend bool operator==(const structure&, const structure&) = default;
+  /// The class with which a client's language arranges it, such as one of Python's named tuples;
+  /// empty: the usual one. Operators pass it on. It is no part of equality.
+  const std::string& label() const noexcept { return label_; }
+  structure labelled(std::string label) const;
+
+  friend bool operator==(const structure& a, const structure& b) {
+    return a.kind_ == b.kind_ && a.names_ == b.names_ && a.children_ == b.children_;
+  }
 
 private:
   kind kind_ = kind::leaf;
   std::vector<structure> children_;
   std::vector<std::string> names_;
+  std::string label_;
   size_t leaves_ = 1;
 };
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from . import _core
 from ._assertions import holds
+from ._labels import with_parts
 from ._refusals import users_line
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -86,11 +87,11 @@ def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _finite(result: Any, name: str) -> Any:
-    """The result, in which floating-point tensors are errors of the elements for which they are not finite."""
-    if isinstance(result, (tuple, list)):
-        return type(result)(_finite(part, name) for part in result)
-    if isinstance(result, dict):
-        return {key: _finite(part, name) for key, part in result.items()}
+    """The result, of which the floating tensors are errors of the elements for which they are not finite."""
+    if isinstance(result, list):
+        return [_finite(part, name) for part in result]
+    if isinstance(result, (tuple, dict)):
+        return with_parts(lambda part: _finite(part, name), result)
     if _inside.depth or not isinstance(result, _core.Tensor) or not result.dtype.is_floating:
         return result
     out = _core.check_numerics(result, f"{users_line()}: the result of {name}, {result.dtype.name} of shape {result.shape}")

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import _core, _values
 from ._functions.ragged import RaggedTensor, RaggedTensorSpec
+from ._labels import with_parts
 from ._specs import DatasetSpec, TensorSpec, map_structure
 from .errors import InvalidArgumentError
 
@@ -111,10 +112,8 @@ def _as_element(value: Any) -> Any:
 
 
 def _spec_of(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_spec_of, value))
-    if isinstance(value, dict):
-        return {key: _spec_of(part) for key, part in value.items()}
+    if isinstance(value, (tuple, dict)):
+        return with_parts(_spec_of, value)
     if hasattr(value, "element_spec"):
         return DatasetSpec(value.element_spec)
     if isinstance(value, RaggedTensor):

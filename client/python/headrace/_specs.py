@@ -8,6 +8,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import dtypes
+from ._labels import with_parts
 from ._values import integer
 
 ShapeLike = Union["TensorShape", Sequence[Union[int, None]], int, None]
@@ -309,11 +310,9 @@ def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None, nesting: int =
 
 
 def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
-    """Applies ``f`` to every leaf of nested tuples and dicts, and to the parts of ragged tensors."""
-    if isinstance(value, tuple):
-        return tuple(map_structure(f, part) for part in value)
-    if isinstance(value, dict):
-        return {key: map_structure(f, part) for key, part in value.items()}
+    """``f`` of every leaf of nested tuples and dicts, which keep their classes, and of the parts of ragged tensors."""
+    if isinstance(value, (tuple, dict)):
+        return with_parts(lambda part: map_structure(f, part), value)
     if hasattr(value, "_ragged_parts"):
         return value._mapped(f)
     return f(value)

@@ -192,13 +192,13 @@ class StaticHashTable:
 
     __getitem__ = lookup
 
-    def size(self, name: str | None = None) -> int:
-        """The number of entries.
+    def size(self, name: str | None = None) -> np.int64:
+        """How many entries there are: an int64.
 
         >>> hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer(["a"], [1]), -1).size()
-        1
+        np.int64(1)
         """
-        return self._table.size()
+        return np.int64(self._table.size())
 
 
 class StaticVocabularyTable:
@@ -245,10 +245,10 @@ class StaticVocabularyTable:
 
     __getitem__ = lookup
 
-    def size(self, name: str | None = None) -> int:
-        """The number of numbers, including the buckets.
+    def size(self, name: str | None = None) -> np.int64:
+        """How many numbers there are, with the buckets: an int64.
 
         >>> hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a"], [0]), 4).size()
-        5
+        np.int64(5)
         """
-        return self._table.size()
+        return np.int64(self._table.size())

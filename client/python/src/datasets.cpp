@@ -1,4 +1,6 @@
 #include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "headrace/pipeline/graph/rewrite.hpp"
 #include "headrace/pipeline/graph/row_order.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
@@ -266,6 +268,18 @@ void bind_datasets(nb::module_& m) {
         [](graph a, graph b) { return checked(make_concatenate(a.node(), b.node())); });
   m.def("zip",
         [](const std::vector<dataset>& inputs) { return checked(make_zip(nodes_of(inputs))); });
+  // The same components in the tuples and dicts of another nest.
+  m.def("arranged", [](graph in, nb::handle nest) {
+    std::vector<nb::object> leaves;
+    auto f = std::make_shared<function>();
+    f->scope = std::make_shared<const function_scope>();
+    f->argument = in.spec();
+    f->layout = layout_of(nest, leaves);
+    for (const auto& part : f->argument.components)
+      f->tensors.push_back(
+        make_parameter(f->scope, static_cast<int64_t>(f->tensors.size()), part));
+    return checked(make_map(in.node(), std::move(f)));
+  });
   m.def("stats", [](graph in, std::string tag, bool bytes) {
     return checked(make_stats(in.node(), std::move(tag), bytes));
   });
@@ -329,6 +343,8 @@ void bind_datasets(nb::module_& m) {
     return of.counted_together(
       make_last_element(in.node(), nodes_of(structure_of(otherwise))).value());
   });
+  // One int64 element, which a function reads. Refused where nobody knows it.
+  m.def("cardinality", [](graph in) { return checked(make_cardinality(in.node())); });
   m.def("single_element",
         [](graph in) { return in.counted_together(make_single_element(in.node()).value()); });
   m.def(

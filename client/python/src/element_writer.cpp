@@ -16,6 +16,12 @@ void intern_names(const structure& layout, std::vector<nb::object>& out) {
   }
 }
 
+void find_makers(const structure& layout, std::vector<nb::object>& out) {
+  if (!layout.label().empty())
+    out.push_back(maker_of(layout));
+  for (const auto& child : layout.children()) find_makers(child, out);
+}
+
 std::vector<npy_intp> extents(const shape& dims) {
   return {dims.dims().begin(), dims.dims().end()};
 }
@@ -51,6 +57,7 @@ nb::object numpy_dtype(dtype type) {
 element_writer::element_writer(element_spec spec)
   : spec_(std::move(spec)), leaves_(spec_.components.size()) {
   intern_names(spec_.layout, names_);
+  find_makers(spec_.layout, makers_);
   for (size_t i = 0; i < leaves_.size(); ++i) {
     types_.push_back(numpy_dtype(spec_.components[i].type));
     leaves_[i].type = reinterpret_cast<PyArray_Descr*>(types_.back().ptr());
@@ -84,11 +91,18 @@ nb::handle element_writer::owner() {
 nb::object element_writer::row(size_t index) {
   size_t at = 0;
   name_ = 0;
+  maker_ = 0;
   return write(spec_.layout, at, index);
+}
+
+nb::object element_writer::of_class(const structure& layout, size_t maker, nb::object plain) const {
+  return layout.label().empty() ? plain : makers_[maker](plain);
 }
 
 nb::object element_writer::write(const structure& layout, size_t& at, size_t row) {
   const auto& children = layout.children();
+  const auto maker = maker_;
+  maker_ += !layout.label().empty();
   switch (layout.what()) {
   case structure::kind::leaf: return write_leaf(leaves_[at++], row);
   case structure::kind::tuple: {
@@ -96,7 +110,7 @@ nb::object element_writer::write(const structure& layout, size_t& at, size_t row
     for (size_t i = 0; i < children.size(); ++i)
       PyTuple_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i),
                        write(children[i], at, row).release().ptr());
-    return out;
+    return of_class(layout, maker, std::move(out));
   }
   case structure::kind::ragged: {
     auto parts = checked(PyTuple_New(static_cast<Py_ssize_t>(children.size())));
@@ -112,7 +126,7 @@ nb::object element_writer::write(const structure& layout, size_t& at, size_t row
       if (PyDict_SetItem(out.ptr(), name.ptr(), write(child, at, row).ptr()) != 0)
         throw nb::python_error();
     }
-    return out;
+    return of_class(layout, maker, std::move(out));
   }
   }
   return nb::none();

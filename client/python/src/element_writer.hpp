@@ -29,15 +29,17 @@ private:
   nb::object write(const structure& layout, size_t& at, size_t row);
   nb::object write_leaf(leaf& x, size_t row);
   nb::object write_strings(const leaf& x, size_t row, const std::vector<npy_intp>& dims) const;
+  nb::object of_class(const structure& layout, size_t maker, nb::object plain) const;
   nb::handle owner();
 
   element_spec spec_;
   std::vector<nb::object> types_;
-  std::vector<nb::object> names_; ///< of dict keys, in order of their first use
+  std::vector<nb::object> names_;  ///< of dict keys, in order of their first use
+  std::vector<nb::object> makers_; ///< of the labels of tuples and dicts, likewise
   std::vector<leaf> leaves_;
   element held_;
   nb::object owner_; ///< a capsule that keeps the block, made when an array needs it
-  size_t name_ = 0;
+  size_t name_ = 0, maker_ = 0;
 };
 
 /// The numpy dtype with that name; bfloat16 needs the package ml_dtypes.

@@ -4,6 +4,17 @@ namespace headrace::python {
 
 namespace {
 
+nb::object labels() { return nb::module_::import_("headrace._labels"); }
+
+std::string label_of(nb::handle value) {
+  return nb::cast<std::string>(labels().attr("label_of")(value));
+}
+
+nb::object of_class(const structure& layout, nb::object plain) {
+  const auto make = maker_of(layout);
+  return make.is_valid() ? make(plain) : plain;
+}
+
 nb::object arranged(const structure& layout, const std::function<nb::object(size_t)>& leaf,
                     size_t& at) {
   const auto& children = layout.children();
@@ -14,7 +25,7 @@ nb::object arranged(const structure& layout, const std::function<nb::object(size
     for (size_t i = 0; i < children.size(); ++i)
       PyTuple_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i),
                        arranged(children[i], leaf, at).release().ptr());
-    return out;
+    return of_class(layout, std::move(out));
   }
   case structure::kind::ragged: {
     nb::list parts;
@@ -25,7 +36,7 @@ nb::object arranged(const structure& layout, const std::function<nb::object(size
     nb::dict out;
     for (size_t i = 0; i < children.size(); ++i)
       out[layout.names()[i].c_str()] = arranged(children[i], leaf, at);
-    return out;
+    return of_class(layout, std::move(out));
   }
   }
   return nb::none();
@@ -36,6 +47,10 @@ nb::object arranged(const structure& layout, const std::function<nb::object(size
 nb::object arranged(const structure& layout, const std::function<nb::object(size_t)>& leaf) {
   size_t at = 0;
   return arranged(layout, leaf, at);
+}
+
+nb::object maker_of(const structure& layout) {
+  return layout.label().empty() ? nb::object{} : labels().attr("maker")(layout.label());
 }
 
 nb::object ragged_of(nb::tuple parts) {
@@ -51,17 +66,22 @@ structure layout_of(nb::handle value, std::vector<nb::object>& leaves) {
   }
   if (PyTuple_Check(value.ptr())) {
     for (auto part : nb::borrow<nb::tuple>(value)) children.push_back(layout_of(part, leaves));
-    return structure::tuple(std::move(children));
+    auto out = structure::tuple(std::move(children));
+    return PyTuple_CheckExact(value.ptr()) ? out : out.labelled(label_of(value));
   }
   if (PyDict_Check(value.ptr())) {
     std::vector<std::string> names;
+    size_t numbers = 0;
     for (auto [key, part] : nb::borrow<nb::dict>(value)) {
-      if (!PyUnicode_Check(key.ptr()))
-        throw nb::type_error("the keys of a dict in an element must be strings");
-      names.push_back(nb::cast<std::string>(key));
+      const bool number = PyLong_Check(key.ptr()) && !PyBool_Check(key.ptr());
+      numbers += number;
+      if (number ? numbers != names.size() + 1 : !PyUnicode_Check(key.ptr()) || numbers != 0)
+        throw nb::type_error("the keys of a dict in an element must be all strings, or all ints");
+      names.push_back(nb::cast<std::string>(nb::str(key)));
       children.push_back(layout_of(part, leaves));
     }
-    return structure::named(std::move(names), std::move(children));
+    auto out = structure::named(std::move(names), std::move(children));
+    return PyDict_CheckExact(value.ptr()) && numbers == 0 ? out : out.labelled(label_of(value));
   }
   leaves.push_back(nb::borrow(value));
   return {};

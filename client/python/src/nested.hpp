@@ -9,15 +9,19 @@
 /// Elements as Python arranges them: tuples and dicts; anything else is a leaf.
 namespace headrace::python {
 
-/// Arranges leaves in the tuples and dicts of `layout`; `leaf(i)` makes leaf number `i`.
+/// Arranges leaves in the tuples and dicts of `layout`, of the classes that its labels name;
+/// `leaf(i)` makes leaf number `i`.
 nb::object arranged(const structure& layout, const std::function<nb::object(size_t)>& leaf);
+
+/// What makes the tuples or dicts of a structure's label out of plain ones; none for no label.
+nb::object maker_of(const structure& layout);
 
 /// The Python object for a ragged tensor with these parts: values, then row lengths. If the parts
 /// are specs, its spec.
 nb::object ragged_of(nb::tuple parts);
 
 /// The structure of `value`; appends its leaves in depth-first order. Throws TypeError for a dict
-/// whose keys are not strings.
+/// whose keys are neither all strings nor all ints.
 structure layout_of(nb::handle value, std::vector<nb::object>& leaves);
 
 /// A tensor's `(dtype name, dims)`. `dims` is a tuple of int or None, or None if the rank is

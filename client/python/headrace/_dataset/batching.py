@@ -51,7 +51,7 @@ class Batching(Described):
         this = self._with(self._graph)
         if holds_ragged(this.element_spec):
             def rows(*element: Any) -> Dataset:
-                return this.from_tensor_slices(element if isinstance(this.element_spec, tuple) else element[0])
+                return this.from_tensor_slices(element if type(this.element_spec) is tuple else element[0])
             return this.flat_map(rows)
         return self._with(_core.unbatch(self._graph))
 

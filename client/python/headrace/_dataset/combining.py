@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _drawing, _options
-from .._specs import flatten, map_structure
+from .._specs import flatten, map_structure, spec_of_leaf
 from ..errors import InvalidArgumentError
 from .arguments import flag, graphs, seed_of
 from .base import Described, made
@@ -52,13 +52,9 @@ class Combining(Described):
         if isinstance(nest, Described):
             return made(nest._graph, nest._given_options, nest._drawn_from)
         out = made(_core.zip([x._graph for x in inputs]), _of(inputs), _drawing.of_inputs(inputs))
-        if isinstance(nest, tuple) and all(isinstance(x, Described) for x in nest):
+        if type(nest) is tuple and all(isinstance(x, Described) for x in nest):
             return out
-
-        def arranged(*parts: Any) -> Any:
-            rest = iter(parts)
-            return map_structure(lambda _: next(rest), nest)
-        return out.map(arranged)
+        return out._with(_core.arranged(out._graph, map_structure(lambda x: x._graph.spec(spec_of_leaf), nest)))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of ``dataset``, which must have the same structure and dtypes.

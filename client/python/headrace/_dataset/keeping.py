@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core, _drawing, _tracing, _values
+from .._labels import rebuilt
 from .._specs import spec_of_leaf
 from .._values import integer, seconds
 from ..errors import InvalidArgumentError, NotFoundError, UnimplementedError
@@ -90,7 +91,8 @@ class Keeping(Described):
              wait: bool = False, *, stall_timeout: float | None = None) -> Dataset:
         """The elements that ``save`` or ``experimental.distributed_save`` wrote into a folder, file after file.
 
-        ``element_spec`` and ``compression`` need not be given; if they are, they must be those of what is there.
+        The keys of dicts are sorted, or in the order of ``element_spec``. ``element_spec`` and ``compression`` need not be
+        given; if they are, they must be those of what is there.
         ``reader_func`` of a dataset of the files' datasets (to shuffle, interleave or flat_map) gives the dataset to
         read. ``wait`` waits for what is not there yet: for the beginning of a save, and, while a service writes, for
         each of its pieces, which are read in their order as soon as they are there. ``stall_timeout``: for so many
@@ -118,6 +120,8 @@ class Keeping(Described):
         if element_spec is not None and element_spec != graph.spec(spec_of_leaf):
             raise InvalidArgumentError(
                 f"load: element_spec is {element_spec}; {folder!r} holds elements of {graph.spec(spec_of_leaf)}")
+        if element_spec is not None:
+            graph, one_of = _arranged(graph, element_spec), _as_spec(one_of, element_spec)
         if reader_func is None:
             return _made(graph)
         _check_reader(reader_func, "load")
@@ -181,6 +185,31 @@ def _shards_of(folder: str) -> _OneOf:
 
 def _pieces_of(folder: str, limit: float) -> _OneOf:
     return lambda n: _core.load_piece(folder, n, limit)
+
+
+def _arranged(graph: _core.Graph, spec: Any) -> _core.Graph:
+    """The elements with the keys of their dicts in the order of ``spec``."""
+    def one(like: Any, value: Any) -> Any:
+        if isinstance(like, dict):
+            return rebuilt(like, [one(part, value[key]) for key, part in like.items()])
+        if isinstance(like, tuple):
+            return rebuilt(like, [one(part, x) for part, x in zip(like, value)])
+        return value
+
+    if _ordered(graph.spec(spec_of_leaf)) == _ordered(spec):
+        return graph
+    return _made(graph).map(lambda *element: one(spec, element if type(spec) is tuple else element[0]))._graph
+
+
+def _ordered(spec: Any) -> Any:
+    """A nest whose equality asks for the classes of its parts, and the order of their keys."""
+    if isinstance(spec, dict):
+        return type(spec), [(key, _ordered(part)) for key, part in spec.items()]
+    return (type(spec), [_ordered(part) for part in spec]) if isinstance(spec, tuple) else spec
+
+
+def _as_spec(one_of: _OneOf, spec: Any) -> _OneOf:
+    return lambda n: _arranged(one_of(n), spec)
 
 
 def _loaded(folder: str) -> _core.Graph:

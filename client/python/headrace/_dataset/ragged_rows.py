@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._functions.ragged import RaggedTensor, RaggedTensorSpec
+from .._labels import with_parts
 from ..errors import UnimplementedError
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 def arranged(value: Any, rest: Iterator[Any]) -> Any:
     """A nest with other leaves, in their order."""
-    if isinstance(value, tuple):
-        return tuple(arranged(part, rest) for part in value)
-    if isinstance(value, dict):
-        return {key: arranged(part, rest) for key, part in value.items()}
-    return next(rest)
+    return with_parts(lambda part: arranged(part, rest), value) if isinstance(value, (tuple, dict)) else next(rest)
 
 
 def holds_ragged(value: Any) -> bool:
@@ -91,7 +88,7 @@ def batched(dataset: Dataset, batch_size: int | _core.Tensor, drop_remainder: bo
                                      f"known, and not {one}; use ragged_batch, or headrace.ensure_shape before")
 
     def apart(*element: Any) -> Any:
-        value = element if isinstance(spec, tuple) else element[0]
+        value = element if type(spec) is tuple else element[0]
         return tuple(leaf._ragged_parts if isinstance(leaf, RaggedTensor) else leaf for leaf in leaves(value))
 
     def together(*columns: Any) -> Any:

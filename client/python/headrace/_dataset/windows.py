@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._functions.ragged import RaggedTensor, RaggedTensorSpec
+from .._labels import rebuilt, with_parts
 from .._specs import DatasetSpec, TensorSpec, flatten, spec_of_leaf
 from ..errors import UnimplementedError
 
@@ -27,10 +28,8 @@ def holds_datasets(graph: _core.Graph) -> bool:
 
 def outside(spec: Any) -> Any:
     """A spec as users see it: a window of ragged tensors is a dataset of them, and no ragged tensor of datasets."""
-    if isinstance(spec, tuple):
-        return tuple(outside(part) for part in spec)
-    if isinstance(spec, dict):
-        return {key: outside(part) for key, part in spec.items()}
+    if isinstance(spec, (tuple, dict)):
+        return with_parts(outside, spec)
     if isinstance(spec, RaggedTensorSpec) and isinstance(spec._ragged_parts[0], DatasetSpec):
         return DatasetSpec(outside(RaggedTensorSpec._of_parts(tuple(part.element_spec for part in spec._ragged_parts))))
     return spec
@@ -40,10 +39,8 @@ def argument(value: Any) -> Any:
     """What a function is given for graphs: datasets. As of specs, a window of ragged tensors is one."""
     from .base import made
 
-    if isinstance(value, tuple):
-        return tuple(argument(part) for part in value)
-    if isinstance(value, dict):
-        return {key: argument(part) for key, part in value.items()}
+    if isinstance(value, (tuple, dict)):
+        return with_parts(argument, value)
     if isinstance(value, RaggedTensor) and isinstance(value._ragged_parts[0], _core.Graph):
         if any(holds_datasets(part) for part in value._ragged_parts):
             raise UnimplementedError("this release has no windows of windows of ragged tensors; make them of tensors, as "
@@ -85,9 +82,7 @@ def stacked(dataset: Any) -> Any:
 
     def one(value: Any) -> Any:
         if isinstance(value, (tuple, dict)):
-            parts = value.items() if isinstance(value, dict) else enumerate(value)
-            made = {key: one(part) for key, part in parts}
-            return made if isinstance(value, dict) else tuple(made.values())
+            return with_parts(one, value)
         return _together(value) if hasattr(value, "_graph") else value
 
     return dataset.map(lambda *parts: one(parts if len(parts) > 1 else parts[0]))
@@ -159,8 +154,8 @@ class WindowIterator(_core.Iterator):
 
 def with_datasets(spec: Any, value: Any) -> Any:
     """An element with the tensors made datasets again that stand for one."""
-    if isinstance(spec, tuple):
-        return tuple(with_datasets(s, x) for s, x in zip(spec, value))
     if isinstance(spec, dict):
-        return {key: with_datasets(s, value[key]) for key, s in spec.items()}
+        return rebuilt(value, [with_datasets(s, value[key]) for key, s in spec.items()])
+    if isinstance(spec, tuple):
+        return rebuilt(value, [with_datasets(s, x) for s, x in zip(spec, value)])
     return _apart(spec.element_spec, value) if isinstance(spec, DatasetSpec) else value

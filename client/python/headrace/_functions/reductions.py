@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._values import integer, integers, tensor
@@ -110,14 +110,20 @@ def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: str |
 # -- order and algebra ---------------------------------------------------------------------------------------
 
 
-def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The ``k`` largest of the last axis in descending order, and where they are (int32).
+class TopKV2(NamedTuple):
+    """What ``top_k`` gives."""
+
+    values: Any
+    indices: Any
+
+
+def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
+    """The ``k`` largest of the last axis in descending order, and where they are (int32): a named tuple.
 
     >>> Dataset.from_tensors([4, 9, 7]).map(lambda x: top_k(x, 2)).get_single_element()
-    (array([9, 7], dtype=int32), array([1, 2], dtype=int32))
+    TopKV2(values=array([9, 7], dtype=int32), indices=array([1, 2], dtype=int32))
     """
-    out: tuple[Tensor, Tensor] = _core.top_k(tensor(input, "input"), integer(k, "k"))
-    return out
+    return TopKV2(*_core.top_k(tensor(input, "input"), integer(k, "k")))
 
 
 def cumsum(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:

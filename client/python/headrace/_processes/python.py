@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _assertions, _core, _tracing, _values
 from . import pool as _pool, shipping as _shipping
 from .._refusals import refuse
+from .._labels import rebuilt
 from .._specs import TensorSpec, map_structure, spec_of_leaf
 from ..dtypes import as_dtype
 
@@ -258,9 +259,9 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
 
 def _with_shapes(types: Any, shapes: Any) -> Any:
     if isinstance(types, tuple) and isinstance(shapes, tuple) and len(types) == len(shapes):
-        return tuple(_with_shapes(t, s) for t, s in zip(types, shapes))
+        return rebuilt(types, [_with_shapes(t, s) for t, s in zip(types, shapes)])
     if isinstance(types, dict) and isinstance(shapes, dict) and types.keys() == shapes.keys():
-        return {key: _with_shapes(t, shapes[key]) for key, t in types.items()}
+        return rebuilt(types, [_with_shapes(t, shapes[key]) for key, t in types.items()])
     if isinstance(types, (tuple, dict)):
         raise TypeError("from_generator: output_shapes must be arranged as output_types")
     return TensorSpec(shapes, types)

@@ -72,9 +72,9 @@ class _TableWithBuckets:
 
     __getitem__ = lookup
 
-    def size(self, name: str | None = None) -> int:
-        """The number of numbers, including the buckets."""
-        return self._place.size() + self._buckets
+    def size(self, name: str | None = None) -> np.int64:
+        """How many numbers there are, with the buckets."""
+        return np.int64(self._place.size() + self._buckets)
 
 
 def table_from_dataset(dataset: Dataset | None = None, num_oov_buckets: Any = 0, vocab_size: Any = None,
