@@ -109,8 +109,8 @@ result<dataset_ptr> make_groups(dataset_ptr input, int64_t size, bool drop_remai
     if (part.nesting > detail::most_nesting)
       return refused(by_window,
                      fmt::format("datasets nested more than {} deep", detail::most_nesting));
-  if (input->cardinality == 0)
-    node.cardinality = 0;
+  if (input->cardinality == 0 || input->cardinality == infinite_cardinality)
+    node.cardinality = input->cardinality;
   node.parameters = group_parameters{size, drop_remainder};
   return finish(std::move(node));
 }

@@ -47,8 +47,8 @@ structure with_ragged_leaves(const element_spec& spec) {
   for (size_t i = 0; i < spec.layout.children().size(); ++i)
     children.push_back(with_ragged_leaves(spec.child(i)));
   if (spec.layout.what() == structure::kind::tuple)
-    return structure::tuple(std::move(children));
-  return structure::named(spec.layout.names(), std::move(children));
+    return structure::tuple(std::move(children)).labelled(spec.layout.label());
+  return structure::named(spec.layout.names(), std::move(children)).labelled(spec.layout.label());
 }
 
 } // namespace

@@ -16,10 +16,10 @@ using detail::finish;
 using detail::node_of;
 using detail::refused;
 
-status check_count_or_all(dataset_op op, std::string_view name, int64_t value) {
-  if (value >= -1)
-    return {};
-  return refused(op, fmt::format("{} is {}; it must be 0 or more, or -1 for all", name, value));
+/// A known count; all that are below 0 mean the same as -1.
+std::optional<int64_t> count_or_all(const number_argument& argument) {
+  const auto known = argument.known();
+  return known ? std::max<int64_t>(*known, -1) : known;
 }
 
 status check_parallel(dataset_op op, int64_t value) {
@@ -50,6 +50,35 @@ status check_body(dataset_op op, const dataset_ptr& input, const function_ptr& b
                                    "flat_map and interleave)",
                                    to_string(body->dataset->spec)));
   return {};
+}
+
+/// True if `f` gives the rows of its argument, as that of `unbatch`.
+bool gives_rows(const function& f) {
+  const auto& rows = f.dataset->tensors;
+  if (f.dataset->op != dataset_op::from_tensor_slices
+      || rows.size() != f.argument.components.size())
+    return false;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i]->op != expr_op::parameter || rows[i]->scope != f.scope
+        || rows[i]->attrs.index != static_cast<int64_t>(i))
+      return false;
+  return true;
+}
+
+/// Of the datasets that a function gives, together: known, as in tf.data, of the rows of each
+/// element, of groups of what never ends, and of what a function of `map` has read.
+int64_t cardinality_of_all(const dataset_node& input, const function& f) {
+  const auto each = f.dataset->cardinality;
+  if (input.cardinality == 0)
+    return 0;
+  if (input.cardinality == infinite_cardinality)
+    return each == 1 || input.op == dataset_op::group_by_window || gives_rows(f)
+             ? infinite_cardinality
+             : unknown_cardinality;
+  int64_t all = 0;
+  const bool known = input.cardinality > 0 && each >= 0 && (each == 1 || gives_rows(f));
+  return known && !__builtin_mul_overflow(input.cardinality, each, &all) ? all
+                                                                         : unknown_cardinality;
 }
 
 status check_predicate(dataset_op op, const dataset_ptr& input, const function_ptr& body) {
@@ -107,8 +136,7 @@ result<dataset_ptr> make_flat_map(dataset_ptr input, function_ptr body) {
   HEADRACE_TRY(check_body(dataset_op::flat_map, input, body, true));
   auto node = node_of(dataset_op::flat_map, {input});
   node.spec = body->dataset->spec;
-  if (input->cardinality == 0)
-    node.cardinality = 0;
+  node.cardinality = cardinality_of_all(*input, *body);
   node.body = std::move(body);
   return finish(std::move(node));
 }
@@ -124,8 +152,7 @@ result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_
   HEADRACE_TRY(check_parallel(op, parallel));
   auto node = node_of(op, {input});
   node.spec = body->dataset->spec;
-  if (input->cardinality == 0)
-    node.cardinality = 0;
+  node.cardinality = cardinality_of_all(*input, *body);
   node.body = std::move(body);
   node.parameters = interleave_parameters{cycle, length};
   node.calls = {parallel, deterministic};
@@ -168,12 +195,9 @@ result<dataset_ptr> make_shuffle(dataset_ptr input, const number_argument& buffe
 
 result<dataset_ptr> make_repeat(dataset_ptr input, const number_argument& argument) {
   constexpr auto op = dataset_op::repeat;
-  const auto count = argument.known();
+  const auto count = count_or_all(argument);
   HEADRACE_TRY(check_input(op, input));
   HEADRACE_TRY(argument.check(op, "count"));
-  if (count && *count < -1)
-    return refused(
-      op, fmt::format("count is {}; it must be 0 or more, or -1 to repeat for ever", *count));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   node.parameters = repeat_parameters{count};
@@ -190,10 +214,9 @@ result<dataset_ptr> make_repeat(dataset_ptr input, const number_argument& argume
 }
 
 result<dataset_ptr> make_take(dataset_ptr input, const number_argument& argument) {
-  const auto count = argument.known();
+  const auto count = count_or_all(argument);
   HEADRACE_TRY(check_input(dataset_op::take, input));
   HEADRACE_TRY(argument.check(dataset_op::take, "count"));
-  HEADRACE_TRY(check_count_or_all(dataset_op::take, "count", count.value_or(-1)));
   auto node = node_of(dataset_op::take, {input});
   node.spec = input->spec;
   node.parameters = take_parameters{count};
@@ -211,10 +234,9 @@ result<dataset_ptr> make_take(dataset_ptr input, const number_argument& argument
 }
 
 result<dataset_ptr> make_skip(dataset_ptr input, const number_argument& argument) {
-  const auto count = argument.known();
+  const auto count = count_or_all(argument);
   HEADRACE_TRY(check_input(dataset_op::skip, input));
   HEADRACE_TRY(argument.check(dataset_op::skip, "count"));
-  HEADRACE_TRY(check_count_or_all(dataset_op::skip, "count", count.value_or(-1)));
   auto node = node_of(dataset_op::skip, {input});
   node.spec = input->spec;
   node.parameters = skip_parameters{count};

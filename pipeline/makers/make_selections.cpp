@@ -151,6 +151,10 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs, std::vecto
   }
   if (all_infinite(inputs))
     n = infinite_cardinality;
+  // The others are never read.
+  const auto chosen = std::ranges::find_if(weights, [](double x) { return x > 0; });
+  if (std::find_if(chosen + 1, weights.end(), [](double x) { return x > 0; }) == weights.end())
+    n = inputs[static_cast<size_t>(chosen - weights.begin())]->cardinality;
   auto node = node_of(op, std::move(inputs));
   node.spec = std::move(spec);
   node.cardinality = n;

@@ -171,7 +171,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     if not callable(f):
         raise TypeError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
     given = _argument(given)
-    given = given if isinstance(given, tuple) else (given,)
+    given = given if type(given) is tuple else (given,)  # a named tuple is one argument
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
     with _drawing.traced(), contextlib.nullcontext() if _tracing.calls else _python_draws.warned_of(f"{operator}: {argument} {describe(f)}"):
         call, result = _called(f, given, opened)
@@ -205,5 +205,5 @@ def tensors(value: Any) -> Any:
     def leaf(part: Any) -> Any:
         if part is None or callable(part) and not isinstance(part, (np.ndarray, np.generic)):
             raise TypeError(f"{part!r} is no tensor")
-        return _values.constant(part)
+        return _values.constant(_values.of_arrays(part))
     return map_structure(leaf, value)

@@ -54,6 +54,15 @@ slice_spec slice_of(nb::handle part) {
                        "integers; for more use headrace.gather");
 }
 
+/// An index that depends on the element, from 0 on: what is negative counts from the end of `axis`.
+expr counted_from_start(const expr& x, const expr& index, int64_t axis) {
+  const auto is_scalar = !index.dims().has_rank() || index.dims().is_scalar();
+  if (!is_integer(index.type()) || !is_scalar)
+    return index;
+  const auto place = cast<int64_t>(index);
+  return where(place < 0, place + shape_of(x)[axis], place);
+}
+
 /// Parts of numpy's basic indexing, some of which depend on the element.
 class index_parts {
 public:
@@ -70,7 +79,7 @@ public:
     for (auto part = computed_.rbegin(); part != computed_.rend(); ++part) {
       const auto axis = axis_of(out, *part);
       if (part->index)
-        out = gather(out, *part->index, axis);
+        out = gather(out, counted_from_start(out, *part->index, axis), axis);
       else
         out = slice_along(out, axis, part->start, part->stop, part->step);
     }
@@ -139,8 +148,11 @@ private:
 };
 
 expr item_of(const expr& x, nb::handle index) {
-  if (nb::isinstance<expr>(index))
-    return x[nb::cast<expr>(index)];
+  if (nb::isinstance<expr>(index)) {
+    const auto place = nb::cast<expr>(index);
+    const bool boolean = place.type() == dtype::boolean;
+    return boolean ? x[place] : x[counted_from_start(x, place, 0)];
+  }
   return index_parts{index}.of(x);
 }
 
@@ -232,9 +244,14 @@ void bind_tensors(nb::module_& m) {
   m.def("constant", [](nb::handle array) { return constant(column_of(array)); });
   m.def("literal", &expr_of);
 
-  nb::class_<function>(m, "Function").def_prop_ro("gives_dataset", [](const function& f) {
-    return f.dataset != nullptr;
-  });
+  nb::class_<function>(m, "Function")
+    .def_prop_ro("gives_dataset", [](const function& f) { return f.dataset != nullptr; })
+    // Of its tensors, one after another.
+    .def_prop_ro("shapes", [](const function& f) {
+      nb::list out;
+      for (const auto& x : f.tensors) out.append(to_python(x->spec.dims));
+      return out;
+    });
   nb::class_<open_function>(m, "OpenFunction")
     .def_prop_ro("argument", &open_function::argument)
     .def_prop_ro("group", &open_function::group)
@@ -245,6 +262,13 @@ void bind_tensors(nb::module_& m) {
     .def("finish_dataset",
          [](open_function& f, const dataset& result) { return std::move(f.call_).finish(result); });
   m.def("open_function", [](const dataset& input) { return open_function{input.spec()}; });
+  // Of (state, element), where a state begins as `initial` and may have these shapes.
+  m.def("open_scan_function", [](nb::handle initial, const nb::list& shapes, const dataset& input) {
+    auto state = structure_of(initial).spec();
+    for (size_t i = 0; i < state.components.size(); ++i)
+      state.components[i].dims = shape_from_python(shapes[i]);
+    return open_function{element_spec::tuple({std::move(state), input.spec()})};
+  });
   m.def("open_group_function",
         [](const dataset& input) { return open_function{grouped_spec(input.spec())}; });
   m.def("open_key_function", [] { return open_function{tensor_spec{dtype::int64, {}}}; });

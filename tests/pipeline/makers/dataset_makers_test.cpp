@@ -25,8 +25,6 @@ TEST(Build, NamesOperatorArgumentAndWhatWouldBeRight) {
             "invalid_argument: batch: batch_size is -3; it must be at least 1");
   EXPECT_EQ(why(make_shuffle(numbers, 0)),
             "invalid_argument: shuffle: buffer_size is 0; it must be at least 1");
-  EXPECT_EQ(why(make_take(numbers, -2)),
-            "invalid_argument: take: count is -2; it must be 0 or more, or -1 for all");
   EXPECT_EQ(why(make_range(0, 1, 0)),
             "invalid_argument: range: step is 0; it must be another number");
   EXPECT_EQ(why(make_tfrecord(scalar_constant(3))),

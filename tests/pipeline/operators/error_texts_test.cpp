@@ -50,6 +50,7 @@ std::vector<error_case> cases() {
       .value();
   const auto one = traced(in, [](expr x) { return make_from_tensors({x.node()}).value(); });
   const auto windows = make_window(in, 2, 2).value();
+  const auto word = string_constant(std::vector<std::string>{"a"});
   return {
     {dataset_op::range, [=] { return made(make_range(0, 5, 0)); },
      "invalid_argument: range: step is 0; it must be another number"},
@@ -64,7 +65,7 @@ std::vector<error_case> cases() {
     {dataset_op::tfrecord, [=] { return read(make_tfrecord(file("/nowhere/a"))); },
      "not_found: tfrecord: cannot open '/nowhere/a': No such file or directory"},
     {dataset_op::list_files, [=] { return read(make_list_files(file("/nowhere/*"))); },
-     "not_found: list_files: no file matches '/nowhere/*'"},
+     "invalid_argument: list_files: no file matches '/nowhere/*'"},
     {dataset_op::fixed_length,
      [=] { return made(make_fixed_length(file("a"), {.record_bytes = 0})); },
      "invalid_argument: fixed_length: record_bytes is 0; it must be at least 1"},
@@ -104,12 +105,12 @@ std::vector<error_case> cases() {
      "of a batch must have one shape"},
     {dataset_op::shuffle, [=] { return made(make_shuffle(in, 0)); },
      "invalid_argument: shuffle: buffer_size is 0; it must be at least 1"},
-    {dataset_op::repeat, [=] { return made(make_repeat(in, -2)); },
-     "invalid_argument: repeat: count is -2; it must be 0 or more, or -1 to repeat for ever"},
-    {dataset_op::take, [=] { return made(make_take(in, -2)); },
-     "invalid_argument: take: count is -2; it must be 0 or more, or -1 for all"},
-    {dataset_op::skip, [=] { return made(make_skip(in, -2)); },
-     "invalid_argument: skip: count is -2; it must be 0 or more, or -1 for all"},
+    {dataset_op::repeat, [=] { return made(make_repeat(in, word)); },
+     "invalid_argument: repeat: count is string[1]; it must be an int64 scalar"},
+    {dataset_op::take, [=] { return made(make_take(in, word)); },
+     "invalid_argument: take: count is string[1]; it must be an int64 scalar"},
+    {dataset_op::skip, [=] { return made(make_skip(in, word)); },
+     "invalid_argument: skip: count is string[1]; it must be an int64 scalar"},
     {dataset_op::prefetch, [=] { return made(make_prefetch(in, -2)); },
      "invalid_argument: prefetch: buffer_size is -2; it must be 1 or more, 0 for none, or -1 to "
      "have it chosen"},

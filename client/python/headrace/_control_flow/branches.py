@@ -9,7 +9,10 @@ import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from .. import _assertions, _core, _values
+from .._labels import rebuilt
 from .._refusals import refuse
 from .rewriting import callee as callee  # also for rewritten functions
 from .source import OPS
@@ -201,14 +204,20 @@ def _kind(value: Any) -> str:
 
 
 def _one(condition: _core.Tensor, yes: Any, no: Any, what: str) -> Any:
+    from .._dataset import Dataset
+
     if yes is no:
         return yes
     if isinstance(yes, dict) and isinstance(no, dict) and yes.keys() == no.keys():
-        return {key: _one(condition, yes[key], no[key], f"{what}[{key!r}]") for key in yes}
+        return rebuilt(yes, [_one(condition, yes[key], no[key], f"{what}[{key!r}]") for key in yes])
     for kind in (tuple, list):
         if isinstance(yes, kind) and isinstance(no, kind) and len(yes) == len(no):
             parts = [_one(condition, a, b, f"{what}[{i}]") for i, (a, b) in enumerate(zip(yes, no))]
             return type(yes)(*parts) if hasattr(yes, "_fields") else kind(parts)
+    if isinstance(yes, Dataset) and isinstance(no, Dataset):
+        # All elements of one, and none of the other.
+        return yes.take(_core.where(condition, _values.constant(np.int64(-1)), _values.constant(np.int64(0)))).concatenate(
+            no.take(_core.where(condition, _values.constant(np.int64(0)), _values.constant(np.int64(-1)))))
     if isinstance(yes, (dict, tuple, list)) or isinstance(no, (dict, tuple, list)):
         refuse(f"{what} has different structures: {yes!r} and {no!r}", "Give both the same")
     a, b = _beside_each_other(yes, no)

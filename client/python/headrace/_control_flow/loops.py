@@ -12,8 +12,9 @@ import numpy as np
 
 from .. import _assertions, _core, _values
 from .._functions.composed import range_
+from .._labels import rebuilt
 from .._refusals import refuse
-from .._specs import map_structure
+from .._specs import TensorSpec, flatten, map_structure
 from ..errors import InvalidArgumentError
 from . import branches
 from .branches import Thunk, Unset, _condition, _is_tensor, _kind
@@ -51,6 +52,26 @@ class Rows:
         return _core.gather(self._tensor, i, 0, 0)
 
 
+class Elements:
+    """The elements of a dataset that depends on the element whose function is traced."""
+
+    def __init__(self, dataset: Any) -> None:
+        specs = flatten(dataset.element_spec)
+        if not all(isinstance(spec, TensorSpec) and spec.shape.is_fully_defined() for spec in specs):
+            refuse(f"a `for` over a dataset of {dataset.element_spec} in a function needs elements of known shapes",
+                   "Use its method reduce")
+        if dataset._graph.cardinality() == -1:
+            refuse("a `for` in a function is over a dataset that never ends", "Use take(n) of it first")
+        none = map_structure(lambda spec: _core.fill([0, *spec.shape.dims], _values.unit(0, spec.dtype)), dataset.element_spec)
+        batch = dataset.batch(2**31 - 1)
+        self._rows = batch._with(_core.last_element(batch._graph, none, batch._graph)).get_single_element()
+        self.zero = _values.constant(0, "int64")
+        self.count = _core.shape_of(flatten(self._rows)[0])[0]
+
+    def at(self, i: Any) -> Any:
+        return map_structure(lambda rows: _core.gather(rows, i, 0, 0), self._rows)
+
+
 def iterated(f: Any, *arguments: Any) -> Any:
     """``f(*arguments)`` after the `in` of a `for`."""
     if (f is builtins.range or f is range_) and any(_is_tensor(x) for x in arguments) and 1 <= len(arguments) <= 3:
@@ -75,7 +96,9 @@ def for_(over: Any, goes_on: Thunk, body: Callable[[Any], None], get: Thunk, put
     """``for item in over: body(item)`` as long as ``goes_on()`` is true."""
     if _is_tensor(over) and over.shape.dims and over.shape.dims[0] is None:
         over = Rows(over)
-    if not isinstance(over, (Numbers, Rows)):
+    if hasattr(over, "_graph") and over._graph.is_inside_function():
+        over = Elements(over)
+    if not isinstance(over, (Numbers, Rows, Elements)):
         _python(over, goes_on, body, get, put, names, in_place)
         return
     place = [over.zero]
@@ -197,16 +220,16 @@ def _zeros(x: Any) -> Any:
     if x.shape.dims is None or None in x.shape.dims:
         refuse(f"a `return` in a loop over a tensor gives the shape {x.shape}, which differs from element to element",
                "Set a variable, and return it after the loop")
-    return _core.fill(list(x.shape.dims), _values.constant("" if x.dtype.name == "string" else 0, x.dtype))
+    return _core.fill(list(x.shape.dims), _values.unit(0, x.dtype))
 
 
 def _after(before: Any, after: Any, name: str) -> Any:
     """The value of a variable after a step, if it is compatible with the value before."""
     called = "what a `return` gives" if name.startswith(f"{OPS}_value_") else f"`{name}`"
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
-        return {key: _after(before[key], after[key], f"{name}[{key!r}]") for key in before}
+        return rebuilt(before, [_after(before[key], after[key], f"{name}[{key!r}]") for key in before])
     if isinstance(before, tuple) and isinstance(after, tuple) and len(before) == len(after):
-        return tuple(_after(a, b, f"{name}[{i}]") for i, (a, b) in enumerate(zip(before, after)))
+        return rebuilt(before, [_after(a, b, f"{name}[{i}]") for i, (a, b) in enumerate(zip(before, after))])
     if isinstance(before, (dict, tuple)) or isinstance(after, (dict, tuple)) or not _is_variable(after):
         refuse(f"{called} changes in a loop over a tensor from {before!r} to {_kind(after)}",
                "Give it one structure of tensors in all steps")

@@ -53,10 +53,19 @@ def rewritten(f: Any) -> Any:
 
 
 def callee(f: Any) -> Any:
-    """The function that a rewritten function calls in place of ``f``."""
+    """What a rewritten function calls in the place of ``f``."""
+    if f is len:
+        return _length
     if not isinstance(f, (types.FunctionType, types.MethodType, functools.partial)):
         return f
     return rewritten(f) or f
+
+
+def _length(x: Any) -> Any:
+    """``len(x)``; of a dataset, whose length may differ from element to element, its cardinality."""
+    from .._dataset import Dataset
+
+    return x.cardinality() if isinstance(x, Dataset) else len(x)
 
 
 def _code_of(f: types.FunctionType) -> types.CodeType | None:

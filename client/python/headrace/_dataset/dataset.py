@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, _options, _tracing
+from .. import _core, _options, _tracing, _values
 from .._missing import missing
+from .._refusals import refuse
 from .._specs import spec_of_leaf
 from .batching import Batching
 from .choosing import Choosing
@@ -55,14 +56,17 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     __slots__ = ()
 
     def apply(self, transformation_func: Callable[[Dataset], Any]) -> Any:
-        """``transformation_func(self)``, so that transformations chain.
+        """``transformation_func(self)``, so that transformations chain. Raises ``TypeError`` if that is no dataset.
 
         >>> list(Dataset.range(9).apply(lambda ds: ds.skip(7)))
         [np.int64(7), np.int64(8)]
         """
         if not callable(transformation_func):
             raise TypeError(f"apply: transformation_func must be a function, not {type(transformation_func).__name__}")
-        return transformation_func(self)
+        out = transformation_func(self)
+        if not isinstance(out, Dataset):
+            raise TypeError(f"apply: transformation_func must give a Dataset, not {type(out).__name__}: {out!r}")
+        return out
 
     def with_options(self, options: _options.Options, name: str | None = None) -> Dataset:
         """The same dataset with these options. Warns of those that were set to another value before.
@@ -97,15 +101,27 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         """
         return outside(self._graph.spec(spec_of_leaf))
 
-    def cardinality(self) -> int:
-        """How many elements there are, or ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``.
+    def cardinality(self) -> Any:
+        """How many elements there are, or ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``: an int.
+
+        In a traced function a scalar int64 tensor: each element has its own windows, and its own datasets. Raises
+        ``InvalidArgumentError`` there where it is not known before the elements are read, as behind ``filter``.
 
         >>> Dataset.range(42).cardinality(), Dataset.range(1).repeat().cardinality() == INFINITE_CARDINALITY
         (42, True)
+        >>> list(Dataset.range(5).window(3).map(lambda w: w.cardinality()))
+        [np.int64(3), np.int64(2)]
         """
-        return self._graph.cardinality()
+        n = self._graph.cardinality()
+        if not _tracing.is_tracing():
+            return n
+        if n != UNKNOWN_CARDINALITY:
+            return _values.constant(np.int64(n))
+        return _tracing.element_of(_core.cardinality(self._graph))
 
     def __iter__(self) -> _core.Iterator:
+        if _tracing.is_tracing() and self._graph.is_inside_function():
+            refuse("Python needs the elements here of a dataset that depends on a tensor", "Use its method reduce")
         graph = self._readable()
         read = self._begun(graph)
         return read if graph is self._graph else self._of_windows(read)
@@ -177,7 +193,9 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return next(iter(Dataset(single, self._given_options, self._drawn_from)))
 
     def __len__(self) -> int:
-        n = self.cardinality()
+        if _tracing.is_tracing():
+            refuse("len() of a dataset is a tensor in a traced function, and Python needs an int", "Use cardinality()")
+        n = self._graph.cardinality()
         if n == INFINITE_CARDINALITY:
             raise TypeError("this dataset never ends, and has no len()")
         if n == UNKNOWN_CARDINALITY:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, _tracing, _values
 from .._control_flow.rewriting import REWRITTEN, rewritten
+from .._labels import with_parts
 from .._processes.python import PyFunction
 from .._specs import DatasetSpec, flatten, spec_of_leaf
 from .._values import integer
@@ -16,6 +17,9 @@ from .base import Described
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+
+#: More elements than any window has.
+_ALL = 2**31 - 1
 
 
 def _twice(reduce_func: Any) -> Any:
@@ -36,11 +40,51 @@ def _twice(reduce_func: Any) -> Any:
     return both
 
 
-def _check_element(graph: _core.Graph, operator: str, predicate: Any) -> None:
-    """An element of which a predicate reads datasets is not there any more when it is chosen."""
-    if any(isinstance(spec, DatasetSpec) for spec in flatten(graph.spec(spec_of_leaf))):
-        raise TypeError(f"{operator}: predicate {_tracing.describe(predicate)} reads a dataset that it is given; do so in a "
-                        "map before")
+def _of_state(graph: _core.Graph, initial: Any, f: Callable[..., Any], operator: str, argument: str) -> _core.Function:
+    """The function of (state, element). What it changes of the state's shapes is not known there, and it is traced again."""
+    if isinstance(f, PyFunction) or not callable(f):
+        return _tracing.trace(_core.zip([_core.from_tensors(initial), graph]), f, operator, argument, dataset=False)
+    shapes: list[Any] = [leaf.shape.dims for leaf in flatten(initial)]
+    while True:
+        opened = _core.open_scan_function(initial, shapes, graph)
+        out = _tracing.trace_with(opened, opened.argument, f, operator, argument, dataset=False)
+        after = [_of_both(before, now) for before, now in zip(shapes, out.shapes)]
+        if after == shapes:
+            return out
+        shapes = after
+
+
+def _of_both(one: Any, other: Any) -> Any:
+    """The shape of tensors that have one of two."""
+    if one is None or other is None or len(one) != len(other):
+        return None
+    return tuple(a if a == b else None for a, b in zip(one, other))
+
+
+def _holds_datasets(graph: _core.Graph) -> bool:
+    return any(isinstance(spec, DatasetSpec) for spec in flatten(graph.spec(spec_of_leaf)))
+
+
+def _alone(element: Any) -> Any:
+    """In a function: a dataset of one element, which is this. Datasets in it are its windows."""
+    from .dataset import Dataset
+
+    if isinstance(element, (tuple, dict)):
+        return Dataset.zip(with_parts(_alone, element))
+    return element.window(_ALL) if isinstance(element, Dataset) else Dataset.from_tensors(element)
+
+
+def _asked(predicate: Any, then: Callable[[Any, Any], Any]) -> Any:
+    """A function for flat_map that gives ``then(element, what the predicate says of it)``."""
+    def chosen(*element: Any) -> Any:
+        said = _core.ensure_shape(_values.constant(predicate(*element)), [])
+        return then(element if len(element) != 1 else element[0], said)
+
+    def rewritten_chosen() -> Any:
+        other = rewritten(predicate)
+        return None if other is None else _asked(other, then)
+    setattr(chosen, REWRITTEN, rewritten_chosen)
+    return chosen
 
 
 def _beside_element(predicate: Any) -> Any:
@@ -100,7 +144,8 @@ class Functions(Described):
         """
         f = _tracing.trace(self._graph, predicate, "filter", "predicate", dataset=False)
         if f.gives_dataset:
-            _check_element(self._graph, "filter", predicate)
+            if _holds_datasets(self._graph):
+                return self.flat_map(_asked(predicate, lambda element, yes: _alone(element).take(_core.cast(yes, "int64"))))
             return self.map(_beside_element(predicate)).filter(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.filter(self._graph, f))
 
@@ -149,7 +194,7 @@ class Functions(Described):
                                            order(deterministic)))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """The last state after ``reduce_func(state, element)`` of all elements.
+        """The last state after ``reduce_func(state, element)`` of all elements. Extents that it changes are not known in it.
 
         It runs here; in a traced function, of a dataset that the function is given, where the function runs.
 
@@ -157,19 +202,18 @@ class Functions(Described):
         np.int64(10)
         """
         initial = _tracing.tensors(initial_state)
-        beside = _core.zip([_core.from_tensors(initial), self._graph])
-        f = _tracing.trace(beside, _twice(reduce_func), "reduce", "reduce_func", dataset=False)
+        f = _of_state(self._graph, initial, _twice(reduce_func), "reduce", "reduce_func")
         return self._with(_core.last_element(_core.scan(self._graph, initial, f), initial, self._graph)).get_single_element()
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output.
+        """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output. Extents of the state that
+        it changes are not known in it.
 
         >>> list(Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x)))
         [np.int64(0), np.int64(1), np.int64(3), np.int64(6)]
         """
         initial = _tracing.tensors(initial_state)
-        beside = _core.zip([_core.from_tensors(initial), self._graph])
-        f = _tracing.trace(beside, scan_func, "scan", "scan_func", dataset=False)
+        f = _of_state(self._graph, initial, scan_func, "scan", "scan_func")
         return self._with(_core.scan(self._graph, initial, f))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -180,6 +224,8 @@ class Functions(Described):
         """
         f = _tracing.trace(self._graph, predicate, "take_while", "predicate", dataset=False)
         if f.gives_dataset:
-            _check_element(self._graph, "take_while", predicate)
+            if _holds_datasets(self._graph):
+                said = self.flat_map(_asked(predicate, lambda element, yes: _alone((element, yes))))
+                return said.take_while(lambda _, yes: yes).flat_map(lambda element, _: _alone(element))
             return self.map(_beside_element(predicate)).take_while(lambda _, yes: yes).map(lambda element, _: element)
         return self._with(_core.take_while(self._graph, f))
