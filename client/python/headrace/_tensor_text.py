@@ -32,6 +32,11 @@ def in_function() -> Iterator[None]:
         _of_thread.functions -= 1
 
 
+def is_in_function() -> bool:
+    """Is a function traced on this thread?"""
+    return _of_thread.functions > 0
+
+
 def _describes(value: Any) -> bool:
     if isinstance(value, bytes):
         return BEGINNING.encode() in value.lower()

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import _core, dtypes
-from ._tensor_text import refuse_text, refuse_texts
+from ._list_dtypes import array_as_declared, as_declared, of_list
+from ._tensor_text import is_in_function, refuse_text, refuse_texts
 
 
 def _first_leaf(value: Any) -> Any:
@@ -24,7 +25,8 @@ def holds_tensors(value: Any) -> bool:
 
 
 def as_array(value: Any, dtype: Any = None) -> Any:
-    """``value`` as a numpy array. Python's ints become int32 if they fit, and its floats float32, as in TensorFlow.
+    """``value`` as a numpy array. Python's ints become int32 if they fit, and its floats float32, as in TensorFlow; numbers
+    in lists as ``_list_dtypes`` says.
 
     Raises ``TypeError`` or ``ValueError`` for a value that cannot be a tensor.
     """
@@ -39,14 +41,12 @@ def as_array(value: Any, dtype: Any = None) -> Any:
         raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}")
     if array.dtype == np.object_ and not all(isinstance(x, (str, bytes)) for x in array.flat):
         raise TypeError(f"a tensor cannot hold {type(_first_leaf(value)).__name__}: {value!r}")
+    if array.dtype.kind in "US" and isinstance(value, (list, tuple)) and isinstance(_first_leaf(value), (int, float)):
+        raise ValueError(f"a list holds numbers and texts: {value!r}")
+    listed = isinstance(value, (list, tuple, bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic)
     if wanted is not None:
-        return array if wanted == dtypes.string else array.astype(wanted.as_numpy_dtype)
-    if not isinstance(_first_leaf(value), (np.ndarray, np.generic)) and not hasattr(value, "__array__"):
-        if array.dtype == np.float64:
-            return array.astype(np.float32)
-        if array.dtype == np.int64 and (array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31)):
-            return array.astype(np.float32 if array.size == 0 and not isinstance(value, int) else np.int32)
-    return array
+        return as_declared(array, wanted, _first_leaf(value)) if listed else array_as_declared(array, wanted)
+    return of_list(array, _first_leaf(value), is_in_function()) if listed else array
 
 
 def constant(value: Any, dtype: Any = None) -> _core.Tensor:
@@ -58,6 +58,29 @@ def constant(value: Any, dtype: Any = None) -> _core.Tensor:
         return _core.stack([beside(part, _first_tensor(value).dtype) if dtype is None else constant(part, dtype)
                             for part in value], 0)
     return _core.constant(as_array(value, dtype))
+
+
+def of_arrays(value: Any) -> Any:
+    """A list of arrays of one dtype as one array, which is of that dtype where a dataset is made of it; else what it is."""
+    kinds = _kinds(value) if isinstance(value, list) else set()
+    try:
+        return np.asarray(value) if len(kinds) == 1 and None not in kinds else value
+    except ValueError:
+        return value  # of different shapes: its error is that of a list
+
+
+def _kinds(value: Any) -> set[Any]:
+    """The dtypes of the arrays in nested lists; None for all else in them."""
+    if not isinstance(value, list) or not value:
+        return {value.dtype if isinstance(value, np.ndarray) else None}
+    first = _kinds(value[0])
+    return first if None in first else first.union(*map(_kinds, value[1:]))
+
+
+def unit(value: int, dtype: Any) -> _core.Tensor:
+    """0 or 1 of any dtype of numbers, False or True, or for 0 the empty string."""
+    wanted = dtypes.as_dtype(dtype)
+    return constant("", wanted) if wanted == dtypes.string and value == 0 else constant(bool(value) if wanted.is_bool else value, wanted)
 
 
 def _first_tensor(value: Any) -> _core.Tensor:

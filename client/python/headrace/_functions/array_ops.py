@@ -22,7 +22,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     array([[1],
            [2]])
     """
-    out = _values.constant(value, dtype)
+    out = _converted(value, dtype)
     if shape is not None and out.ndim == 0:
         return _core.fill(_values.extents(shape, "shape"), out)
     return out if shape is None else _core.reshape(out, _values.extents(shape, "shape"))
@@ -39,6 +39,13 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
             return _values.constant(value, dtype_hint)
         except (TypeError, ValueError):
             pass
+    return _converted(value, dtype)
+
+
+def _converted(value: Any, dtype: Any) -> Tensor:
+    """A tensor with this value, of this dtype if one is given: another tensor is not cast."""
+    if isinstance(value, Tensor) and dtype is not None and value.dtype != dtypes.as_dtype(dtype):
+        raise ValueError(f"a tensor of {value.dtype.name} is no tensor of {dtypes.as_dtype(dtype).name}: use headrace.cast")
     return _values.constant(value, dtype)
 
 
@@ -158,8 +165,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
     >>> Dataset.from_tensors(hr.zeros([2])).get_single_element()
     array([0., 0.], dtype=float32)
     """
-    kind = dtypes.as_dtype(dtype)
-    return fill(shape, _values.constant("" if kind == dtypes.string else 0, kind))
+    return fill(shape, _values.unit(0, dtype))
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
@@ -168,7 +174,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
     >>> Dataset.from_tensors(hr.ones([2], hr.int64)).get_single_element()
     array([1, 1])
     """
-    return fill(shape, _values.constant(1, dtype))
+    return fill(shape, _values.unit(1, dtype))
 
 
 @contextlib.contextmanager
@@ -224,8 +230,8 @@ def one_hot(indices: Any, depth: int | Tensor, on_value: Any = None, off_value: 
         given = on_value if on_value is not None else off_value
         kind = dtypes.float32 if given is None else _values.constant(given).dtype
     places, extent = _values.constant(indices), _values.count_of(depth, "depth")
-    on = _values.constant(1 if on_value is None else on_value, kind)
-    off = _values.constant(0 if off_value is None else off_value, kind)
+    on = _values.unit(1, kind) if on_value is None else _values.constant(on_value, kind)
+    off = _values.unit(0, kind) if off_value is None else _values.constant(off_value, kind)
     along = -1 if axis is None else _values.integer(axis, "axis")
     if not isinstance(extent, Tensor):
         return _core.one_hot(places, extent, on, off, along)

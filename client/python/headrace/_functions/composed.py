@@ -18,7 +18,7 @@ Tensor = _core.Tensor
 def _like(input: Any, value: Any, dtype: Any) -> Tensor:
     x = _values.constant(input)
     kind = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-    out = _values.constant("" if kind == dtypes.string else value, kind)
+    out = _values.unit(value, kind)
     return _core.where(x == x, out, out)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from .. import dtypes
 from .._dataset import AUTOTUNE, Dataset, TFRecordDataset
 from .._dataset.arguments import compression, flag
-from .._values import constant, integer
+from .._values import integer, unit
 from ..errors import InvalidArgumentError
 from ..io import parse_example
 from ._sources import CsvDataset
@@ -57,16 +57,21 @@ def _lines(path: str, how: str, encoding: str) -> Any:
     return open(path, encoding=encoding, newline="")
 
 
+def _rounded(value: float, kind: dtypes.DType) -> Any:
+    with np.errstate(over="ignore"):
+        return np.asarray(value).astype(kind.as_numpy_dtype)
+
+
 def _kind(text: str, before: Any) -> Any:
-    """The narrowest dtype for this text and the texts before."""
+    """The narrowest dtype that holds this text and those before. What is no number, or infinite, is a string."""
     kinds = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string]
     for kind in kinds[0 if before is None else kinds.index(before):]:
         try:
             if kind == dtypes.string:
                 return kind
-            value = np.array(int(text) if kind.is_integer else float(text))
-            if kind.is_integer and np.iinfo(kind.as_numpy_dtype).min <= value <= np.iinfo(kind.as_numpy_dtype).max or \
-                    kind.is_floating and (abs(value) <= np.finfo(kind.as_numpy_dtype).max or not np.isfinite(value)):
+            value = int(text) if kind.is_integer else float(text)
+            # TensorFlow asks for no lower bound of floats.
+            if kind.is_integer and kind.min <= value <= kind.max or kind.is_floating and _rounded(value, kind) <= kind.max:
                 return kind
         except (ValueError, OverflowError):
             continue
@@ -129,10 +134,12 @@ def make_csv_dataset(file_pattern: Any, batch_size: Any, column_names: Any = Non
         kinds: list[Any] = [None] * len(selected)
         rows = itertools.chain.from_iterable(itertools.islice(table(path), 1 if header else 0, None) for path in files)
         for row in itertools.islice(rows, num_rows_for_inference or None):
+            if len(row) != len(names):
+                raise ValueError(f"make_csv_dataset: a row has {len(row)} fields, and there are {len(names)} columns: {row}")
             for i, at in enumerate(selected):
-                if at < len(row) and row[at] not in ("", na_value):
+                if row[at] not in ("", na_value):
                     kinds[i] = _kind(row[at], kinds[i])
-        column_defaults = [constant("" if kind in (None, dtypes.string) else 0, kind or dtypes.string) for kind in kinds]
+        column_defaults = [unit(0, kind or dtypes.string) for kind in kinds]
     if len(column_defaults) != len(kept):
         raise ValueError(f"column_defaults must be one for each of the {len(kept)} columns, not {len(column_defaults)}")
     given = list(column_defaults)

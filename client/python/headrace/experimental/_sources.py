@@ -17,8 +17,8 @@ def _field(default: Any) -> tuple[str, str, Any]:
     """A required column of a dtype, or one with a value that replaces a missing one."""
     if isinstance(default, (DType, type)):
         return "", as_dtype(default).name, None
-    # TensorFlow gives a default as a vector of one value, and an empty vector if there is none.
-    value = constant(default[0] if isinstance(default, (list, tuple)) and len(default) == 1 else default)
+    # TensorFlow gives a default as a vector of one, and an empty one if there is none.
+    value = constant(default)
     if value.shape == (0,):
         return "", value.dtype.name, None
     if value.shape == (1,):

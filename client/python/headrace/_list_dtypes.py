@@ -1,0 +1,76 @@
+"""The dtypes of tensors that are made of Python's numbers and lists: TensorFlow's rules.
+
+Outside of functions the first value of a list decides, whatever numpy's scalars beside it are; in a function numpy does, and
+what comes out as int64 and float64 becomes int32 and float32. Arrays, and numpy's scalars that stand alone, keep their dtypes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+
+_INT32 = np.iinfo(np.int32)
+
+
+def of_list(array: Any, first: Any, in_function: bool) -> Any:
+    """The array that a list (or a number of Python) became, in the dtype that it has as a tensor.
+
+    ``first``: its first value. Raises ``ValueError`` for values of several kinds, and for floats that float32 cannot hold.
+    """
+    kind = array.dtype.kind
+    if array.size == 0:
+        return array.astype(np.float32) if kind in "iufb" else array
+    if kind in "iu" and (not in_function or array.dtype == np.int64):
+        fits = array.min() >= _INT32.min and array.max() <= _INT32.max
+        return array.astype(np.int32) if fits else array if array.dtype == np.uint64 else array.astype(np.int64)
+    if kind == "c":
+        return array if in_function else array.astype(np.complex128)
+    if kind != "f":
+        return array
+    if in_function:
+        return array.astype(np.float32) if array.dtype == np.float64 else array
+    if isinstance(first, (bool, np.bool_)) or isinstance(first, np.ndarray) and first.dtype == np.bool_:
+        raise ValueError("a list holds bools and numbers")
+    of_numpy = getattr(first, "dtype", None)
+    if of_numpy in (np.float16, np.float64):
+        return array.astype(of_numpy)
+    with np.errstate(over="ignore"):
+        out = array.astype(np.float32)
+    if (np.isinf(out) != np.isinf(array)).any():
+        raise ValueError(f"a float is out of the range of float32: {array!r}; numpy.float64({array.flat[0]!r}) is a float64")
+    return out
+
+
+def as_declared(array: Any, wanted: dtypes.DType, first: Any) -> Any:
+    """The same in a dtype that is given. Raises ``TypeError`` for values that this dtype does not take, as fractions."""
+    kind = array.dtype.kind
+    if array.size == 0:
+        return array.astype(wanted.as_numpy_dtype)
+    if wanted == dtypes.string:
+        fits = kind in "OSU"
+    elif wanted.is_bool:
+        fits = kind == "b"
+    elif wanted.is_integer:
+        fits = kind in "iu" or kind == "b" and not isinstance(first, np.bool_)
+    else:
+        fits = kind in "iubf" or wanted.is_complex and kind == "c"
+    if not fits:
+        raise TypeError(f"a tensor of {wanted.name} cannot hold {first!r}")
+    if wanted.is_integer and kind == "u" and array.max() > np.iinfo(np.int64).max and wanted != dtypes.uint64:
+        raise ValueError(f"an integer is out of the range of {wanted.name}: {array.max()}")
+    with np.errstate(over="ignore"):
+        return array.astype(wanted.as_numpy_dtype)
+
+
+def array_as_declared(array: Any, wanted: dtypes.DType) -> Any:
+    """An array of numpy's in a dtype that is given: numbers are converted as numpy does. Raises ``TypeError`` for strings
+    that should be made of numbers.
+    """
+    if wanted == dtypes.string and array.dtype.kind not in "OSU":
+        if array.size:
+            raise TypeError(f"a tensor of string cannot hold {array.dtype.name}")
+        return array.astype(np.object_)
+    return array if wanted == dtypes.string else array.astype(wanted.as_numpy_dtype)
