@@ -262,16 +262,31 @@ reduce_fn find_complex(expr_op op) {
   }
 }
 
+/// What no finite value is beyond. TensorFlow begins with it as well, so that NaN is passed over,
+/// and the result is 0 where nothing is better, as of infinities alone.
+template <class T, bool Largest>
+auto worst() noexcept {
+  if constexpr (std::is_same_v<T, float16>)
+    return Largest ? -65504.F : 65504.F;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return Largest ? -0x1.fep127F : 0x1.fep127F;
+  else
+    return Largest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+}
+
 template <class T, bool Largest>
 void arg_loop(int64_t* out, const void* in, size_t outer, size_t n, size_t inner) {
   auto* x = static_cast<const T*>(in);
   for (size_t r = 0; r < outer; ++r, x += n * inner)
     for (size_t j = 0; j < inner; ++j) {
       size_t best = 0;
-      for (size_t i = 1; i < n; ++i) {
-        const auto a = x[i * inner + j], b = x[best * inner + j];
-        if (Largest ? a > b : a < b)
+      auto best_value = worst<T, Largest>();
+      for (size_t i = 0; i < n; ++i) {
+        const auto value = static_cast<decltype(best_value)>(x[i * inner + j]);
+        if (Largest ? value > best_value : value < best_value) {
           best = i;
+          best_value = value;
+        }
       }
       *out++ = static_cast<int64_t>(best);
     }

@@ -17,7 +17,8 @@ using reduce_fn = void (*)(void* out, const void* in, size_t outer, size_t n, si
 /// there is no function for the type.
 reduce_fn find_reduction(expr_op op, dtype type) noexcept;
 
-/// The index of the first largest (or smallest) value of each run; `n` is not 0.
+/// The index of the first largest (or smallest) of each run, in which NaN is passed over; 0 if
+/// there is nothing else. `n` is not 0.
 using arg_reduce_fn = void (*)(int64_t* out, const void* in, size_t outer, size_t n, size_t inner);
 arg_reduce_fn find_arg_reduction(bool largest, dtype type) noexcept;
 

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/operations/nan_order.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 #include "headrace/pipeline/functions/representation/shapes.hpp"
 
@@ -97,30 +98,45 @@ result<tensor_spec> infer_argsort(const library_operands& in) {
   return out;
 }
 
-/// True if `a` comes before `b`. NaN is greater than every number.
+/// The values of a line, which are `step` apart.
 template <class T>
-bool before(const T& a, const T& b) {
-  if constexpr (is_floating(dtype_of<T>)) {
-    const auto x = static_cast<double>(a), y = static_cast<double>(b);
-    return x < y || (x == x && y != y);
-  } else {
-    return a < b;
-  }
-}
+struct ordered_line {
+  const T* x;
+  int64_t step;
+  bool descending;
 
-/// The first `kept` places of a line of `n` values `step` apart in their order; of equal values the
-/// first comes first.
+  auto value(int32_t i) const {
+    if constexpr (is_floating(dtype_of<T>))
+      return static_cast<double>(x[i * step]);
+    else
+      return x[i * step];
+  }
+  bool equal(int32_t i, int32_t j) const { return value(i) == value(j); }
+  /// True if the value of place `i` comes before that of `j`. False for NaN.
+  bool operator()(int32_t i, int32_t j) const {
+    return descending ? value(j) < value(i) : value(i) < value(j);
+  }
+  bool has_nan(size_t n) const {
+    for (size_t i = 0; i < n; ++i)
+      if (!equal(static_cast<int32_t>(i), static_cast<int32_t>(i)))
+        return true;
+    return false;
+  }
+};
+
+/// Puts the first `kept` places of a line in their order to the front; of equal values the first
+/// comes first.
 template <class T>
 void order_line(const T* x, int64_t step, std::vector<int32_t>& places, size_t kept,
                 bool descending) {
+  const ordered_line<T> before{x, step, descending};
+  if (is_floating(dtype_of<T>) && before.has_nan(places.size())) {
+    nan_order{places, before}.sort(kept);
+    return;
+  }
   std::iota(places.begin(), places.end(), 0);
   const auto comes_first = [&](int32_t i, int32_t j) {
-    const T &a = x[i * step], &b = x[j * step];
-    if (descending ? before(b, a) : before(a, b))
-      return true;
-    if (descending ? before(a, b) : before(b, a))
-      return false;
-    return i < j;
+    return before(i, j) || (!before(j, i) && i < j);
   };
   if (kept < places.size() / 4)
     std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(kept),

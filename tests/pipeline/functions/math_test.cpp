@@ -59,13 +59,14 @@ TEST(Sort, AgreesWithTheStandardLibrary) {
   }
 }
 
-TEST(Sort, WorksAlongAnyAxisAndTakesNaNAsTheGreatest) {
+TEST(Sort, WorksAlongAnyAxisAndHasNaNWhereTensorFlowHasIt) {
   const float nan = NAN;
   auto out = apply_everywhere({tensors<float>({3, nan, -1, 2, 0, 5}, {3, 2})}, [](expr x) {
     return std::tuple{argsort(x, 0), argsort(x, 1, true)};
   });
-  EXPECT_EQ(values_of<int32_t>(out.columns[0]), (std::vector<int32_t>{1, 1, 2, 2, 0, 0}));
-  EXPECT_EQ(values_of<int32_t>(out.columns[1]), (std::vector<int32_t>{1, 0, 1, 0, 1, 0}));
+  // What TensorFlow 2.21 gives.
+  EXPECT_EQ(values_of<int32_t>(out.columns[0]), (std::vector<int32_t>{1, 0, 2, 1, 0, 2}));
+  EXPECT_EQ(values_of<int32_t>(out.columns[1]), (std::vector<int32_t>{0, 1, 1, 0, 1, 0}));
   EXPECT_EQ(thrown_by([] { sort(expr{1}); }), "sort: a scalar has no axis to sort along");
   EXPECT_EQ(thrown_by([] { sort(constant(std::vector<std::string>{"a"})); }),
             "sort: the values are string[1]; they must be integers or floats");

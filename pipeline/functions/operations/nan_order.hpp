@@ -1,0 +1,77 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace headrace::detail {
+
+/// The order in which TensorFlow's kernel of `top_k`, by which it sorts as well, puts `n` places of
+/// which some hold NaN. NaN compares as neither before nor after anything, so that what comes out
+/// depends on the algorithm: a sort and runs of equal values for all places, a heap for some of
+/// them, and for one a search. `before(i, j)`: does the value of place i come before that of j?
+template <class Before>
+class nan_order {
+public:
+  nan_order(std::vector<int32_t>& places, Before before) : places_(places), before_(before) {}
+
+  /// Puts the places that come first, `kept` of them, to the front.
+  void sort(size_t kept) {
+    std::iota(places_.begin(), places_.end(), 0);
+    if (kept == 1)
+      places_[0] = first();
+    else if (kept == places_.size())
+      sort_all();
+    else if (kept > 1)
+      sort_some(kept);
+  }
+
+private:
+  bool equal(int32_t i, int32_t j) const { return before_.equal(i, j); }
+
+  /// Of few values each NaN is dropped for the next value, and the last one decides.
+  int32_t first() const {
+    int32_t found = 0;
+    for (int32_t i = 1; i < static_cast<int32_t>(places_.size()); ++i)
+      if (!before_(found, i))
+        found = i;
+    // What is equal, and stands before it; nothing is equal to NaN.
+    for (int32_t i = 0; i < found; ++i)
+      if (equal(i, found))
+        return i;
+    return equal(found, found) ? found : 0;
+  }
+
+  void sort_all() {
+    std::sort(places_.begin(), places_.end(), before_);
+    for (auto run = places_.begin(); run != places_.end();) {
+      auto end = run + 1;
+      while (end != places_.end() && equal(*run, *end)) ++end;
+      std::sort(run, end);
+      run = end;
+    }
+  }
+
+  void sort_some(size_t kept) {
+    const auto comes_first = [this](int32_t i, int32_t j) {
+      return before_(i, j) || (!before_(j, i) && i < j);
+    };
+    // A heap, the top of which is the next to go. It begins with one place more.
+    const auto begin = places_.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);
+    std::make_heap(begin, end + 1, comes_first);
+    std::pop_heap(begin, end + 1, comes_first);
+    for (auto i = static_cast<int32_t>(kept) + 1; i < static_cast<int32_t>(places_.size()); ++i)
+      if (comes_first(i, *begin)) {
+        std::pop_heap(begin, end, comes_first);
+        *(end - 1) = i;
+        std::push_heap(begin, end, comes_first);
+      }
+    std::sort_heap(begin, end, comes_first);
+  }
+
+  std::vector<int32_t>& places_;
+  Before before_;
+};
+
+} // namespace headrace::detail
