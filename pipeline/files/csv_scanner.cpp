@@ -23,19 +23,10 @@ csv_scanner::ending csv_scanner::next() {
     return quoted();
   const auto* first = at_;
   const auto* p = at_;
-  while (true) {
-    while (p != end_ && !special_[static_cast<unsigned char>(*p)]) ++p;
-    if (p != end_ && *p == '\r') {
-      // A carriage return is part of the field unless a line feed follows.
-      if (p + 1 == end_ ? !last_ : p[1] != '\n') {
-        if (p + 1 == end_)
-          return ending::cut;
-        ++p;
-        continue;
-      }
-    }
-    break;
-  }
+  while (p != end_ && !special_[static_cast<unsigned char>(*p)]) ++p;
+  // A line feed that follows a carriage return ends the same line.
+  if (p != end_ && *p == '\r' && p + 1 == end_ && !last_)
+    return ending::cut;
   if (p == end_ && !last_)
     return ending::cut;
   if (p != end_ && *p == '"' && quotes_) {
@@ -57,10 +48,9 @@ csv_scanner::ending csv_scanner::finish(const char* end) {
   }
   if (*at_ == '\r')
     ++at_;
-  if (at_ != end_ && *at_ == '\n') {
+  if (at_ != end_ && *at_ == '\n')
     ++at_;
-    ++lines_;
-  }
+  ++lines_;
   return ending::row;
 }
 
@@ -97,8 +87,7 @@ csv_scanner::ending csv_scanner::quoted() {
   at_ = p;
   if (p != end_ && *p == '\r' && p + 1 == end_ && !last_)
     return ending::cut;
-  const bool ends =
-    p == end_ || *p == delimiter_ || *p == '\n' || (*p == '\r' && (p + 1 == end_ || p[1] == '\n'));
+  const bool ends = p == end_ || *p == delimiter_ || *p == '\n' || *p == '\r';
   return ends ? finish(p) : ending::after_quote;
 }
 

@@ -151,7 +151,10 @@ expr crop_to_bounding_box(const expr& image, const expr& top, const expr& left, 
     begin.insert(begin.begin(), zero);
     sizes.insert(sizes.begin(), -1);
   }
-  return slice(image, stack(begin), std::move(sizes));
+  std::vector<int64_t> known{image.dims().dims().begin(), image.dims().dims().end()};
+  known[rank - 3] = height;
+  known[rank - 2] = width;
+  return ensure_shape(slice(image, stack(begin), std::move(sizes)), shape{std::move(known)});
 }
 
 expr central_crop(const expr& image, double fraction) {
@@ -167,8 +170,12 @@ expr central_crop(const expr& image, double fraction) {
     sizes[axis] = sizes[axis] - begin[axis] * int64_t{2};
   }
   const auto cut = slice(image, stack(begin), stack(sizes));
-  std::vector<int64_t> known(rank, shape::unknown);
-  known[rank - 1] = image.dims()[rank - 1];
+  std::vector<int64_t> known{image.dims().dims().begin(), image.dims().dims().end()};
+  for (const auto axis : {rank - 3, rank - 2})
+    if (auto& n = known[axis]; n != shape::unknown) {
+      const auto extent = static_cast<double>(n);
+      n -= static_cast<int64_t>((extent - extent * fraction) / 2.0) * 2;
+    }
   return ensure_shape(cut, shape{std::move(known)});
 }
 

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/functions/literal.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/functions/representation/library.hpp"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,9 @@ expr linspace(const expr& from, const expr& to, const expr& count, int64_t axis)
   const auto at = axis < 0 ? axis + rank + 1 : axis;
   const auto n = integer(count, "linspace: the number of values");
   auto place = range(int64_t{0}, n, int64_t{1});
+  if (const auto* known = constant_of(count.node()); known != nullptr && known->total_values() == 1)
+    if (const auto values = detail::integer_at({known}, 0); values >= 0)
+      place = ensure_shape(place, {values});
   for (int64_t i = 0; i < at; ++i) place = expand_dims(place, 0);
   for (auto i = at; i < rank; ++i) place = expand_dims(place, -1);
   const auto steps = cast(maximum(n - int64_t{1}, int64_t{1}), start.type());

@@ -19,18 +19,23 @@ status not_a_number(std::string_view x, dtype type, bool out_of_range) {
 
 namespace {
 
-/// strtof and strtod, unlike from_chars, distinguish numbers that are too small from those that are
-/// too large. Here they read a decimal point in any locale of the process.
+/// strtof and strtod, unlike from_chars, read what is out of range and `0x`. They read a point in
+/// any locale of the process.
 template <class T, class Read>
-bool nearest(std::string_view x, T& out, Read read) {
+bool read_whole(std::string_view x, T& out, Read read) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
-  out = read(std::string{x}.c_str(), nullptr, plain);
-  return std::isfinite(out);
+  // A sign and white space, which they would pass over, have been read.
+  if (x.empty() || x.front() == '+' || is_space(x.front()))
+    return false;
+  const std::string text{x};
+  char* end = nullptr;
+  out = read(text.c_str(), &end, plain);
+  return end == text.c_str() + text.size();
 }
 
 } // namespace
 
-bool parse_tiny(std::string_view x, float& out) { return nearest(x, out, strtof_l); }
-bool parse_tiny(std::string_view x, double& out) { return nearest(x, out, strtod_l); }
+bool parse_unusual(std::string_view x, float& out) { return read_whole(x, out, strtof_l); }
+bool parse_unusual(std::string_view x, double& out) { return read_whole(x, out, strtod_l); }
 
 } // namespace headrace::detail::text

@@ -44,12 +44,13 @@ void split(std::string_view x, std::string_view separator, F&& take) {
 /// The error for text that is not a number of `type`.
 status not_a_number(std::string_view x, dtype type, bool out_of_range);
 
-/// Reads a number that is too small or too large for the type. A small one results in the nearest
-/// number, usually zero. Returns false if the number is too large.
-bool parse_tiny(std::string_view x, float& out);
-bool parse_tiny(std::string_view x, double& out);
+/// Reads a number that is too small or too large for the type, as zero or infinity, or is in
+/// hexadecimal digits. False if it is none of these.
+bool parse_unusual(std::string_view x, float& out);
+bool parse_unusual(std::string_view x, double& out);
 
-/// Reads the number that the text `x` represents, without the white space around it.
+/// Reads the number that `x` spells, white space round it aside. Floats that are too large are
+/// infinite, and may be in hexadecimal digits (`0x1.8p1`), as TensorFlow reads them.
 template <class T>
 status parse_number(std::string_view x, T& out) {
   constexpr bool small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
@@ -61,8 +62,10 @@ status parse_number(std::string_view x, T& out) {
   const auto* end = body.data() + body.size();
   auto [stop, why] = std::from_chars(body.data(), end, value);
   if constexpr (std::is_floating_point_v<parsed>)
-    if (why == std::errc::result_out_of_range && stop == end && parse_tiny(body, value))
+    if ((stop != end || why != std::errc{}) && parse_unusual(body, value)) {
+      stop = end;
       why = std::errc{};
+    }
   if (stop != end || body.empty() || why != std::errc{})
     return not_a_number(x, dtype_of<T>, why == std::errc::result_out_of_range && stop == end);
   out = static_cast<T>(value);

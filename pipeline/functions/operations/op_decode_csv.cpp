@@ -121,10 +121,18 @@ public:
   status read(std::string_view line) {
     scanner_.start(line, true);
     size_t place = 0, next = 0;
-    for (auto ending = csv_scanner::ending::field; ending == csv_scanner::ending::field; ++place) {
+    // What follows the last selected field is not looked at.
+    const auto goes_on = [&](csv_scanner::ending ending) {
+      return ending == csv_scanner::ending::field && (attrs_.dims.empty() || next < fields_.size());
+    };
+    for (auto ending = line.empty() ? csv_scanner::ending::row : csv_scanner::ending::field;
+         goes_on(ending); ++place) {
       ending = scanner_.next();
       if (ending != csv_scanner::ending::field && ending != csv_scanner::ending::row)
         return invalid_argument(fmt::format("field {}: its quotes do not fit", place));
+      if (ending == csv_scanner::ending::row && ends_line(line))
+        return invalid_argument(
+          fmt::format("field {}: a line ends in it, which is allowed in quotes only", place));
       if (next == fields_.size() || place != place_of(next))
         continue;
       const auto text = scanner_.value();
@@ -148,6 +156,11 @@ public:
   }
 
 private:
+  /// True if the scanner has come to a line end.
+  bool ends_line(std::string_view line) const {
+    const char last = line[scanner_.used() - 1];
+    return last == '\n' || last == '\r';
+  }
   size_t place_of(size_t field) const {
     return attrs_.dims.empty() ? field : static_cast<size_t>(attrs_.dims[field]);
   }

@@ -161,8 +161,7 @@ private:
         return false;
       scanner_.start(all, last_);
       status why;
-      const auto got = scan(to, why);
-      if (got == scanned::cut) {
+      if (!scan(to, why)) {
         to.drop_row();
         if (all.size() > most_row_bytes)
           return data_loss(
@@ -171,41 +170,35 @@ private:
         HEADRACE_TRY(more());
         continue;
       }
-      if (got == scanned::row && !why.ok())
+      if (!why.ok())
         to.fail_row(why.with_context(fmt::format("csv: '{}' line {}", path_, line_)));
-      else if (got == scanned::row)
+      else
         to.end_row();
       window_->use(scanner_.used());
       line_ += scanner_.lines();
-      if (got == scanned::row)
-        return true;
+      return true;
     }
   }
 
-  enum class scanned : uint8_t { row, empty_line, cut };
-
-  scanned scan(row_table& to, status& why) {
+  // Reads a row, of which `why` says what does not fit; false if the text ends before it.
+  bool scan(row_table& to, status& why) {
     for (size_t i = 0;; ++i) {
       const auto how = scanner_.next();
       if (how == ending::cut)
-        return scanned::cut;
+        return false;
       if (how != ending::field && how != ending::row) {
         why = invalid_argument(fmt::format("{}: {}", columns_.name(i), describe(how)));
         // A new row begins with the next line.
-        if (!scanner_.skip_line())
-          return scanned::cut;
-        return scanned::row;
+        return scanner_.skip_line();
       }
       const auto value = scanner_.value();
-      if (i == 0 && how == ending::row && value.empty() && !columns_.single())
-        return scanned::empty_line;
       if (const auto target = columns_.component(i); target >= 0 && why.ok())
         why = append(value, static_cast<size_t>(target), to, i);
       if (how == ending::row) {
         if (!columns_.right(i + 1))
           why = invalid_argument(
             fmt::format("there are {} fields; there must be {}", i + 1, columns_.expected()));
-        return scanned::row;
+        return true;
       }
     }
   }

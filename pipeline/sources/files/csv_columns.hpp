@@ -23,8 +23,6 @@ public:
   }
   /// The expected number of fields: `4`, or `at least 4`.
   std::string expected() const;
-  /// True for a table of one column, in which an empty line is a row.
-  bool single() const noexcept { return exact_ && expected_ == 1; }
   /// The name of the table's column `i` in errors.
   std::string name(size_t i) const;
 

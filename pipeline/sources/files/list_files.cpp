@@ -95,8 +95,6 @@ status append_matches(const std::string& pattern, const std::stop_token& stop,
 result<std::vector<std::string>> match(const std::string& pattern, const std::stop_token& stop) {
   std::vector<std::string> out;
   HEADRACE_TRY(append_matches(pattern, stop, out));
-  if (out.empty())
-    return not_found(fmt::format("list_files: no file matches '{}'", pattern));
   return out;
 }
 
@@ -156,10 +154,11 @@ private:
       names_.insert(names_.end(), std::make_move_iterator(found.begin()),
                     std::make_move_iterator(found.end()));
     }
-    // Sorted bytewise, so that hosts which see the same files have the same list; a file that
-    // matches two patterns is listed once.
+    if (names_.empty())
+      return nothing_matches();
+    // Sorted bytewise, so that hosts which see the same files have the same list. A file that
+    // matches two patterns is there twice, as in tf.data.
     std::sort(names_.begin(), names_.end());
-    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
     splits_.emplace(engine_, at_, names_.size(),
                     engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
     // The files may change between passes.
@@ -168,6 +167,14 @@ private:
       if (const auto how = same(at_.first_source, make_listing(names_)); !how)
         return how.that_ends_run();
     return {};
+  }
+
+  status nothing_matches() const {
+    std::vector<std::string_view> patterns;
+    for (size_t i = 0; i < static_cast<size_t>(patterns_.total_values()); ++i)
+      patterns.push_back(patterns_.string(i));
+    return invalid_argument(
+      fmt::format("list_files: no file matches '{}'", fmt::join(patterns, "' or '")));
   }
 
   uint64_t digest() const {

@@ -59,7 +59,7 @@ expr_structure fields_of(const std::vector<expr>& fields) {
 
 TEST(DecodeCsv, ReadsTheFieldsOfLinesByType) {
   auto out =
-    apply_everywhere({texts({"1,2.5,\"a,\"\"b\"\"\",7", "-3,,c,", "NA,1e3,,255\n"})}, [](expr s) {
+    apply_everywhere({texts({"1,2.5,\"a,\"\"b\"\"\",7", "-3,,c,", "NA,1e3,,255"})}, [](expr s) {
       return fields_of(io::decode_csv(
         s, {{dtype::int32, -1}, {dtype::float64, 0.5}, {dtype::string, "none"}, {dtype::uint8, 9}},
         {.na_value = "NA"}));
@@ -83,17 +83,21 @@ TEST(DecodeCsv, ReadsSelectedFieldsOfSeveralLines) {
 }
 
 TEST(DecodeCsv, ErrorsNameTheFieldAndWhatWasWanted) {
-  auto out =
-    apply_everywhere({texts({"1,a", "x,a", "1", "1,a,b", ",a", "1,\"a", "2,b"})}, [](expr s) {
+  auto out = apply_everywhere(
+    {texts({"1,a", "x,a", "1", "1,a,b", ",a", "1,\"a", "2,b", "3,c\n", "4\r,d", ""})}, [](expr s) {
       return fields_of(io::decode_csv(s, {{dtype::int64}, {dtype::string}}));
     });
   const auto errors = errors_of(out);
-  ASSERT_EQ(errors.size(), 5u);
+  ASSERT_EQ(errors.size(), 8u);
   EXPECT_EQ(errors[0].substr(0, 25), "1: io.decode_csv: field 0");
   EXPECT_EQ(errors[1], "2: io.decode_csv: a line has 1 fields; 2 are asked for");
   EXPECT_EQ(errors[2], "3: io.decode_csv: a line has 3 fields; 2 are asked for");
   EXPECT_EQ(errors[3], "4: io.decode_csv: field 0: it is missing, and has no default");
   EXPECT_EQ(errors[4], "5: io.decode_csv: field 1: its quotes do not fit");
+  EXPECT_EQ(errors[5],
+            "7: io.decode_csv: field 1: a line ends in it, which is allowed in quotes only");
+  EXPECT_EQ(errors[6].substr(0, 34), "8: io.decode_csv: field 0: a line ");
+  EXPECT_EQ(errors[7], "9: io.decode_csv: a line has 0 fields; 2 are asked for");
   EXPECT_EQ(out.columns[0].values<int64_t>()[6], 2);
   EXPECT_EQ(out.columns[1].string(6), "b");
 }
