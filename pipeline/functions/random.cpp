@@ -80,8 +80,10 @@ expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed
   return apply(expr_op::random_categorical, {seed.node(), logits.node()}, std::move(attrs));
 }
 
-expr element_seed(int64_t salt) {
-  return apply(expr_op::row_seed, {}) ^ constant(std::vector<int64_t>{salt, 0});
+expr element_seed(int64_t salt, bool same_in_each_iteration) {
+  expr_attrs attrs;
+  attrs.flag = same_in_each_iteration;
+  return apply(expr_op::row_seed, {}, std::move(attrs)) ^ constant(std::vector<int64_t>{salt, 0});
 }
 
 expr fold_in(const expr& seed, int64_t data) {

@@ -30,8 +30,11 @@ expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed
 /// number there. Equal `salt`s in one function give equal seeds. Elements of `map`, `filter`,
 /// `take_while` and `scan` only: elsewhere (arguments of sources) it is an error.
 ///
+/// `same_in_each_iteration`: they depend on the salt, the pass, the split and the number alone, if
+/// all seeds of the function are such.
+///
 ///     random::stateless_normal({8}, random::element_seed(1))
-expr element_seed(int64_t salt);
+expr element_seed(int64_t salt, bool same_in_each_iteration = false);
 /// Another seed: independent numbers for the same element.
 expr fold_in(const expr& seed, int64_t data);
 

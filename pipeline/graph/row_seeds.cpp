@@ -4,7 +4,11 @@
 
 namespace headrace {
 
-bool wants_row_seeds(const function& f) {
+namespace {
+
+/// Calls `see` with each use of a row's seed, until it returns true.
+template <class See>
+bool any_row_seed(const function& f, See see) {
   std::unordered_set<const expr_node*> seen;
   std::vector<const expr_node*> open;
   for (const auto& tensor : f.tensors) open.push_back(tensor.get());
@@ -13,11 +17,21 @@ bool wants_row_seeds(const function& f) {
     open.pop_back();
     if (!seen.insert(node).second)
       continue;
-    if (node->op == expr_op::row_seed)
+    if (node->op == expr_op::row_seed && see(*node))
       return true;
     for (const auto& input : node->inputs) open.push_back(input.get());
   }
   return false;
+}
+
+} // namespace
+
+bool wants_row_seeds(const function& f) {
+  return any_row_seed(f, [](const expr_node&) { return true; });
+}
+
+bool has_fixed_row_seeds(const function& f) {
+  return wants_row_seeds(f) && !any_row_seed(f, [](const expr_node& x) { return !x.attrs.flag; });
 }
 
 } // namespace headrace

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _drawing, _seeds, dtypes
+from ._epochs import mixed
 from ._missing import names_of as _names_of
 from ._specs import TensorShape
 from ._values import constant, extents, integer, tensor
@@ -156,15 +157,19 @@ def _drawn_seed(seed: Any) -> Tensor:
     from ._tracing import next_salt
 
     _drawing.note()
+    if seed is None:
+        return _core.element_seed(next_salt())
     # Functions with a seed of their own do not depend on the number of others.
-    return _core.element_seed(next_salt() if seed is None else 2**32 + integer(seed, "seed"))
+    given, of_process = integer(seed, "seed"), _seeds.of_process()
+    return _core.element_seed(2**32 + given if of_process is None else mixed(3, of_process, given) >> 1, True)
 
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
             name: str | None = None) -> Tensor:
     """As ``stateless_uniform``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
 
-    Two with the same ``seed`` in one function draw the same numbers.
+    Two with the same ``seed`` in one function draw the same numbers. With a ``seed``, each iteration draws the same, if
+    nothing else in the function draws without one.
 
     Raises ``ValueError`` for integers without ``maxval``.
 

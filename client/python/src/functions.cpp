@@ -267,7 +267,8 @@ void bind_functions(nb::module_& m) {
                                                     type_of(type));
         });
   m.def("stateless_categorical", &random::stateless_categorical);
-  m.def("element_seed", &random::element_seed);
+  m.def("element_seed", &random::element_seed, nb::arg("salt"),
+        nb::arg("same_in_each_iteration") = false);
   m.def("fold_in", &random::fold_in);
 
   // tables

@@ -65,6 +65,30 @@ TEST(ElementSeed, DiffersByPassMapAndSalt) {
   EXPECT_EQ(numbers.size(), 5u) << row; // 0 twice, and four draws
 }
 
+TEST(ElementSeed, MayBeTheSameInEachIterationIfAllOfAFunctionAre) {
+  const auto in = range(0, 20);
+  const auto graph = [&](bool first, bool second) {
+    const auto value = [](bool same, int64_t salt, const expr& x) {
+      return random::stateless_uniform({}, random::element_seed(salt, same), int64_t{0},
+                                       int64_t{1} << 40)
+             + x * 0;
+    };
+    return make_map(in, traced(in,
+                               [&](expr x) {
+                                 return std::tuple{value(first, 1, x), value(second, 2, x)};
+                               }))
+      .value();
+  };
+  const auto wanted = read_with(graph(true, true), 5, 0, 7);
+  EXPECT_EQ(std::set<std::string>(wanted.begin(), wanted.end()).size(), 20u);
+  EXPECT_EQ(read_with(graph(true, true), 5, 1, 3), wanted);
+  EXPECT_EQ(read_with(graph(true, true), 6, 0, 9), wanted);
+  EXPECT_NE(read_with(graph(true, false), 5, 0, 7), read_with(graph(true, false), 5, 1, 7));
+  const auto twice = read_with(make_repeat(graph(true, true), 2).value(), 5, 0, 50);
+  ASSERT_EQ(twice.size(), 40u);
+  EXPECT_NE(twice[0], twice[20]);
+}
+
 TEST(ElementSeed, GoesOnWhereItWasSaved) {
   for (int64_t parallel : {0, 2}) {
     const auto graph = drawn(range(0, 100), parallel);
