@@ -27,6 +27,12 @@ status check_argument(const element_spec& takes, const block& rows) {
   return invalid_argument(fmt::format("it takes {}, but was given {}", to_string(takes), got));
 }
 
+/// The status of a row whose function failed. `out_of_range` is the sign of a dataset's end alone,
+/// and a loop would end there as if there were no more elements.
+status of_row(const status& how) {
+  return how.code() == status_code::out_of_range ? invalid_argument(how.message()) : how;
+}
+
 named_function over_rows(std::string name, element_function f) {
   auto takes = std::make_shared<const element_spec>(f.takes);
   return [name = std::move(name), f = std::move(f), takes](const block& in) -> result<block> {
@@ -46,7 +52,7 @@ named_function over_rows(std::string name, element_function f) {
       if (how.ok())
         to.end_row();
       else
-        to.fail_row(how.with_context(name));
+        to.fail_row(of_row(how).with_context(name));
     }
     return to.finish();
   };

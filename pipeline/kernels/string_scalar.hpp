@@ -41,8 +41,8 @@ void split(std::string_view x, std::string_view separator, F&& take) {
   }
 }
 
-/// The error for text that is not a number of `type`.
-status not_a_number(std::string_view x, dtype type, bool out_of_range);
+/// The error for text that is no number of `type`, or one that is `outside` of its range.
+status not_a_number(std::string_view x, dtype type, bool outside);
 
 /// Reads a number that is too small or too large for the type, as zero or infinity, or is in
 /// hexadecimal digits. False if it is none of these.

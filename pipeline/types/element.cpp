@@ -8,7 +8,7 @@ std::string_view tensor_view::string(size_t index) const {
   if (type() != dtype::string)
     wrong_type(dtype::string);
   if (index >= elements())
-    throw error{out_of_range(fmt::format("string {} of a tensor of {}", index, elements()))};
+    throw error{invalid_argument(fmt::format("string {} of a tensor of {}", index, elements()))};
   return column_->string(static_cast<size_t>(column_->first_value(row_)) + index);
 }
 

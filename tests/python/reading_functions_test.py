@@ -102,7 +102,7 @@ def test_GatherOfBatchesOfUnknownSize():
     ds = hr.Dataset.from_tensor_slices((P, [[1, 0], [2, 2]])).batch(2)
     got = ds.map(lambda p, at: hr.gather(p, at, batch_dims=1)).get_single_element()
     assert got[:, :, 0].tolist() == [[4, 0], [20, 20]]
-    with pytest.raises(hr.errors.OutOfRangeError, match="index -1 is not in"):
+    with pytest.raises(hr.errors.InvalidArgumentError, match="index -1 is not in"):
         of((P, [[1, -1], [2, 2]]), lambda p, at: hr.gather(p, at, batch_dims=1))
     with pytest.raises(hr.errors.InvalidArgumentError, match="differ in the first 1 extents"):
         of((P, [[1], [2], [0]]), lambda p, at: hr.gather(p, at, batch_dims=1))

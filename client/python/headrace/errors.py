@@ -83,7 +83,7 @@ class AbortedError(OpError, code=10):
 
 
 class OutOfRangeError(OpError, code=11):
-    """A read or an index is past the end."""
+    """The end of a dataset: ``Iterator.get_next`` raises it there, and nothing else does."""
 
 
 class UnimplementedError(OpError, NotImplementedError, code=12):

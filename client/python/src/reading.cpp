@@ -343,9 +343,19 @@ bool reading::await_service(const status*& failed) {
   }
 }
 
+namespace {
+
+/// The error of an element. `out_of_range` is the sign of the end alone: functions of plug-ins and
+/// of other releases' workers may give it, and a loop over `get_next` would end there in silence.
+error of_element(const status& why) {
+  return error{why.code() == status_code::out_of_range ? invalid_argument(why.message()) : why};
+}
+
+} // namespace
+
 nb::object reading::give(const element& at, const status* failed) {
   if (failed)
-    throw error{*failed};
+    throw of_element(*failed);
   if (&at.rows() != held_) {
     writer_.hold(at);
     held_ = &at.rows();
@@ -432,7 +442,7 @@ nb::object reading::next() {
   if (waits)
     return give(at_, failed);
   if (!shared_->failed.ok())
-    throw error{std::exchange(shared_->failed, status{})};
+    throw of_element(std::exchange(shared_->failed, status{}));
   at_ = *std::exchange(shared_->at, std::nullopt);
   return give(at_, nullptr);
 }

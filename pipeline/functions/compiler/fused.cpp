@@ -57,7 +57,7 @@ status bad_value(const expr_node& node, const void* values, size_t at) {
       const auto value = static_cast<const T*>(values)[at];
       const auto text = std::is_integral_v<T> ? fmt::format("{}", +value)
                                               : fmt::format("{}", static_cast<double>(value));
-      return out_of_range(fmt::format("{} does not fit {}", text, to_string(node.spec.type)));
+      return invalid_argument(fmt::format("{} does not fit {}", text, to_string(node.spec.type)));
     }
   });
 }

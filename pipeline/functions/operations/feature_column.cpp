@@ -261,7 +261,7 @@ status feature_column::scatter() {
   std::vector<int64_t> from(static_cast<size_t>(spec_.size), -1);
   for (size_t i = 0; i < index_.size(); ++i) {
     if (index_[i] < 0 || index_[i] >= spec_.size)
-      return out_of_range(
+      return invalid_argument(
         fmt::format("place {} in '{}' is not in [0, {})", index_[i], spec_.index_name, spec_.size));
     auto& place = from[static_cast<size_t>(index_[i])];
     if (place >= 0)

@@ -78,7 +78,7 @@ column run_gather(const op_call& call) {
       read_indices(call.inputs[1], r, indices);
       for (auto index : indices)
         if (why.ok() && (index < 0 || index >= parts.extent))
-          why = out_of_range(fmt::format("index {} is not in [0, {})", index, parts.extent));
+          why = invalid_argument(fmt::format("index {} is not in [0, {})", index, parts.extent));
     }
     if (!why.ok()) {
       call.fail(r, why);

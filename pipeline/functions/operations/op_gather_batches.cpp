@@ -60,7 +60,8 @@ column run_gather_batches(const op_call& call) {
     for (int64_t i = 0; i < batches * each; ++i) {
       indices.push_back(integer_at(call.inputs[1], r, static_cast<size_t>(i)));
       if (indices.back() < 0 || indices.back() >= x.extent)
-        return out_of_range(fmt::format("index {} is not in [0, {})", indices.back(), x.extent));
+        return invalid_argument(
+          fmt::format("index {} is not in [0, {})", indices.back(), x.extent));
     }
     const auto base = call.inputs[0].first_value(r);
     const auto outer = batches == 0 ? 0 : x.outer / batches; // of each batch

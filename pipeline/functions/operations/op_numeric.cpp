@@ -219,8 +219,8 @@ column run_slice_at(const op_call& call) {
       const auto wanted = call.inputs.size() == 3 ? integer_at(call.inputs[2], r, i) : sizes[i];
       dims.push_back(wanted == -1 ? room : wanted);
       if (room < 0 || dims[i] < 0 || dims[i] > room)
-        return out_of_range(fmt::format("{} values from {} on along axis {} of {}", wanted,
-                                        begin[i], i, to_string(row)));
+        return invalid_argument(fmt::format("{} values from {} on along axis {} of {}", wanted,
+                                            begin[i], i, to_string(row)));
     }
     const shape part{std::move(dims)};
     append_part(out, call.inputs[0], r, row, begin, part);

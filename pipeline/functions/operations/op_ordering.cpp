@@ -154,7 +154,7 @@ column run_sort(const op_call& call) {
     const auto from = layout_along(row, axis);
     const auto kept = dims[axis];
     if (from.extent > std::numeric_limits<int32_t>::max())
-      return out_of_range("more than 2^31 values in a line");
+      return invalid_argument("more than 2^31 values in a line");
     places.resize(static_cast<size_t>(from.extent));
     auto* to = out.extend(static_cast<size_t>(*dims.elements()));
     visit_plain(call.inputs[0].data->type(), [&]<class T>(T) {

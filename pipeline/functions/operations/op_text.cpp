@@ -117,8 +117,8 @@ size_t char_begin(std::string_view x, int64_t n) {
 result<std::string_view> part_of(std::string_view x, int64_t position, int64_t length, bool chars) {
   const auto size = chars ? count_chars(x) : static_cast<int64_t>(x.size());
   if (position < -size || position > size)
-    return out_of_range(fmt::format("position {} in a string of {} {}", position, size,
-                                    chars ? "characters" : "bytes"));
+    return invalid_argument(fmt::format("position {} in a string of {} {}", position, size,
+                                        chars ? "characters" : "bytes"));
   if (length < 0)
     return invalid_argument(fmt::format("a length of {}; it must not be negative", length));
   const auto first = position < 0 ? position + size : position;

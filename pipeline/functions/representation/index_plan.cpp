@@ -66,8 +66,8 @@ result<index_plan> plan_index(const std::vector<slice_spec>& parts, const shape&
         break;
       }
       if (part.start < -extent || part.start >= extent)
-        return out_of_range(fmt::format("index {} is outside of axis {} of shape {}", part.start,
-                                        axis, to_string(dims)));
+        return invalid_argument(fmt::format("index {} is outside of axis {} of shape {}",
+                                            part.start, axis, to_string(dims)));
       out.axes.push_back({part.start < 0 ? part.start + extent : part.start, 1, 1});
       break;
     }

@@ -39,7 +39,7 @@ status wrong(const dom::element& x, dtype type) {
 }
 
 status outside(const dom::element& x, dtype type) {
-  return out_of_range(fmt::format("{} is out of the range of {}", shown(x), to_string(type)));
+  return invalid_argument(fmt::format("{} is out of the range of {}", shown(x), to_string(type)));
 }
 
 template <std::integral T>

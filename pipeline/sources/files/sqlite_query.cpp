@@ -156,7 +156,8 @@ private:
     else
       fits = std::in_range<T>(x);
     if (!fits)
-      return out_of_range(fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
+      return invalid_argument(
+        fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
     to.append(static_cast<T>(x));
     return {};
   }
@@ -170,7 +171,8 @@ private:
       static_cast<T>(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(x));
     if constexpr (sizeof(T) < 8)
       if (std::isfinite(x) && !std::isfinite(static_cast<float>(out)))
-        return out_of_range(fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
+        return invalid_argument(
+          fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
     to.append(out);
     return {};
   }

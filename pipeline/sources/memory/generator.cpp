@@ -147,8 +147,9 @@ private:
                       to_string(c.type()), out.rows, to_string(specs[i])));
     }
     if (out.rows < rows && announced_rows(node_) >= 0)
-      return out_of_range(fmt::format("it gave {} rows from row {} on; there must be {} in all",
-                                      out.rows, first, announced_rows(node_)));
+      return failed_precondition(
+        fmt::format("it gave {} rows from row {} on; there must be {} in all", out.rows, first,
+                    announced_rows(node_)));
     return {};
   }
 

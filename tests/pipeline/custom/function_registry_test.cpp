@@ -57,9 +57,9 @@ TEST_F(Functions, OverSingleElementsFailForThoseAlone) {
                                                    }}),
             status{});
   for (size_t most : {1, 3, 1000})
-    EXPECT_THAT(
-      read(call(range(0, 4), "odd"), most),
-      ElementsAre("!out_of_range: map: odd: even", "10", "!out_of_range: map: odd: even", "30"));
+    EXPECT_THAT(read(call(range(0, 4), "odd"), most),
+                ElementsAre("!invalid_argument: map: odd: even", "10",
+                            "!invalid_argument: map: odd: even", "30"));
 }
 
 TEST_F(Functions, ThatSetTheWrongThingFail) {

@@ -128,7 +128,7 @@ TEST(Csv, WrongRowsAreErrorsWithFileLineAndColumnAndTheNextOnesCome) {
     rows[4],
     EndsWith("line 7: column 'name': a quote within a field that does not begin with one"));
   EXPECT_THAT(rows[5], EndsWith("line 8: column 'name': text after the closing quote"));
-  EXPECT_THAT(rows[6], AllOf(HasSubstr("!out_of_range"), HasSubstr("line 9: column 'id'")));
+  EXPECT_THAT(rows[6], AllOf(HasSubstr("!invalid_argument"), HasSubstr("line 9: column 'id'")));
   EXPECT_EQ(rows[7], "7|'j'");
 }
 

@@ -136,7 +136,7 @@ TEST(Generator, IsOneSplitWhereItMayGiveOthersInAnotherRun) {
 TEST(Generator, SaysWhatItsFunctionDidWrong) {
   auto graph = make_generator({"doubled"}, number_and_word_spec(), 10).value();
   EXPECT_THAT(read_all(*make_iterator(graph, doubling(6)).value(), always(100)),
-              ElementsAre(AllOf(HasSubstr("out_of_range: generator 'doubled'"),
+              ElementsAre(AllOf(HasSubstr("failed_precondition: generator 'doubled'"),
                                 HasSubstr("there must be 10 in all"))));
   auto other = make_generator({"doubled"}, tensor_spec{dtype::int64, {}}, 3).value();
   EXPECT_THAT(read_all(*make_iterator(other, doubling(6)).value()),

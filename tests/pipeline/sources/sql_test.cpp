@@ -73,7 +73,7 @@ TEST(Sql, ValuesThatDoNotFitAreErrorsOfTheirRows) {
     ElementsAre(EndsWith("row 1: column 'name': text (Ada) is no int64")));
   EXPECT_THAT(
     rows_of(select(path, "select id * 200 from people where id = 2", {field("", dtype::int8)})),
-    ElementsAre(AllOf(HasSubstr("out_of_range"), EndsWith("400 is out of the range of int8"))));
+    ElementsAre(AllOf(HasSubstr("invalid_argument"), EndsWith("400 is out of the range of int8"))));
 }
 
 TEST(Sql, WrongQueriesAreErrorsThatSayWhy) {
