@@ -45,12 +45,17 @@ std::optional<To> fit(From value) {
 
 template <class T>
 std::string print(T value) {
-  if constexpr (is_small_float<T>)
-    return fmt::format("{}", static_cast<float>(value));
-  else if constexpr (std::is_arithmetic_v<T>)
+  if constexpr (is_small_float<T>) {
+    return print(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    auto out = fmt::format("{}", value);
+    // A float that is whole is shown as Python shows it.
+    return out.find_first_not_of("-0123456789") == std::string::npos ? out + ".0" : out;
+  } else if constexpr (std::is_arithmetic_v<T>) {
     return fmt::format("{}", value);
-  else
+  } else {
     return "complex";
+  }
 }
 
 } // namespace

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <numeric>
+#include <string_view>
+#include <unordered_set>
 
 namespace headrace::lookup {
 
@@ -38,7 +40,16 @@ expr table::lookup(const expr& keys) const {
                        std::move(attrs));
 }
 
-int64_t table::size() const noexcept { return keys_.node()->attrs.value.total_values() + buckets_; }
+int64_t table::size() const {
+  const auto& keys = keys_.node()->attrs.value;
+  const auto n = static_cast<size_t>(keys.total_values());
+  const auto width = keys.is_string() ? 0 : size_of(keys.type());
+  const auto* all = reinterpret_cast<const char*>(keys.value_buffer().data());
+  std::unordered_set<std::string_view> different;
+  for (size_t i = 0; i < n; ++i)
+    different.insert(keys.is_string() ? keys.string(i) : std::string_view{all + i * width, width});
+  return static_cast<int64_t>(different.size()) + buckets_;
+}
 
 table vocabulary_table(const std::vector<std::string>& words, int64_t num_oov_buckets) {
   table out{constant(words), iota(words.size()), int64_t{-1}};

@@ -16,7 +16,7 @@ public:
   /// The value of each key: the shape of `keys`, which must have the dtype of the table's.
   expr lookup(const expr& keys) const;
   /// Ids that `lookup` gives, or entries if values are no ids: with the buckets.
-  int64_t size() const noexcept;
+  int64_t size() const;
 
 private:
   friend table vocabulary_table(const std::vector<std::string>&, int64_t);

@@ -231,8 +231,11 @@ result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_s
   for (size_t i = 0; fits && i < state.components.size(); ++i)
     fits = next.components[i].type == state.components[i].type && !next.components[i].is_dataset();
   if (!fits)
-    return refused(op, fmt::format("the function gives the new state {}; it must give {}",
-                                   to_string(next), to_string(state)));
+    return refused(op,
+                   fmt::format("the function gives the new state {}; it must give {}, as "
+                               "the initial state is: cast what it gives, or begin with another "
+                               "dtype",
+                               to_string(next), to_string(state)));
   auto node = node_of(op, {input});
   node.spec = gives.child(1);
   node.cardinality = input->cardinality;

@@ -110,8 +110,9 @@ result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count) {
                                    "infinite dataset",
                                    count, infinite_cardinality));
   if (input->cardinality != unknown_cardinality && input->cardinality != count)
-    return refused(op, fmt::format("expected_cardinality is {}; the dataset's is {}", count,
-                                   input->cardinality));
+    return failed_precondition(
+      fmt::format("assert_cardinality: expected_cardinality is {}; the dataset's is {}", count,
+                  input->cardinality));
   auto node = selection(op, input);
   node.cardinality = count;
   node.parameters = assert_cardinality_parameters{count};

@@ -367,7 +367,7 @@ def judged(text: str, folder: Any) -> str:
     ("awaited  tf.data.Dataset.take(count, name=None)", "change `awaited` to `works`"),
     ("works    tf.data.Dataset.take: takes\n  of(numbers(3).take(2)) == [0, 1]", ""),
     ("works    tf.data.Dataset.take: takes\n  of(numbers(3).take(2)) == [0]", "this does not hold"),
-    ("works    tf.data.Dataset.take: takes\n  of(numbers(3).batch(-7)) == [0]", "raises InvalidArgumentError: batch"),
+    ("works    tf.data.Dataset.take: takes\n  of(numbers(3).batch(-7)) == [0]", "raises ArgumentError: batch"),
     ("works    tf.data.Dataset.take: takes\n  raises(ValueError, lambda: numbers(3).take(2))", "this does not hold"),
     ("works    tf.data.Dataset.take: takes\n  warns(lambda: numbers(3).take(2))", "this does not hold"),
     ("works    tf.data.Dataset.take: takes\n  test dataset_test.py::test_Nothing", "there is no test dataset_test.py"),

@@ -123,7 +123,7 @@ def test_PadsBatches():
         nest.padded_batch(2, {"x": [None]})
     with pytest.raises(TypeError, match="1.5 is no int64"):
         ds.padded_batch(2, padding_values=1.5)
-    with pytest.raises(hr.errors.InvalidArgumentError, match="larger than the padded shape"):
+    with pytest.raises(hr.errors.DataLossError, match="larger than the padded shape"):
         list(ds.padded_batch(3, [2]))
 
 

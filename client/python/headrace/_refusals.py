@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import operator
 import os
 import sys
 import sysconfig
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _core
-from .errors import OperatorNotAllowedInGraphError
+from .errors import OperatorNotAllowedInGraphError, OpError
 
 _OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__), "<frozen ")
 _STANDARD = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))
@@ -44,7 +45,16 @@ def users_line() -> str:
     return _place(frame, frame.f_lineno)
 
 
+def _is_tracing() -> bool:
+    from ._tracing import is_tracing
+
+    return is_tracing()
+
+
 def _text(where: str, what: str, instead: str) -> str:
+    if not _is_tracing():
+        return (f"{where}: {what}. Outside of functions that are given to a dataset, a tensor has a value if nothing is drawn "
+                "or read from a file for it; for anything else use numpy and Python")
     return (f"{where}: {what}. A function given to a dataset is called once, with tensors that stand for all elements. "
             f"{instead}, or give headrace.py_function(f, Tout), which runs Python for each element")
 
@@ -65,26 +75,40 @@ def explained(error: Exception) -> Exception | None:
         if is_users(innermost):
             where = _place(at.tb_frame, at.tb_lineno)
         at = at.tb_next
-    about = isinstance(error, TypeError) and "Tensor" in text or "<headrace.Tensor shape=" in text
+    about = isinstance(error, TypeError) and not isinstance(error, OpError) and "Tensor" in text or "<headrace.Tensor shape=" in text
     if where is None or not about or isinstance(error, OperatorNotAllowedInGraphError) or innermost.startswith(_OURS[0]):
         return None
     what = f"a tensor stands here where Python needs a value ({type(error).__name__}: {text})"
     return OperatorNotAllowedInGraphError(_text(where, what, "Use the functions of headrace"))
 
 
-def _refusing(what: str, instead: str) -> Any:
-    def method(self: _core.Tensor, *_: Any) -> NoReturn:
-        refuse(what, instead)
+def value_outside(x: _core.Tensor) -> Any:
+    """The value of a tensor, if no function is being traced; None if one is, or if the tensor has no value."""
+    return next(_core.from_tensors(x).read()) if not _is_tracing() and _core.is_static(x) else None
+
+
+def _known(python_s: Any, otherwise: Any) -> Any:
+    """What ``python_s`` makes of the value of a tensor outside of functions; within them ``otherwise``."""
+    def method(self: _core.Tensor, *arguments: Any, **given: Any) -> Any:
+        value = value_outside(self)
+        return otherwise(self, *arguments) if value is None else python_s(value, *arguments, **given)
     return method
 
 
-def _number(kind: str) -> Any:
-    return _refusing(f"a tensor's value is needed as a Python {kind}",
-                     "Use headrace.cast and the functions of headrace.math")
+def _refusing(what: str, instead: str, kind: type[OperatorNotAllowedInGraphError] = OperatorNotAllowedInGraphError
+              ) -> Any:
+    def method(self: _core.Tensor, *_: Any) -> NoReturn:
+        refuse(what, instead, kind)
+    return method
+
+
+def _number(kind: Any, name: str = "") -> Any:
+    return _known(kind, _refusing(f"a tensor's value is needed as a Python {name or kind.__name__}",
+                                  "Use headrace.cast and the functions of headrace.math"))
 
 
 def _rounded(how: str) -> Any:
-    return _refusing("a tensor's value is needed to round it", f"Use headrace.math.{how}")
+    return _refusing("a tensor's value is needed to round it", f"Use headrace.math.{how}", NoSuchAttributeError)
 
 
 def _getattr(self: _core.Tensor, name: str) -> NoReturn:
@@ -103,24 +127,30 @@ def slice_step(step: _core.Tensor) -> int:
 
 _array = _refusing("a tensor's value is needed as a numpy array", "Use the functions of headrace")
 
-#: Methods of tensors that raise an error.
+
+def _as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = np.asarray(value, np.object_ if isinstance(value, bytes) else None)
+    return array if dtype is None else array.astype(dtype)
+
+#: Methods of tensors that refuse.
 METHODS: dict[str, Any] = {
-    "__bool__": _refusing("Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained "
-                          "comparison)", "Use headrace.where, headrace.cond, & | ~"),
+    "__bool__": _known(bool, _refusing(
+        "Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained comparison)",
+        "Use headrace.where, headrace.cond, & | ~")),
     "__hash__": _refusing("Python needs to know here which value a tensor has, to find it in a dict or a set",
                           "Use headrace.lookup.StaticHashTable, headrace.gather, headrace.where"),
     "__contains__": _refusing("Python needs to know here whether a tensor has this value",
                               "Use headrace.reduce_any(x == value)"),
-    "__float__": _number("float"),
-    "__int__": _number("int"),
-    "__index__": _number("index"),
-    "__complex__": _number("complex"),
+    "__float__": _number(float),
+    "__int__": _number(int),
+    "__index__": _number(operator.index, "index"),
+    "__complex__": _number(complex),
     "__bytes__": _refusing("a tensor's value is needed as Python bytes", "Use headrace.strings"),
     "__round__": _rounded("round"),
     "__trunc__": _rounded("floor"),
     "__floor__": _rounded("floor"),
     "__ceil__": _rounded("ceil"),
-    "__array__": _array,
-    "numpy": _array,
+    "__array__": _known(_as_array, _array),
+    "numpy": _known(lambda value: value, _array),
     "__getattr__": _getattr,
 }

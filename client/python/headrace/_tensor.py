@@ -11,6 +11,7 @@ import numpy as np
 from . import _core, _values
 from ._refusals import METHODS, refuse
 from ._specs import TensorShape
+from .errors import OpError
 from ._tensor_text import refuse_text, refuse_texts
 
 Tensor = _core.Tensor
@@ -170,7 +171,7 @@ def _array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: 
     try:
         return known(*args, **kwargs)
     except TypeError as e:
-        if "argument" not in str(e):
+        if "argument" not in str(e) or isinstance(e, OpError):
             raise
         refuse(f"numpy.{function.__name__} with these arguments cannot be traced ({e})",
                "Use the functions of headrace")

@@ -16,14 +16,14 @@ from ._control_flow.rewriting import rewritten
 from ._refusals import explained
 from ._specs import map_structure
 from ._tensor_text import in_function, refuse_in_result
-from .errors import OperatorNotAllowedInGraphError
+from .errors import ArgumentError, OperatorNotAllowedInGraphError
 
 
 def _leaf(value: Any) -> Any:
     from ._dataset import Dataset
 
     if value is None:
-        raise TypeError("it gives None; is there a `return`?")
+        raise ArgumentError("it gives None; is there a `return`?")
     if isinstance(value, Dataset):
         raise TypeError("it gives a dataset among tensors; a dataset is given alone")
     if callable(value):
@@ -169,7 +169,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     if isinstance(f, PyFunction):
         raise TypeError(f"{operator}: {argument} cannot be a py_function; use a function that is traced")
     if not callable(f):
-        raise TypeError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
+        raise ArgumentError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
     given = _argument(given)
     given = given if type(given) is tuple else (given,)  # a named tuple is one argument
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
@@ -187,7 +187,13 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     if isinstance(result, list):  # a list inside a tuple or dict is a tensor
         result = tuple(result)
     try:
-        return call.finish(map_structure(_leaf, result))
+        leaves = map_structure(_leaf, result)
+    except (TypeError, ValueError) as e:
+        if isinstance(e, OperatorNotAllowedInGraphError):
+            raise
+        raise type(e)(f"{operator}: {argument} {describe(f)}: {e}") from None
+    try:
+        return call.finish(leaves)
     except (TypeError, ValueError) as e:
         if isinstance(e, _errors()):
             raise
@@ -204,6 +210,6 @@ def tensors(value: Any) -> Any:
     """Nested tuples and dicts of values that can be tensors, as constants."""
     def leaf(part: Any) -> Any:
         if part is None or callable(part) and not isinstance(part, (np.ndarray, np.generic)):
-            raise TypeError(f"{part!r} is no tensor")
+            raise ArgumentError(f"{part!r} is no tensor")
         return _values.constant(_values.of_arrays(part))
     return map_structure(leaf, value)

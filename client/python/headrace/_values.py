@@ -9,6 +9,7 @@ import numpy as np
 from . import _core, dtypes
 from ._list_dtypes import array_as_declared, as_declared, of_list
 from ._tensor_text import is_in_function, refuse_text, refuse_texts
+from .errors import ArgumentError
 
 
 def _first_leaf(value: Any) -> Any:
@@ -40,7 +41,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     if array.dtype == np.object_ and any(isinstance(x, (list, tuple)) for x in array.flat):
         raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}")
     if array.dtype == np.object_ and not all(isinstance(x, (str, bytes)) for x in array.flat):
-        raise TypeError(f"a tensor cannot hold {type(_first_leaf(value)).__name__}: {value!r}")
+        raise ArgumentError(f"a tensor cannot hold {type(_first_leaf(value)).__name__}: {value!r}")
     if array.dtype.kind in "US" and isinstance(value, (list, tuple)) and isinstance(_first_leaf(value), (int, float)):
         raise ValueError(f"a list holds numbers and texts: {value!r}")
     listed = isinstance(value, (list, tuple, bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic)
@@ -172,6 +173,13 @@ def extents(value: Any, argument: str) -> list[int | _core.Tensor] | _core.Tenso
 def is_known(value: Any) -> bool:
     """True for a tensor that is the same for all elements."""
     return isinstance(value, _core.Tensor) and _core.is_static(value)
+
+
+def depends(value: Any) -> bool:
+    """Is it a tensor that depends on an element, or a list with one?"""
+    if isinstance(value, (list, tuple)):
+        return any(map(depends, value))
+    return _depends(value)
 
 
 def _depends(value: Any) -> bool:

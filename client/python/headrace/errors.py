@@ -2,7 +2,8 @@
 
 Every error's text names the operator or the part of the service, the fault, and a correct value.
 An argument of a wrong type is a ``TypeError``; one of a wrong value is a ``ValueError`` or an
-``InvalidArgumentError``, which is a ``ValueError`` too.
+``InvalidArgumentError``, which is a ``ValueError`` too. What is wrong with operands, functions and datasets when a dataset
+is made is an ``ArgumentError``, which is all three, as TensorFlow raises now one of them and now another.
 
 >>> import headrace as hr
 >>> try:
@@ -52,6 +53,21 @@ class UnknownError(OpError, code=2):
 
 class InvalidArgumentError(OpError, ValueError, code=3):
     """A value is wrong, whatever the state of the system."""
+
+
+class ArgumentError(InvalidArgumentError, TypeError):
+    """What a dataset or a function is made of is wrong: a value, a dtype, a shape or a structure. Elements have errors of
+    other classes.
+
+    >>> for kind in TypeError, ValueError, hr.errors.InvalidArgumentError:
+    ...     try:
+    ...         Dataset.range(3).map(lambda x: x * 0.5)
+    ...     except kind as e:
+    ...         print(type(e).__name__)
+    ArgumentError
+    ArgumentError
+    ArgumentError
+    """
 
 
 class DeadlineExceededError(OpError, code=4):
@@ -106,10 +122,13 @@ class UnauthenticatedError(OpError, code=16):
     """There is no valid certificate."""
 
 
-class OperatorNotAllowedInGraphError(TypeError):
-    """A traced function used the value of a tensor in Python; it has none while the function is traced."""
+class OperatorNotAllowedInGraphError(TypeError, ValueError):
+    """A traced function used a tensor's value in Python, which it does not have. For control flow over tensors that cannot
+    be a part of the graph TensorFlow raises a ``ValueError``; this is one, too.
+    """
 
 
-def _make(code: int, message: str) -> OpError:
-    """Called by the extension: makes the error with that number."""
-    return _by_code.get(code, UnknownError)(message)
+def _make(code: int, message: str, made: bool = False) -> OpError:
+    """For the extension: the error of that number; ``made``: it is about what a dataset is made of."""
+    kind = _by_code.get(code, UnknownError)
+    return (ArgumentError if made and kind is InvalidArgumentError else kind)(message)

@@ -22,9 +22,9 @@ from ._functions.colours import (
 )
 from ._functions.shaping import shape, slice_
 from ._missing import names_of as _names_of
-from ._values import constant, holds_tensors, integer, integers, tensor
-from .errors import UnimplementedError
-from .strings import substr
+from ._renaming import named
+from ._values import constant, depends, integer, integers, tensor
+from .errors import ArgumentError, UnimplementedError
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("image")
@@ -227,13 +227,24 @@ def crop_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, targ
                          target_width: int) -> Tensor:
     """The part of these extents from (offset_height, offset_width) on, which may differ from element to element.
 
-    A part that is not all in the image is an error of the element.
+    A part that is not all in the image is an error of the element. Raises ``ArgumentError`` where the extents of the image
+    are known.
 
     >>> images.map(lambda x: hr.image.crop_to_bounding_box(x, 1, 0, 1, 2)).get_single_element()[..., 0]
     array([[6, 9]], dtype=uint8)
     """
-    return _core.crop_to_bounding_box(constant(image), constant(offset_height), constant(offset_width),
-                                      integer(target_height, "target_height"), integer(target_width, "target_width"))
+    x, height, width = constant(image), integer(target_height, "target_height"), integer(target_width, "target_width")
+    offsets = constant(offset_height), constant(offset_width)
+    for axis, offset, size, name in ((-3, offsets[0], height, "height"), (-2, offsets[1], width, "width")):
+        extent = (x.shape.dims or (None,) * 3)[axis] if (x.shape.rank or 3) >= 3 else None
+        if extent is None or depends(offset):
+            continue
+        at = integer(offset, f"offset_{name}")
+        if at < 0 or not 0 < size <= extent - at:
+            raise ArgumentError(f"image.crop_to_bounding_box: {size} from offset_{name} {at} on are not in an image of {name} "
+                                f"{extent}")
+    with named("crop_to_bounding_box", "slice"):
+        return _core.crop_to_bounding_box(x, *offsets, height, width)
 
 
 def pad_to_bounding_box(image: Any, offset_height: int, offset_width: int, target_height: int,

@@ -13,7 +13,7 @@ from ._missing import names_of as _names_of
 from ._specs import TensorShape
 from ._values import constant, integer, integers, known, tensor
 from ._values import tensor as _tensor
-from .errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from .errors import ArgumentError, InvalidArgumentError, NotFoundError, UnimplementedError
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("io")
@@ -89,8 +89,8 @@ class RaggedFeature(NamedTuple):
     """
 
     dtype: Any
-    value_key: str
-    row_lengths_key: str
+    value_key: str | None = None
+    row_lengths_key: str | None = None
 
 
 def _feature(name: str, how: Any) -> _core.FeatureSpec:
@@ -98,6 +98,9 @@ def _feature(name: str, how: Any) -> _core.FeatureSpec:
         return _core.sparse_feature(how.value_key, how.index_key, dtypes.as_dtype(how.dtype).name,
                                     integer(how.size, f"features['{name}']: size"))
     if isinstance(how, RaggedFeature):
+        if how.value_key is None or how.row_lengths_key is None:
+            raise UnimplementedError(f"features['{name}']: this release has no RaggedFeature without value_key and "
+                                     "row_lengths_key: VarLenFeature reads as many values as there are")
         return _core.ragged_feature(how.value_key, how.row_lengths_key, dtypes.as_dtype(how.dtype).name)
     if isinstance(how, FixedLenFeature):
         dims = TensorShape(how.shape).as_list()
@@ -344,7 +347,7 @@ def decode_csv(records: Any, record_defaults: Any, field_delim: str = ",", use_q
     from .experimental._sources import _field
 
     if not isinstance(field_delim, str) or len(field_delim.encode()) != 1:
-        raise ValueError(f"field_delim must be one character, not {field_delim!r}")
+        raise ArgumentError(f"field_delim must be one character, not {field_delim!r}")
     fields = [_field(x)[1:] for x in record_defaults]
     out: list[Tensor] = _core.decode_csv(tensor(records, "records"), fields, field_delim, use_quote_delim, na_value,
                                          integers(select_cols, "select_cols"))

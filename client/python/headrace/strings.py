@@ -10,6 +10,7 @@ from ._functions.splitting import separator_of
 from ._functions.splitting import split as split_
 from ._tensor_text import refuse_text
 from ._values import integer, integers, tensor
+from .errors import UnimplementedError
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("strings")
@@ -184,10 +185,18 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
     return _core.string_to_number(tensor(input, "input"), dtypes.as_dtype(out_type).name)
 
 
-def as_string(input: Any, name: str | None = None) -> Tensor:
+def as_string(input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
+              fill: str = "", name: str | None = None) -> Tensor:
     """Integers in decimal, floats with six digits after the point, bools as ``true`` and ``false``.
+
+    Raises ``UnimplementedError`` for any other ``precision``, ``scientific``, ``shortest``, ``width`` and ``fill``.
 
     >>> Dataset.from_tensors([1, 2]).map(as_string).get_single_element()
     array([b'1', b'2'], dtype=object)
     """
+    for argument, value, other in (("precision", precision, -1), ("scientific", scientific, False),
+                                   ("shortest", shortest, False), ("width", width, -1), ("fill", fill, "")):
+        if value != other:
+            raise UnimplementedError(f"strings.as_string: this release has no {argument}: a py_function with Python's "
+                                     "format writes numbers in any way")
     return _core.as_string(tensor(input, "input"))

@@ -2,10 +2,11 @@
 
 namespace headrace::python {
 
-void set_python_error(const status& why) {
+void set_python_error(const status& why, error_of when) {
   // The classes are defined in Python: `headrace.errors` has one for each code.
   auto make = nb::module_::import_("headrace.errors").attr("_make");
-  auto made = make(static_cast<int>(why.code()), text_of(why.message()));
+  auto made =
+    make(static_cast<int>(why.code()), text_of(why.message()), when == error_of::what_is_made);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 
@@ -14,7 +15,7 @@ void bind_errors(nb::module_&) {
     try {
       std::rethrow_exception(thrown);
     } catch (const error& e) {
-      set_python_error(e.why());
+      set_python_error(e.why(), error_of::what_is_made);
     }
   });
 }

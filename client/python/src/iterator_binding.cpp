@@ -14,7 +14,7 @@ PyObject* next_of(PyObject* self) noexcept {
     e.restore();
   } catch (const error& e) {
     try {
-      set_python_error(e.why());
+      set_python_error(e.why(), error_of::what_is_read);
     } catch (nb::python_error& other) {
       other.restore();
     }
@@ -47,8 +47,10 @@ void bind_reading(nb::module_& m) {
                       "(np.int64(0), np.int64(1), None)\n")
     .def(
       "get_next",
-      [](reading& self) {
-        auto out = self.next();
+      [](nb::handle self) {
+        auto out = nb::steal(next_of(self.ptr()));
+        if (!out && PyErr_Occurred())
+          throw nb::python_error();
         if (!out)
           throw error{out_of_range("get_next: the dataset has no more elements")};
         return out;

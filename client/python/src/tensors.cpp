@@ -50,8 +50,8 @@ slice_spec slice_of(nb::handle part) {
   }
   if (PyIndex_Check(part.ptr()) && !PyBool_Check(part.ptr()))
     return at::index(index_of(part));
-  throw nb::type_error("a tensor is indexed by integers, slices, None and ..., or by one tensor of "
-                       "integers; for more use headrace.gather");
+  throw error{invalid_argument("a tensor is indexed by integers, slices, None and ..., or by one "
+                               "tensor of integers; for more use headrace.gather")};
 }
 
 /// An index that depends on the element, from 0 on: what is negative counts from the end of `axis`.

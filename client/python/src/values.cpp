@@ -51,7 +51,7 @@ column column_of(nb::handle given) {
   const auto name = nb::cast<std::string>(contiguous.attr("dtype").attr("name"));
   const auto type = parse_dtype(name);
   if (!type)
-    throw nb::type_error(("there are no tensors of numpy's " + name).c_str());
+    throw error{invalid_argument("there are no tensors of numpy's " + name)};
   return column::dense(
     *type, std::move(dims), 1,
     buffer::copy_of(PyArray_DATA(array), static_cast<size_t>(PyArray_NBYTES(array))));

@@ -181,7 +181,7 @@ status feature_column::end_row() {
     if (!found_ && spec_.has_default)
       add_default();
     else if (!found_)
-      return not_found(fmt::format("feature '{}' is missing and has no default; {} was asked for",
+      return invalid_argument(fmt::format("feature '{}' is missing and has no default; {} was asked for",
                                    spec_.name, to_string(spec_of(spec_))));
     else if (row_values_ != wanted_)
       return invalid_argument(fmt::format("feature '{}' has {} values; {} asks for {}", spec_.name,
@@ -190,7 +190,7 @@ status feature_column::end_row() {
   }
   if (!spec_.index_name.empty()) {
     if (found_ != placed_ && row_values_ + static_cast<int64_t>(placed_ ? index_.size() : 0) != 0)
-      return not_found(fmt::format("feature '{}' is missing beside '{}'",
+      return invalid_argument(fmt::format("feature '{}' is missing beside '{}'",
                                    found_ ? spec_.index_name : spec_.name,
                                    found_ ? spec_.name : spec_.index_name));
     if (!placed_)

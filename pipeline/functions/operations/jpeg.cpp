@@ -14,7 +14,7 @@ struct closing {
 using codec = std::unique_ptr<void, closing>;
 
 status failure(const codec& c) {
-  return data_loss(fmt::format("no whole JPEG: {}", tjGetErrorStr2(c.get())));
+  return invalid_argument(fmt::format("no whole JPEG: {}", tjGetErrorStr2(c.get())));
 }
 
 const unsigned char* data_of(std::string_view bytes) {
@@ -29,7 +29,7 @@ result<image_size> read_header(const codec& reader, std::string_view bytes, int 
       != 0)
     return failure(reader);
   if (width < 1 || height < 1)
-    return data_loss(fmt::format("no whole JPEG: {} bytes end before the image", bytes.size()));
+    return invalid_argument(fmt::format("no whole JPEG: {} bytes end before the image", bytes.size()));
   if (channels == 0)
     channels = colours == TJCS_GRAY ? 1 : 3;
   width = (width + ratio - 1) / ratio;

@@ -69,7 +69,7 @@ public:
   /// Takes the field of a line.
   status take(std::string_view text, bool missing) {
     if (missing && !spec_.has_default)
-      return not_found("it is missing, and has no default");
+      return invalid_argument("it is missing, and has no default");
     if (spec_.type == dtype::string) {
       const auto value = missing ? spec_.default_value.string(0) : text;
       values_.append(value.data(), value.size());

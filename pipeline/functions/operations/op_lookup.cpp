@@ -2,6 +2,7 @@
 #include "headrace/pipeline/functions/representation/library.hpp"
 
 #include <charconv>
+#include <cstring>
 #include <farmhash.h>
 #include <fmt/format.h>
 #include <unordered_map>
@@ -48,18 +49,34 @@ result<tensor_spec> infer_lookup(const library_operands& in) {
   return tensor_spec{values.type, in[0].dims};
 }
 
+bool same_value(const column& values, size_t a, size_t b) {
+  if (values.is_string())
+    return values.string(a) == values.string(b);
+  const auto size = size_of(values.type());
+  const auto* all = values.value_buffer().data();
+  return std::memcmp(all + a * size, all + b * size, size) == 0;
+}
+
+/// For a key that is in the table at place `before` already. Twice the same is no error.
+status again(const column& values, size_t before, size_t i, std::string_view key) {
+  if (same_value(values, before, i))
+    return {};
+  return failed_precondition(fmt::format("key {} is there twice, with different values", key));
+}
+
 result<std::shared_ptr<const void>> prepare_lookup(const expr_node& node) {
   for (size_t i = 1; i < 4; ++i)
     if (node.inputs[i]->op != expr_op::constant)
       return invalid_argument("keys, values and default of the table must be constants");
   const auto& keys = node.inputs[1]->attrs.value;
+  const auto& values = node.inputs[2]->attrs.value;
   const auto n = static_cast<size_t>(keys.total_values());
   auto out = std::make_shared<index_table>();
   if (keys.is_string()) {
     out->strings.reserve(n);
     for (size_t i = 0; i < n; ++i)
-      if (!out->strings.emplace(keys.string(i), i).second)
-        return invalid_argument(fmt::format("key '{}' is there twice", keys.string(i)));
+      if (const auto [at, fresh] = out->strings.emplace(keys.string(i), i); !fresh)
+        HEADRACE_TRY(again(values, at->second, i, fmt::format("'{}'", keys.string(i))));
     return std::shared_ptr<const void>{std::move(out)};
   }
   out->integers.reserve(n);
@@ -68,8 +85,8 @@ result<std::shared_ptr<const void>> prepare_lookup(const expr_node& node) {
     if constexpr (std::is_integral_v<T>) {
       const auto xs = keys.values<T>();
       for (size_t i = 0; i < n && why.ok(); ++i)
-        if (!out->integers.emplace(as_integer(xs[i]), i).second)
-          why = invalid_argument(fmt::format("key {} is there twice", +xs[i]));
+        if (const auto [at, fresh] = out->integers.emplace(as_integer(xs[i]), i); !fresh)
+          why = again(values, at->second, i, fmt::format("{}", +xs[i]));
     }
   });
   HEADRACE_TRY(why);

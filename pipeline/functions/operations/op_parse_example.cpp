@@ -46,7 +46,7 @@ public:
         while (features.next(1, delimited)) HEADRACE_TRY(read_entry(features.get_view(), lists));
       }
     } catch (const protozero::exception& e) {
-      return data_loss(fmt::format("{} bytes are no tf.train.{}: {}", serialized.size(),
+      return invalid_argument(fmt::format("{} bytes are no tf.train.{}: {}", serialized.size(),
                                    in_sequences_ ? "SequenceExample" : "Example", e.what()));
     }
     for (auto& c : columns_) HEADRACE_TRY(c.end_row());

@@ -24,7 +24,7 @@ result<shape> padded_shape(const column& rows, size_t first, size_t last, const 
       if (to.spec.dims[axis] == shape::unknown)
         out[axis] = std::max(out[axis], dims[axis]);
       else if (dims[axis] > out[axis])
-        return invalid_argument(fmt::format(
+        return data_loss(fmt::format(
           "padded_batch: component {} has a row of shape {}, which is larger than the padded shape "
           "{}",
           component, to_string(dims), to_string(to.spec.dims)));

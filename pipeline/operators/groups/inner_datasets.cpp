@@ -8,6 +8,18 @@
 
 namespace headrace::detail {
 
+namespace {
+
+/// What the program called: a function that reads datasets, of `map`, becomes one of `flat_map`
+/// over the only element that it reads.
+dataset_op called(const dataset_node& node) {
+  const bool of_map =
+    node.op == dataset_op::flat_map && node.inputs.front()->op == dataset_op::single_element;
+  return of_map ? dataset_op::map : node.op;
+}
+
+} // namespace
+
 inner_datasets::inner_datasets(engine& shared, const dataset_node& node, const place& at,
                                std::unique_ptr<iterator> input)
   : engine_(shared), node_(node), at_(at), input_(std::move(input)) {
@@ -61,7 +73,7 @@ inner_dataset inner_datasets::next() {
   values->names = {node_.body->scope.get(), values->values, at_.names()};
   for (const auto& source : sources_) {
     if (const auto* why = source.values.error_at(row)) {
-      out.failed = why->with_context(to_string(node_.op));
+      out.failed = why->with_context(to_string(called(node_)));
       return out;
     }
     auto& arguments = values->arguments[source.node];

@@ -108,11 +108,11 @@ status check_size(const std::string& path, uint64_t bytes, const record_layout& 
   const auto frame = static_cast<uint64_t>(layout.header_bytes + layout.footer_bytes);
   const auto record = static_cast<uint64_t>(layout.record_bytes);
   if (bytes < frame)
-    return data_loss(fmt::format("'{}' has {} bytes{}; header ({}) and footer ({}) alone take {}",
-                                 path, bytes, unpacked, layout.header_bytes, layout.footer_bytes,
-                                 frame));
+    return invalid_argument(
+      fmt::format("'{}' has {} bytes{}; header ({}) and footer ({}) alone take {}", path, bytes,
+                  unpacked, layout.header_bytes, layout.footer_bytes, frame));
   if (const auto left = (bytes - frame) % record; left != 0)
-    return data_loss(fmt::format(
+    return invalid_argument(fmt::format(
       "'{}' has {} bytes{}; without header ({}) and footer ({}) they are {} records of {} bytes "
       "and {} bytes more",
       path, bytes, unpacked, layout.header_bytes, layout.footer_bytes, (bytes - frame) / record,

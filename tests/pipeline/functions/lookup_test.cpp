@@ -54,7 +54,10 @@ TEST(Lookup, ATableIsCheckedWhenItIsMade) {
   EXPECT_EQ(thrown_by([] {
               lookup::vocabulary_table({"a", "b", "a"});
             }),
-            "lookup.table: key 'a' is there twice");
+            "lookup.table: key 'a' is there twice, with different values");
+  const auto same =
+    lookup::table(constant(list{"a", "b", "a"}), constant(std::vector<int>{1, 2, 1}), 0);
+  EXPECT_EQ(same.size(), 2);
   EXPECT_EQ(thrown_by([] { lookup::vocabulary_table({"a"}, -1); }),
             "lookup.table: the number of buckets must not be negative");
   EXPECT_EQ(thrown_by([] { lookup::vocabulary_table({"a"}).lookup(constant(1.5f)); }),

@@ -72,7 +72,7 @@ TEST(ParseExample, ErrorsNameTheFeatureWhatWasWantedAndWhatWasFound) {
             "2: parse_example: feature 'n' is missing and has no default; int64[2] was asked for");
   EXPECT_EQ(errors[2], "3: parse_example: feature 'n' holds float32 values; int64 was asked for");
   EXPECT_EQ(errors[3].substr(0, 46), "5: parse_example: 7 bytes are no tf.train.Exam");
-  EXPECT_EQ(out.errors[3].why.code(), status_code::data_loss);
+  EXPECT_EQ(out.errors[3].why.code(), status_code::invalid_argument);
   const auto n = out.columns[0].values<int64_t>();
   EXPECT_EQ(n[8], 1);
   EXPECT_EQ(n[13], 2);

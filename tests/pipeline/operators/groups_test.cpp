@@ -69,7 +69,7 @@ TEST(PaddedBatch, PadsStringsAndScalars) {
 
 TEST(PaddedBatch, FailsForAnElementThatIsTooLarge) {
   EXPECT_THAT(read(make_padded_batch(ragged_rows(4), 1, {shape{2}}).value()),
-              ElementsAre("!invalid_argument: padded_batch: component 0 has a row of shape [3], "
+              ElementsAre("!data_loss: padded_batch: component 0 has a row of shape [3], "
                           "which is larger than the padded shape [2]",
                           "[1, 2]{100 101}", "[1, 2]{3 0}", "[1, 2]{102 103}"));
 }
@@ -113,8 +113,10 @@ TEST(Scan, RefusesAStateThatDoesNotFit) {
   EXPECT_EQ(why(make_scan(range(0, 3), {string_constant(std::vector<std::string>{"a"})}, f)),
             "scan: the initial state is string[1]; the function takes int64[]");
   auto g = scanned([](expr sum, expr x) { return std::pair{sum == x, sum}; });
-  EXPECT_EQ(why(make_scan(range(0, 3), {scalar_constant(0)}, g)),
-            "scan: the function gives the new state bool[]; it must give int64[]");
+  EXPECT_EQ(
+    why(make_scan(range(0, 3), {scalar_constant(0)}, g)),
+    "scan: the function gives the new state bool[]; it must give int64[], as the initial state is: "
+    "cast what it gives, or begin with another dtype");
 }
 
 } // namespace

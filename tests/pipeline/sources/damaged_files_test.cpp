@@ -88,11 +88,13 @@ TEST_F(DamagedFiles, OfRecords) {
   EXPECT_EQ(
     shuffled(whole + "abc"),
     "data_loss: global_shuffle: 'F/x' ends in the middle of the length of the record at offset 72");
-  EXPECT_EQ(why(make_fixed_length(write("012345"), {3, 1, 0})),
-            "!data_loss: fixed_length: 'F/x' has 6 bytes; without header (1) and footer (0) they "
-            "are 1 records of 3 bytes and 2 bytes more");
-  EXPECT_EQ(why(make_fixed_length(write("0123456"), {3, 5, 5})),
-            "!data_loss: fixed_length: 'F/x' has 7 bytes; header (5) and footer (5) alone take 10");
+  EXPECT_EQ(
+    why(make_fixed_length(write("012345"), {3, 1, 0})),
+    "!invalid_argument: fixed_length: 'F/x' has 6 bytes; without header (1) and footer (0) they "
+    "are 1 records of 3 bytes and 2 bytes more");
+  EXPECT_EQ(
+    why(make_fixed_length(write("0123456"), {3, 5, 5})),
+    "!invalid_argument: fixed_length: 'F/x' has 7 bytes; header (5) and footer (5) alone take 10");
 }
 
 TEST_F(DamagedFiles, OfTables) {

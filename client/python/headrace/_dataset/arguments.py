@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core, _seeds, _values, dtypes
 from .._values import integer
+from ..errors import ArgumentError
 from .base import Described
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def parallel_calls(value: Any) -> int:
         return 0
     calls = integer(value, "num_parallel_calls")
     if calls != AUTOTUNE and calls < 1:
-        raise ValueError(f"num_parallel_calls must be 1 or more, or headrace.AUTOTUNE, not {calls}")
+        raise ArgumentError(f"num_parallel_calls must be 1 or more, or headrace.AUTOTUNE, not {calls}")
     return calls
 
 

@@ -199,7 +199,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         if n == INFINITE_CARDINALITY:
             raise TypeError("this dataset never ends, and has no len()")
         if n == UNKNOWN_CARDINALITY:
-            raise TypeError("the length of this dataset is not known")
+            raise TypeError("the length of this dataset is not known before it is read; if you know it, give it by "
+                            "apply(headrace.experimental.assert_cardinality(n))")
         return n
 
     def __bool__(self) -> bool:

@@ -9,6 +9,7 @@ from .. import _core, _tracing, _values
 from .._control_flow.rewriting import REWRITTEN, rewritten
 from .._labels import with_parts
 from .._processes.python import PyFunction
+from .._renaming import named
 from .._specs import DatasetSpec, flatten, spec_of_leaf
 from .._values import integer
 from ..errors import UnimplementedError
@@ -203,7 +204,9 @@ class Functions(Described):
         """
         initial = _tracing.tensors(initial_state)
         f = _of_state(self._graph, initial, _twice(reduce_func), "reduce", "reduce_func")
-        return self._with(_core.last_element(_core.scan(self._graph, initial, f), initial, self._graph)).get_single_element()
+        with named("reduce", "scan"):
+            states = _core.scan(self._graph, initial, f)
+            return self._with(_core.last_element(states, initial, self._graph)).get_single_element()
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output. Extents of the state that

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
+from .._renaming import named
 from .._values import constant, integers
 from ..random import _drawn_seed
 
@@ -39,7 +40,8 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
     >>> images.map(lambda x: hr.image.stateless_random_crop(x, [1, 2, 3], [1, 2])).get_single_element().shape
     (1, 2, 3)
     """
-    return _core.stateless_random_crop(constant(value), integers(size, "size"), constant(seed))
+    with named("random_crop", "slice"):
+        return _core.stateless_random_crop(constant(value), integers(size, "size"), constant(seed))
 
 
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core, _values, dtypes
 from .._specs import DatasetSpec, TensorShape, TensorSpec
+from ..errors import UnimplementedError
 
 
 class RaggedTensor:
@@ -154,13 +155,18 @@ class RaggedTensor:
         """
         return RaggedTensor((values, *self._ragged_parts[1:]))
 
-    def to_tensor(self, default_value: Any = None) -> Any:
+    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Any:
         """A tensor with all rows filled up to the longest, with zeros or empty strings if ``default_value`` is None.
+
+        Raises ``UnimplementedError`` for a ``shape``.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).to_tensor()
         array([[1, 2],
                [3, 0]], dtype=int32)
         """
+        if shape is not None:
+            raise UnimplementedError("RaggedTensor.to_tensor: this release has no shape: padded_batch pads rows to a shape, "
+                                     "and slices of what to_tensor gives cut them")
         if isinstance(self.flat_values, _core.Tensor):
             return _core.ragged_to_tensor(
                 self, None if default_value is None else _values.tensor(default_value, "default_value"))
@@ -193,6 +199,9 @@ class RaggedTensor:
         return len(self._ragged_parts[1])
 
     def __getitem__(self, row: int) -> Any:
+        if not isinstance(row, (int, np.integer)):
+            raise UnimplementedError(f"a RaggedTensor is indexed by the number of a row, and not by {row!r}: index the row "
+                                     "itself, as in r[1][0]")
         n = len(self)
         if not -n <= row < n:
             raise IndexError(f"row {row} of {n}")

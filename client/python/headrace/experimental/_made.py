@@ -18,7 +18,7 @@ from .. import dtypes
 from .._dataset import AUTOTUNE, Dataset, TFRecordDataset
 from .._dataset.arguments import compression, flag
 from .._values import integer, unit
-from ..errors import InvalidArgumentError
+from ..errors import ArgumentError, InvalidArgumentError
 from ..io import parse_example
 from ._sources import CsvDataset
 
@@ -141,7 +141,7 @@ def make_csv_dataset(file_pattern: Any, batch_size: Any, column_names: Any = Non
                     kinds[i] = _kind(row[at], kinds[i])
         column_defaults = [unit(0, kind or dtypes.string) for kind in kinds]
     if len(column_defaults) != len(kept):
-        raise ValueError(f"column_defaults must be one for each of the {len(kept)} columns, not {len(column_defaults)}")
+        raise ArgumentError(f"column_defaults must be one for each of the {len(kept)} columns, not {len(column_defaults)}")
     given = list(column_defaults)
 
     def read(path: Any) -> Dataset:

@@ -11,6 +11,7 @@ from .._dataset.arguments import compression, flag, names
 from .._specs import TensorSpec
 from .._values import constant, integers
 from ..dtypes import DType, as_dtype
+from ..errors import ArgumentError
 
 
 def _field(default: Any) -> tuple[str, str, Any]:
@@ -56,7 +57,7 @@ class CsvDataset(Dataset):
             out = set(integers(exclude_cols, "exclude_cols"))
             select = [i for i in range(len(fields) + len(out)) if i not in out]
         if not isinstance(field_delim, str) or len(field_delim) != 1:
-            raise ValueError(f"field_delim must be one character, not {field_delim!r}")
+            raise ArgumentError(f"field_delim must be one character, not {field_delim!r}")
         super().__init__(_core.csv(names(filenames, "filenames"), fields, flag(header, "header"), field_delim,
                                    flag(use_quote_delim, "use_quote_delim"), na_value, select,
                                    compression(compression_type)))
