@@ -47,7 +47,7 @@ else:
 
             if not isinstance(dataset, Dataset):
                 raise TypeError(f"NumpyIterator: dataset must be a Dataset, not {type(dataset).__name__}")
-            return iter(dataset)
+            return dataset.as_numpy_iterator()
 
         next = _next
         save = _core.Iterator.save

@@ -25,6 +25,8 @@ def as_array(value: Any) -> Any:
     """
     if isinstance(value, np.ndarray):
         return value if value.dtype == np.object_ else jax.dlpack.from_dlpack(Shared(value))
+    if isinstance(value, bytes):
+        return bytes(value)
     return jnp.asarray(value) if isinstance(value, np.generic) else value
 
 
@@ -39,5 +41,5 @@ def iterate(dataset: Dataset) -> Iterator[Any]:
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset must be a headrace.Dataset, not {type(dataset).__name__}")
-    for element in dataset:
+    for element in dataset.as_numpy_iterator():
         yield map_structure(as_array, element)

@@ -96,7 +96,7 @@ class DataAdapter(_DataAdapter):
         self._begun: Iterator[Any] | None = None
 
     def _begin(self) -> Iterator[Any]:
-        return iter(self._dataset)
+        return self._dataset.as_numpy_iterator()
 
     def _pass(self, builds: bool) -> Iterator[Any]:
         """The batches of an epoch. The epoch of the batch from which the model was built contains that batch.
@@ -152,7 +152,7 @@ class DataAdapter(_DataAdapter):
             dims = leaf.shape.dims
             return tf.TensorSpec(None if dims is None else list(dims), leaf.dtype.name)
 
-        made = tf.data.Dataset.from_generator(lambda: iter(self._dataset),
+        made = tf.data.Dataset.from_generator(lambda: self._dataset.as_numpy_iterator(),
                                               output_signature=map_structure(spec, self._dataset.element_spec))
         length = self._dataset.cardinality()
         made = made.apply(tf.data.experimental.assert_cardinality(length)) if length >= INFINITE_CARDINALITY else made

@@ -58,6 +58,8 @@ def as_tensor(value: Any) -> Any:
             # Some versions of torch do not accept bools from other libraries.
             return torch.from_dlpack(Shared(value.view(np.uint8))).view(torch.bool)
         return torch.from_dlpack(Shared(_known(value)))
+    if isinstance(value, bytes):
+        return bytes(value)
     if isinstance(value, np.generic):
         value = _known(value)
         return torch.tensor(value.item(), dtype=getattr(torch, value.dtype.name))

@@ -1,6 +1,7 @@
 #include "element_writer.hpp"
 
 #include "nested.hpp"
+#include "string_value.hpp"
 
 #include <memory>
 
@@ -32,10 +33,6 @@ nb::object checked(PyObject* made) {
   return nb::steal(made);
 }
 
-nb::object bytes_of(std::string_view text) {
-  return checked(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
-}
-
 } // namespace
 
 nb::object numpy_dtype(dtype type) {
@@ -54,8 +51,8 @@ nb::object numpy_dtype(dtype type) {
   return nb::module_::import_("numpy").attr("dtype")(std::string{to_string(type)});
 }
 
-element_writer::element_writer(element_spec spec)
-  : spec_(std::move(spec)), leaves_(spec_.components.size()) {
+element_writer::element_writer(element_spec spec, strings_as strings)
+  : spec_(std::move(spec)), strings_(strings), leaves_(spec_.components.size()) {
   intern_names(spec_.layout, names_);
   find_makers(spec_.layout, makers_);
   for (size_t i = 0; i < leaves_.size(); ++i) {
@@ -77,6 +74,12 @@ void element_writer::hold(element any) {
         static_cast<size_t>(to.from->row_elements()) * size_of(spec_.components[i].type);
     }
   }
+}
+
+nb::object element_writer::write_string(std::string_view text) const {
+  if (strings_ == strings_as::values)
+    return string_value(text);
+  return checked(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
 nb::handle element_writer::owner() {
@@ -137,7 +140,7 @@ nb::object element_writer::write_leaf(leaf& x, size_t row) {
   const bool dense = from.is_dense();
   if (from.is_string()) {
     if (dense && x.dims.empty())
-      return bytes_of(from.string(row));
+      return write_string(from.string(row));
     return write_strings(x, row, dense ? x.dims : extents(from.shape_of(row)));
   }
   const auto* at = x.values
@@ -167,7 +170,7 @@ nb::object element_writer::write_strings(const leaf& x, size_t row,
   const auto count = static_cast<size_t>(PyArray_SIZE(array));
   for (size_t i = 0; i < count; ++i) {
     auto* before = items[i];
-    items[i] = bytes_of(x.from->string(first + i)).release().ptr();
+    items[i] = write_string(x.from->string(first + i)).release().ptr();
     Py_XDECREF(before);
   }
   PyArray_CLEARFLAGS(array, NPY_ARRAY_WRITEABLE);

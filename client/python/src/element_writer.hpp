@@ -6,12 +6,20 @@
 
 namespace headrace::python {
 
+/// How strings are given.
+enum class strings_as : uint8_t {
+  bytes,
+  values, ///< bytes that equal str, too: see string_value.hpp
+};
+
 /// Makes Python objects of rows: numpy scalars, bytes, and arrays that share the block's memory
 /// (and keep it alive), in tuples and dicts.
 class element_writer {
 public:
   /// Throws UnimplementedError if numpy has no such dtype.
-  explicit element_writer(element_spec spec);
+  explicit element_writer(element_spec spec, strings_as strings = strings_as::bytes);
+
+  void give_strings(strings_as how) { strings_ = how; }
 
   /// Sets the block from which `row` takes its rows: that of this element.
   void hold(element any);
@@ -30,9 +38,11 @@ private:
   nb::object write_leaf(leaf& x, size_t row);
   nb::object write_strings(const leaf& x, size_t row, const std::vector<npy_intp>& dims) const;
   nb::object of_class(const structure& layout, size_t maker, nb::object plain) const;
+  nb::object write_string(std::string_view text) const;
   nb::handle owner();
 
   element_spec spec_;
+  strings_as strings_;
   std::vector<nb::object> types_;
   std::vector<nb::object> names_;  ///< of dict keys, in order of their first use
   std::vector<nb::object> makers_; ///< of the labels of tuples and dicts, likewise

@@ -112,6 +112,13 @@ void bind_reading(nb::module_& m) {
          ">>> it.close()\n"
          ">>> list(it)\n"
          "[]\n");
+  m.def(
+    "give_string_values",
+    [](nb::object x) {
+      nb::cast<reading&>(x).give_string_values();
+      return x;
+    },
+    nb::sig("def give_string_values(x: Iterator) -> Iterator"), "Its strings equal str, too.");
   m.def("leave", [] {
     leave();
     reading::close_all();

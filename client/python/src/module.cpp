@@ -1,5 +1,6 @@
 #define HEADRACE_IMPORTS_NUMPY
 #include "python.hpp"
+#include "string_value.hpp"
 
 namespace headrace::python {
 namespace {
@@ -21,6 +22,7 @@ NB_MODULE(_core, m) {
   m.def("report_leaks", [] { nanobind::set_leak_warnings(true); });
   m.doc() = "What the package headrace is made of; programs use the package.";
   bind_errors(m);
+  bind_string_value(m);
   bind_tensors(m);
   bind_functions(m);
   bind_image_functions(m);

@@ -34,6 +34,8 @@ public:
   nb::bytes save();
   /// Moves to the position in `record`.
   void restore(const buffer& record);
+  /// Strings of elements are bytes until this is called, and then also equal to str.
+  void give_string_values() { writer_.give_strings(strings_as::values); }
   /// How many elements `ignore_errors` has left out.
   uint64_t ignored() const;
   /// Ends the iteration and all that runs for it. Later reads return the end.

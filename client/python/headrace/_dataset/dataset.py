@@ -39,7 +39,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
 
     Immutable; nothing runs until it is iterated over, here or (before ``distribute``) on the workers of a service.
     Constructors, methods and arguments are named as in tf.data. Elements are numpy arrays and scalars, and ``bytes``
-    for strings, in the nested tuples and dicts that ``element_spec`` tells. Arrays are read-only views of the memory
+    for strings (which equal the ``str``, too), in the nested tuples and dicts that ``element_spec`` tells. Arrays are read-only views of the memory
     into which the elements were computed or received. The argument ``name`` of many methods is for people: nothing
     depends on it.
 
@@ -122,8 +122,11 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     def __iter__(self) -> _core.Iterator:
         if _tracing.is_tracing() and self._graph.is_inside_function():
             refuse("Python needs the elements here of a dataset that depends on a tensor", "Use its method reduce")
+        return self._iterator(_core.give_string_values)
+
+    def _iterator(self, prepared: Callable[[_core.Iterator], _core.Iterator] = lambda read: read) -> _core.Iterator:
         graph = self._readable()
-        read = self._begun(graph)
+        read = prepared(self._begun(graph))
         return read if graph is self._graph else self._of_windows(read)
 
     def _begun(self, graph: _core.Graph) -> _core.Iterator:
@@ -143,12 +146,16 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return WindowIterator(read, self.element_spec)
 
     def as_numpy_iterator(self) -> _core.Iterator:
-        """The same as ``iter``, as elements are numpy's in any case.
+        """The same as ``iter``, as elements are numpy's in any case, but that strings are ``bytes`` alone: those of ``iter``
+        equal the str, too.
 
         >>> list(Dataset.range(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]
+        >>> words = Dataset.from_tensor_slices(["cat"])
+        >>> [x == "cat" for x in words], [x == "cat" for x in words.as_numpy_iterator()]
+        ([True], [False])
         """
-        return iter(self)
+        return self._iterator()
 
     def restore(self, record: bytes) -> _core.Iterator:
         """An iterator that continues from ``record``, which an iterator of an equal dataset has saved (``iterator.save()``).
@@ -166,7 +173,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         if not isinstance(record, bytes):
             raise TypeError(f"restore: record must be the bytes that save() gave, not {type(record).__name__}")
         graph = self._readable()
-        read = graph.restore(record, _options.measured(self._given_options))
+        read = _core.give_string_values(graph.restore(record, _options.measured(self._given_options)))
         return read if graph is self._graph else self._of_windows(read)
 
     def fingerprint(self) -> np.uint64:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _options
+from .. import _core, _options
 from .._dataset import Dataset
 from .._epochs import mixed
 from .._specs import map_structure
@@ -52,8 +52,8 @@ class DistributedDataset:
     def __iter__(self) -> DistributedIterator:
         epoch, self._epoch = self._epoch, self._epoch + 1
         seed = None if self._seed is None else mixed(self._seed, epoch)
-        reads = [iter(ds) if seed is None else iter(ds._graph.read_as(seed, epoch, _options.measured(ds._given_options)))
-                 for ds in self._datasets]
+        reads = [iter(ds) if seed is None else _core.give_string_values(
+            ds._graph.read_as(seed, epoch, _options.measured(ds._given_options))) for ds in self._datasets]
         return DistributedIterator(self, reads)
 
 

@@ -99,7 +99,7 @@ def at(dataset: Dataset, index: Any) -> Any:
     number = integer(index, "index")
     if number >= 0:
         one = dataset.skip(number).take(1)._readable()
-        for element in one.read_as(_DRAWN ^ int(dataset.fingerprint()), 0):
+        for element in _core.give_string_values(one.read_as(_DRAWN ^ int(dataset.fingerprint()), 0)):
             return dataset._of_windows_or_tensors(element)
     raise OutOfRangeError(f"at: there is no element {number}" + (
         f" among {dataset.cardinality()}" if dataset.cardinality() >= 0 else ""))
