@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace headrace {
@@ -11,11 +12,15 @@ struct function_reference {
   std::string name;
   /// A text for users, such as the name in the user's program; may be empty.
   std::string label = {};
-  /// The bytes of which the function is made; empty: the function is registered.
-  std::string program = {};
+  std::string program = {}; ///< bytes of which the function is made; empty: it is registered
+  /// What it was made of in this process, for `python`: kept as long as the graph is. Null: the
+  /// graph came from elsewhere. Neither compared nor encoded.
+  std::shared_ptr<const void> origin = {};
 
   bool empty() const noexcept { return name.empty(); }
-  friend bool operator==(const function_reference&, const function_reference&) = default;
+  friend bool operator==(const function_reference& a, const function_reference& b) noexcept {
+    return a.name == b.name && a.label == b.label && a.program == b.program;
+  }
 };
 
 /// A text for messages: the name, or `name:label`. At most 200 bytes.

@@ -114,7 +114,7 @@ def test_AClassIsSetUpOnceAProcess():
     (lambda x: [300], hr.TensorSpec([1], hr.uint8), "the declared uint8 does not hold"),
 ])
 def test_WhatIsNotAsDeclaredIsAnErrorOfTheElement(f, tout, text):
-    with pytest.raises(hr.errors.UnknownError, match=text):
+    with pytest.raises(hr.errors.InvalidArgumentError, match=text):
         list(hr.Dataset.range(1).map(hr.py_function(f, tout)))
 
 

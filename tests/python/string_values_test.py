@@ -58,6 +58,22 @@ def test_IteratorsOfNumpyAndNumpyFunctionGiveBytes():
     assert type(next(WORDS.as_numpy_iterator())) is bytes
     assert type(next(WORDS.batch(2).as_numpy_iterator())[0]) is bytes
     assert type(next(hr.data.NumpyIterator(WORDS))) is bytes
+    got = list(WORDS.map(lambda x: hr.numpy_function(lambda v: (v == "cat", v == b"cat", type(v) is bytes), [x],
+                                                     [hr.bool, hr.bool, hr.bool])))
+    assert [tuple(map(bool, x)) for x in got] == [(False, True, True), (False, False, True)]
+    got = WORDS.batch(2).map(lambda x: hr.numpy_function(lambda v: v == b"cat", [x], hr.bool))
+    assert first(got).tolist() == [True, False]
+
+
+def test_PyFunctionGivesStringsThatEqualBoth():
+    asked = Dataset.from_tensor_slices(["a", "b"])
+    for name in ("a", b"a"):
+        assert [int(x) for x in asked.map(lambda x: hr.py_function(lambda v: 1 if v == name else 0, [x], hr.int64))] == [1, 0]
+        many = asked.batch(2).map(lambda x: hr.py_function(lambda v: np.array(v == name, np.int64), [x], hr.int64))
+        assert first(many).tolist() == [1, 0]
+        parts = Dataset.from_tensors(({"s": ["a", "b"]}, 1)).map(
+            hr.py_function(lambda d, _: (d["s"] == name).tolist(), hr.bool))
+        assert first(parts).tolist() == [True, False]
 
 
 # What follows is not TensorFlow's, but what bytes do.
@@ -93,3 +109,5 @@ def test_ItMayBeAnElementAgain():
     cat = words[0]
     assert list(WORDS.map(lambda x: x == cat)) == [True, False]
     assert list(WORDS.filter(lambda x: hr.strings.regex_full_match(x, cat.decode()))) == ["cat"]
+    ends = first(Dataset.from_tensors(b"x\0").map(lambda x: hr.py_function(lambda v: v, [x], hr.string)))
+    assert ends == b"x\0"

@@ -123,6 +123,7 @@ SHAPE = hr.TensorSpec([None], hr.int64)
 
 @pytest.mark.parametrize("spec, content", [
     (SCALAR, b""), (SCALAR, b"x" * 11), (SCALAR, of_row(b"")), (SCALAR, of_row(b"\2")), (SCALAR, of_row(b"\0")),
+    (SCALAR, of_row(b"\1" + struct.pack("<I", 0))), (SCALAR, of_row(b"\x0b" + struct.pack("<I", 0))),  # the end of a dataset
     (SCALAR, of_row(b"\0\0" + b"x" * 7)), (SCALAR, of_row(b"\0\1" + struct.pack("<QQ", 1, 1))),
     (SCALAR, of_row(b"", rows=2)), (SCALAR, of_row(b"", rows=0)),
     (SHAPE, of_row(b"\0\1" + struct.pack("<Q", 1 << 61))), (SHAPE, of_row(b"\0\1" + struct.pack("<Q", 1 << 63))),
@@ -131,7 +132,7 @@ SHAPE = hr.TensorSpec([None], hr.int64)
     (hr.TensorSpec([], hr.string), of_row(b"\0\0" + struct.pack("<Q", 9) + b"short")),
     (hr.TensorSpec([2], hr.string), of_row(b"\0\1" + struct.pack("<QQ", 2, 0))),
     (hr.TensorSpec(None, hr.string), of_row(b"\0\1" + struct.pack("<Q", 1 << 60))),
-    (SCALAR, of_row(b"\1" + struct.pack("<I", 5) + b"no"))])
+    (SCALAR, of_row(b"\2" + struct.pack("<I", 5) + b"no"))])
 def test_AForgedAnswerIsAnError(cluster, spec, content):
     dispatcher = cluster(1, python_processes=1)
     ds = hr.Dataset.range(1).map(hr.py_function(forging(content), spec))
@@ -143,7 +144,7 @@ def test_AForgedAnswerIsAnError(cluster, spec, content):
 def test_AForgedTextIsAText(cluster):
     dispatcher = cluster(1, python_processes=1)
     text = b"bad \xff\xed\xa0\x80\x00 \xc3\xa4" + b"x" * 100_000
-    forged = of_row(b"\1" + struct.pack("<I", len(text)) + text)
+    forged = of_row(b"\2" + struct.pack("<I", len(text)) + text)
     ds = hr.Dataset.range(1).map(hr.py_function(forging(forged), SCALAR))
     with pytest.raises(hr.errors.UnknownError, match="bad \\?\\?\\?\\?\\? \u00e4xxx"):
         list(ds.apply(hr.service.distribute("off", dispatcher.target)))

@@ -43,6 +43,13 @@ std::string plain(std::string_view text) {
   return out;
 }
 
+/// The errors that a row of a Python function may have. `out_of_range` is none of them: it would
+/// look like the end.
+bool is_of_row(status_code why) {
+  return why == status_code::unknown || why == status_code::invalid_argument
+         || why == status_code::resource_exhausted || why == status_code::unimplemented;
+}
+
 } // namespace
 
 pool_answer::pool_answer(std::string_view bytes, const std::vector<tensor_spec>& declared)
@@ -110,14 +117,14 @@ status pool_answer::read_values(const tensor_spec& spec, value& into) {
 
 status pool_answer::read_row() {
   uint64_t failed = 0;
-  if (!take_number(1, failed) || failed > 1)
+  if (!take_number(1, failed) || (failed && !is_of_row(static_cast<status_code>(failed))))
     return no_answer("there is no row where one must be");
   if (failed) {
     uint64_t length = 0;
     std::string_view text;
     if (!take_number(4, length) || !take(length, text))
       return no_answer("it ends within a text");
-    return {status_code::unknown, plain(text)};
+    return {static_cast<status_code>(failed), plain(text)};
   }
   for (size_t i = 0; i < declared_.size(); ++i) HEADRACE_TRY(read_values(declared_[i], row_[i]));
   return {};

@@ -14,10 +14,10 @@ namespace headrace::python {
 /// ran user code: all its output is checked, and none of it is executed.
 ///
 /// The bytes: the number of the request (8) and of rows (4), which are not read here; then for each
-/// row one byte. 1: it failed; a length (4) and a text in UTF-8 follow. 0: for each component
-/// follow its rank (1), its extents (8 each) and its values: numbers of the declared dtype as they
-/// are in memory, or strings, each with its length (8) before it. Integers are little-endian and
-/// unsigned.
+/// row one byte. A status code: it failed; a length (4) and a text in UTF-8 follow. 0: for each
+/// component follow its rank (1), its extents (8 each) and its values: numbers of the declared
+/// dtype as they are in memory, or strings, each with its length (8) before it. Integers are
+/// little-endian and unsigned.
 class pool_answer {
 public:
   static constexpr size_t header_bytes = 12;
@@ -26,8 +26,9 @@ public:
   pool_answer(std::string_view bytes, const std::vector<tensor_spec>& declared);
 
   /// Reads the next row and appends its values to the builders, one for each component. After an
-  /// error they are unchanged: `unknown` if the row failed in the process; `data_loss` if the bytes
-  /// are no row of the declared specs, after which no further row can be read.
+  /// error they are unchanged: `unknown`, `invalid_argument`, `resource_exhausted` or
+  /// `unimplemented` if the row failed in the process; `data_loss` if the bytes are no row of the
+  /// declared specs, after which no further row can be read.
   status next(std::vector<detail::column_builder>& to);
 
 private:

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <unordered_set>
@@ -166,11 +167,20 @@ constexpr const char* python_name = "python";
 
 nb::bytes bytes_of(const std::string& x) { return nb::bytes{x.data(), x.size()}; }
 
-function_reference made_by_python(std::string label, const nb::bytes& program) {
-  return {python_name, std::move(label), {program.c_str(), program.size()}};
+function_reference made_by_python(std::string label, const nb::bytes& program, nb::object origin) {
+  return {python_name,
+          std::move(label),
+          {program.c_str(), program.size()},
+          origin.is_none() ? nullptr : kept(std::move(origin))};
 }
 
-named_function find(const function_reference& what, const nb::object* pool) {
+nb::object origin_of(const function_reference& what) {
+  const auto origin = std::static_pointer_cast<const nb::object>(what.origin);
+  return origin ? *origin : nb::none();
+}
+
+/// `reading`: the number of the iteration, or of what else runs a graph.
+named_function find(const function_reference& what, const nb::object* pool, uint64_t reading) {
   if (what.name != python_name)
     return plugins().find(what);
   const visit here;
@@ -178,9 +188,10 @@ named_function find(const function_reference& what, const nb::object* pool) {
     return {};
   std::optional<function_of_rows> f;
   try {
-    auto found = nb::cast<nb::tuple>(
-      nb::module_::import_("headrace._processes.python")
-        .attr("_find")(what.label, bytes_of(what.program), pool ? *pool : nb::none()));
+    auto found =
+      nb::cast<nb::tuple>(nb::module_::import_("headrace._processes.python")
+                            .attr("_find")(what.label, bytes_of(what.program),
+                                           pool ? *pool : nb::none(), origin_of(what), reading));
     f.emplace(function_of_rows{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                                spec_from_python(found[2]).components, nb::cast<bool>(found[3])});
   } catch (const nb::python_error& e) {
@@ -245,14 +256,22 @@ function_finder python_functions(nb::object pool) {
   std::shared_ptr<nb::object> own;
   if (!pool.is_none())
     own = kept(std::move(pool));
-  return [own](const function_reference& what) { return find(what, own.get()); };
+  static std::atomic<uint64_t> readings{0};
+  return [own, reading = ++readings](const function_reference& what) {
+    return find(what, own.get(), reading);
+  };
 }
 
 void bind_python_functions(nb::module_& m) {
-  m.def("python_function", [](const dataset& input, std::string label, const nb::bytes& program,
-                              nb::handle declared, bool deterministic) {
-    return calling(made_by_python(std::move(label), program), input, declared, deterministic);
-  });
+  m.def(
+    "python_function",
+    [](const dataset& input, std::string label, const nb::bytes& program, nb::handle declared,
+       bool deterministic, nb::object origin) {
+      return calling(made_by_python(std::move(label), program, std::move(origin)), input, declared,
+                     deterministic);
+    },
+    nb::arg("input"), nb::arg("label"), nb::arg("program"), nb::arg("declared"),
+    nb::arg("deterministic"), nb::arg("origin") = nb::none());
   m.def("named_function",
         [](const dataset& input, std::string name, nb::handle declared, bool deterministic) {
           return calling({.name = std::move(name)}, input, declared, deterministic);
@@ -264,12 +283,16 @@ void bind_python_functions(nb::module_& m) {
         throw error{std::move(failed)};
     },
     nb::arg("file"));
-  m.def("generator",
-        [](std::string label, const nb::bytes& program, nb::handle declared, bool deterministic) {
-          return dataset{make_generator(made_by_python(std::move(label), program),
-                                        spec_from_python(declared), -1, deterministic)
-                           .value()};
-        });
+  m.def(
+    "generator",
+    [](std::string label, const nb::bytes& program, nb::handle declared, bool deterministic,
+       nb::object origin) {
+      return dataset{make_generator(made_by_python(std::move(label), program, std::move(origin)),
+                                    spec_from_python(declared), -1, deterministic)
+                       .value()};
+    },
+    nb::arg("label"), nb::arg("program"), nb::arg("declared"), nb::arg("deterministic"),
+    nb::arg("origin") = nb::none());
 }
 
 } // namespace headrace::python

@@ -73,8 +73,14 @@ class Sources(Described):
 
         It is shipped with cloudpickle and runs, in a process of its own, where the pipeline runs: here, or on workers
         started from Python. ``output_signature``: ``TensorSpec``s arranged as the elements; or ``output_types`` (and
-        ``output_shapes``). Each pass starts a new generator. ``deterministic``: your word that each gives the same. In a
-        service under ``dynamic`` each worker starts one then, and gives other places of it; else one worker gives all.
+        ``output_shapes``). ``args``: the generator is given these tensors as arrays, scalars of numpy, and ``bytes``.
+
+        Each pass calls ``generator`` again. Where this program reads the dataset, it is called with the variables that the
+        program has then, and what it has changed of these itself (a counter, a random generator) is kept for the next pass,
+        unless the program has changed them too. What it changes stays in its process.
+
+        ``deterministic``: your word that each pass gives the same. In a service under ``dynamic`` each worker starts one
+        then, and gives other places of it; else one worker gives all.
 
         >>> def squares(n):
         ...     for i in range(n):

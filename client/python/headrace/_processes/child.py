@@ -57,6 +57,17 @@ class Answer(NamedTuple):
     content: bytes | str
 
 
+class Steps(NamedTuple):
+    """What the process of a generator is asked for: elements of a pass."""
+
+    #: The number of the pass: another one for each.
+    of_pass: int
+    #: Passes that are over.
+    over: list[int]
+    #: The numbers of the elements, ascending ones.
+    numbers: list[Any]
+
+
 class Limits(NamedTuple):
     """Bounds of a pool; None: not bounded, and as many processes as there are CPUs."""
 
@@ -99,8 +110,8 @@ class Child:
         if self._life is not None:
             os.close(self._life)
 
-    def ask(self, name: bytes, function: bytes, rows: list[Any]) -> None:
-        """Begins to run a function over rows; ``answer`` returns the result."""
+    def ask(self, name: bytes, function: bytes, rows: list[Any] | Steps) -> None:
+        """Begins to run a function over rows, or a generator; ``answer`` returns the result."""
         payload = None if name in self._known else function
         self._known.pop(name, None)
         self._known[name] = None
@@ -139,6 +150,10 @@ class Child:
             self.kill()
         else:
             self._close(self._child.stdin)
+
+    def lives(self) -> bool:
+        """Has it not ended by itself?"""
+        return self._child.poll() is None
 
     def kill(self) -> None:
         """Ends the process and those that it started."""

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .child import Answer, Child, Limits, end
+from .generators import Generator, Generators, Key
 
-__all__ = ["Generator", "Limits", "Pool", "shared"]
+__all__ = ["Limits", "Pool", "shared"]
 
 
 class Pool:
@@ -27,6 +28,7 @@ class Pool:
         self._starting = 0
         self._stopped = False
         self._generators: weakref.WeakSet[Generator] = weakref.WeakSet()
+        self._of_generators = Generators(limits)
 
     def run(self, name: bytes, function: bytes, rows: list[Any]) -> list[Answer]:
         """The results of the rows, in their order. ``name``: identifies the function."""
@@ -61,10 +63,14 @@ class Pool:
         end(gone)
         for generator in generators:
             generator.stop()
+        self._of_generators.stop()
 
-    def generator(self, shipped: bytes) -> Generator:
-        """The runner of that generator, until the pool is stopped."""
-        out = Generator(shipped, self.limits)
+    def generator(self, shipped: bytes, key: Key | None = None) -> Generator:
+        """The runner of that generator for a pass, until the pool is stopped.
+
+        key: as of ``Generator``.
+        """
+        out = Generator(shipped, self._of_generators, key)
         with self._changed:
             self._generators.add(out)
             stopped = self._stopped
@@ -143,49 +149,6 @@ class Pool:
             self._all.discard(process)
             self._changed.notify()
         return fate
-
-
-class Generator:
-    """Runs a generator, in a process of its own, which starts when it is first asked."""
-
-    def __init__(self, shipped: bytes, limits: Limits) -> None:
-        self._shipped = shipped
-        self._limits = limits
-        self._process: Child | None = None
-        self._died_at: Any = None
-        self._stopped = False
-        self._lock = threading.Lock()
-
-    def run(self, rows: list[Any]) -> list[Answer]:
-        """The elements of these numbers, ascending ones; fewer if there are no more."""
-        with self._lock:
-            if self._died_at is not None and rows and rows[0] > self._died_at:
-                return []
-            self._died_at = None
-            process = None
-            try:
-                if self._stopped:
-                    return [Answer(1, "from_generator: the process that ran the generator was stopped")]
-                if self._process is None:
-                    self._process = Child(self._limits)
-                process = self._process
-                process.ask(b"generator", self._shipped, rows)
-                return [process.answer()]
-            except (EOFError, OSError, MemoryError):
-                fate = "did not start" if process is None else process.fate()
-                self._process = None
-                self._died_at = rows[0] if rows else None
-                return [Answer(1, f"from_generator: the process that ran the generator {fate}")]
-
-    def stop(self) -> None:
-        """Ends the process; what runs in it is lost."""
-        self._stopped = True
-        process = self._process
-        if process is not None:
-            end([process])
-
-    def __del__(self) -> None:
-        self.stop()
 
 
 _shared: Pool | None = None

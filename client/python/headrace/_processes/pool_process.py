@@ -12,81 +12,60 @@ import struct
 import sys
 import traceback
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from . import shipping as _shipping
-from .child import ANSWER, receive, send
-from .._functions.ragged import of_lists
-from .._specs import flatten, map_structure
-from ..dtypes import as_dtype
+from .child import ANSWER, Steps, receive, send
+from .declared import checked
+from .string_values import with_string_values
 
 
-def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: str) -> Any:
-    dtype = as_dtype(kind)
-    array = np.asarray(value)
-    if kind == "string":
-        array = array.astype(object)
-        if not all(isinstance(x, (str, bytes)) for x in array.flat):
-            raise TypeError(f"{where} must be str or bytes, as declared")
-    elif array.dtype != dtype.as_numpy_dtype:
-        # Numbers are converted to the declared dtype, except fractions to integers, and integers that do not fit.
-        python_s = isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf" and (
-            array.dtype.kind != "f" or array.size == 0 or dtype.is_floating or dtype.is_complex)
-        ints = array.dtype.kind in "iu" and dtype.is_integer
-        if not python_s and not ints and not np.can_cast(array.dtype, dtype.as_numpy_dtype, "same_kind"):
-            raise TypeError(f"{where} is {array.dtype}, but declared is {kind}")
-        converted = array.astype(dtype.as_numpy_dtype)
-        if dtype.is_integer and not (converted == array).all():
-            raise TypeError(f"{where} is {array.dtype}, with numbers that the declared {kind} does not hold")
-        array = converted
-    if dims is not None and (len(dims) != array.ndim or any(d is not None and d != n for d, n in zip(dims, array.shape))):
-        raise ValueError(f"{where} has the shape {array.shape}, but declared is {tuple(dims)}")
-    return np.ascontiguousarray(array).reshape(array.shape)
+#: The folder of this module, whose frames are left out of tracebacks.
+_HERE = os.path.dirname(__file__)
 
 
-def _with_parts(value: Any, declared: Any) -> Any:
-    """With a tuple of its parts in place of each value that is declared as ragged: a RaggedTensor, or nested lists."""
-    if hasattr(declared, "_ragged_parts"):
-        if isinstance(value, (list, np.ndarray)):
-            value = of_lists(list(value), len(declared._ragged_parts) - 1, declared._ragged_parts[0][0])
-        return tuple(getattr(value, "_ragged_parts", (value,)))
-    if isinstance(declared, tuple) and isinstance(value, tuple) and len(value) == len(declared):
-        return tuple(map(_with_parts, value, declared))
-    if isinstance(declared, dict) and isinstance(value, dict) and value.keys() == declared.keys():
-        return {name: _with_parts(value[name], part) for name, part in declared.items()}
-    return value
-
-
-def _checked(declared: Any) -> Callable[[Any], list[Any]]:
-    """The arrays of a Python value, one for each leaf of ``declared``. Raises an error if it does not fit."""
-    leaves = flatten(declared)
-    layout = map_structure(lambda _: None, _with_parts(declared, declared))
-
-    def check(given: Any) -> list[Any]:
-        given = _with_parts(given, declared)
-        if map_structure(lambda _: None, given) != layout:
-            raise TypeError(f"it gave {given!r}, which is not arranged as it was declared")
-        return [_as_declared(value, kind, dims, "what it gave" if len(leaves) == 1 else f"component {i}")
-                for i, (value, (kind, dims)) in enumerate(zip(flatten(given), leaves))]
-
-    return check
+def _of_user(at: TracebackType | None) -> TracebackType | None:
+    """The traceback from the first line of the user's function on; None if it was not reached."""
+    while at is not None and os.path.dirname(at.tb_frame.f_code.co_filename) == _HERE:
+        at = at.tb_next
+    return at
 
 
 def _why(name: str, e: Exception) -> str:
-    return f"{name}: {type(e).__name__}: {e}\n{traceback.format_exc()}"
+    text = f"{name}: {type(e).__name__}: {e}"
+    if isinstance(e, AttributeError) and e.name == "numpy":
+        text += " (what a Python function is given are numpy's values already, and bytes: leave .numpy() away)"
+    at = _of_user(e.__traceback__)
+    return text if at is None else f"{text}\n{''.join(traceback.format_exception(type(e), e, at))}"
 
 
 # -- answers: as src/pool_answer.hpp reads them ------------------------------------------------------------
 
 #: The longest text about a failed row.
 _LONGEST_TEXT = 1 << 16
+#: Numbers of errors, as in ``headrace.errors``. These are what TensorFlow makes of Python's exceptions.
+_UNKNOWN = 2
+_INVALID_ARGUMENT = 3
+_CODES: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int], ...] = (
+    ((ValueError, TypeError, StopIteration), _INVALID_ARGUMENT), (MemoryError, 8), (NotImplementedError, 12))
 
 
-def _failed(why: str) -> bytes:
+def _failed(why: str, code: int) -> bytes:
     text = why.encode("utf-8", "backslashreplace")[:_LONGEST_TEXT]
-    return b"\1" + struct.pack("<I", len(text)) + text
+    return struct.pack("<BI", code, len(text)) + text
+
+
+def _raised(name: str, e: Exception) -> bytes:
+    code = next((code for kinds, code in _CODES if isinstance(e, kinds)), _UNKNOWN)
+    return _failed(_why(name, e), code)
+
+
+def _misfit(name: str, e: Exception) -> bytes:
+    """Of a result that is not as it was declared."""
+    return _failed(f"{name}: {type(e).__name__}: {e}", _INVALID_ARGUMENT)
 
 
 def _written(arrays: list[Any]) -> bytes:
@@ -102,65 +81,83 @@ def _written(arrays: list[Any]) -> bytes:
     return b"".join(parts)
 
 
-def function_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
+def function_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
     """The results of the rows, in the form of an answer."""
-    name = f"py_function {getattr(made, '__qualname__', repr(made))}"
+    name = f"{about.made_by} {getattr(made, '__qualname__', repr(made))}"
     f = made() if isinstance(made, type) else made
-    check = _checked(declared)
+    check = checked(about.declared)
+    as_given = with_string_values(about.argument) if about.made_by == "py_function" else None
 
     def run(row: Any) -> bytes:
         try:
+            if as_given:
+                row = as_given(row)
             with watch:
                 given = f(*row) if isinstance(row, tuple) else f(row)
+        except Exception as e:
+            return _raised(name, e)
+        try:
             return _written(check(given))
         except Exception as e:
-            return _failed(_why(name, e))
+            return _misfit(name, e)
 
     return lambda rows: [run(row) for row in rows]
 
 
-def generator_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
-    """The elements of these numbers, as above; fewer if there are no more. Starts over for a number that was given."""
+class _Pass:
+    """A pass over a generator: its iterator, and the number of the element that comes next."""
+
+    def __init__(self) -> None:
+        self.at: Any = None
+        self.number = 0
+
+
+def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[Steps], list[bytes]]:
+    """The elements of these numbers, as above; fewer if there are no more. Starts over for a number that was given.
+
+    All passes call one generator function, so that they share what it keeps.
+    """
     generator, args = made
     name = f"from_generator {getattr(generator, '__qualname__', repr(generator))}"
-    check = _checked(declared)
-    at: Any = None
-    next_number = 0
+    check = checked(about.declared)
+    passes: dict[int, _Pass] = {}
 
-    def run(rows: list[Any]) -> list[bytes]:
-        nonlocal at, next_number
+    def run(steps: Steps) -> list[bytes]:
+        for over in steps.over:
+            passes.pop(over, None)
+        mine = passes.setdefault(steps.of_pass, _Pass())
         out: list[bytes] = []
-        for number in rows:
+        for number in steps.numbers:
             try:
-                if at is None or number < next_number:
-                    at, next_number = iter(generator(*args)), 0
-                while next_number < number:
-                    next(at)
-                    next_number += 1
+                if mine.at is None or number < mine.number:
+                    mine.at, mine.number = iter(generator(*args)), 0
+                while mine.number < number:
+                    next(mine.at)
+                    mine.number += 1
                 with watch:
-                    given = next(at)
-                next_number += 1
+                    given = next(mine.at)
+                mine.number += 1
             except StopIteration:
                 return out
             except Exception as e:
                 # A generator that raised has ended.
-                at, next_number = iter(()), int(number) + 1
-                out.append(_failed(_why(name, e)))
+                mine.at, mine.number = iter(()), int(number) + 1
+                out.append(_raised(name, e))
                 continue
             try:
                 out.append(_written(check(given)))
             except Exception as e:
-                out.append(_failed(_why(name, e)))
+                out.append(_misfit(name, e))
         return out
 
     return run
 
 
-def runner(shipped: bytes, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
+def runner(shipped: bytes, watch: _Watch) -> Callable[[Any], list[bytes]]:
     """The runner of that function or generator."""
     about = _shipping.unpack(shipped)
     make = generator_runner if about.kind == "generator" else function_runner
-    return make(_shipping.load(about.program), about.declared, watch)
+    return make(_shipping.load(about.program), about, watch)
 
 
 class _Watch:
@@ -201,7 +198,7 @@ def main(memory: int, call_timeout: float, life: int) -> None:
     # What functions print goes to standard error, as standard output is for answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    known: dict[bytes, Callable[[list[Any]], list[bytes]]] = {}
+    known: dict[bytes, Callable[[Any], list[bytes]]] = {}
     while True:
         try:
             number, name, shipped, rows, forgotten = pickle.loads(receive(sys.stdin.buffer))
@@ -212,7 +209,8 @@ def main(memory: int, call_timeout: float, life: int) -> None:
                 known[name] = runner(shipped, watch)
             except Exception as e:
                 why = f"py_function: {type(e).__name__} while it was set up: {e}\n{traceback.format_exc()}"
-                known[name] = lambda rows, why=why: [_failed(why)] * len(rows)  # type: ignore[misc]
+                known[name] = lambda rows, why=why: [_failed(why, _UNKNOWN)] * len(  # type: ignore[misc]
+                    rows.numbers if isinstance(rows, Steps) else rows)
         done = known[name](rows)
         send(answers, b"".join((ANSWER.pack(number, len(done)), *done)))
         known.pop(forgotten, None)

@@ -7,8 +7,10 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import _assertions, _core, _tracing, _values
-from . import pool as _pool, shipping as _shipping
+from . import origins as _origins, pool as _pool, shipping as _shipping, whole_generator as _whole_generator
 from .._refusals import refuse
 from .._labels import rebuilt
 from .._specs import TensorSpec, map_structure, spec_of_leaf
@@ -66,8 +68,11 @@ class PyFunction:
     (True, True)
     """
 
-    def __init__(self, f: Callable[..., Any], Tout: Any, deterministic: bool) -> None:
+    def __init__(self, f: Callable[..., Any], Tout: Any, deterministic: bool, around: Callable[[Any], Any] | None = None,
+                 function: str = "py_function") -> None:
         self._f = f
+        self._around = around
+        self._made_by = function
         self._declared = map_structure(_spec, Tout)
         self.deterministic = deterministic
 
@@ -75,12 +80,17 @@ class PyFunction:
         """The function for that graph's elements."""
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
-        shipped = _shipping.pack("function", self._f, argument, declared)
-        return _core.python_function(graph, _shipping.label_of(self._f), shipped, declared, self.deterministic)
+        around, made_by = self._around, self._made_by
+
+        def packed(f: Any) -> bytes:
+            return _shipping.pack("function", around(f) if around else f, argument, declared, made_by)
+
+        origin = _origins.Origin(self._f, packed, at_each_pass=False)
+        return _core.python_function(graph, _shipping.label_of(self._f), origin.shipped, declared, self.deterministic, origin)
 
     def _twice(self) -> PyFunction:
         """The same function, with its result twice, as a pair."""
-        return PyFunction(_Twice(self._f), (self._declared, self._declared), self.deterministic)
+        return PyFunction(self._f, (self._declared, self._declared), self.deterministic, _Twice)
 
     def __call__(self, *_: Any) -> Any:
         raise TypeError("what py_function gives is itself the argument of map, filter, take_while or scan: "
@@ -95,7 +105,8 @@ def _yes_or_no(value: Any, where: str, argument: str = "deterministic") -> bool:
 
 def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: str | None = None, *,
                 deterministic: bool = False) -> Any:
-    """``func`` as it is, run by Python for each element, with numpy arrays and scalars.
+    """``func`` as it is, run by Python for each element, with numpy arrays and scalars, and strings that equal ``bytes`` and
+    the ``str``.
 
     With ``inp``, inside a traced function: what ``func(*inp)`` gives for these tensors of the element. Without it: the
     argument itself of ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``, which is faster.
@@ -107,7 +118,9 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
     ``ensure_shape``.
     deterministic: your word that it gives the same for the same element wherever it runs. The graph says so.
 
-    An exception is that element's error, with the traceback of where it ran. Raises ``OperatorNotAllowedInGraphError`` in
+    An exception is that element's error, with the traceback of where it ran: an ``InvalidArgumentError`` for a
+    ``ValueError`` or ``TypeError``, ``ResourceExhaustedError`` for a ``MemoryError``, ``UnimplementedError`` for a
+    ``NotImplementedError``, ``UnknownError`` for others. Raises ``OperatorNotAllowedInGraphError`` in
     a branch or a loop over tensors, as it runs for every element.
 
     >>> import headrace as hr
@@ -130,7 +143,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
 
 def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, stateful: bool = True,
                    name: str | None = None) -> Any:
-    """``py_function(func, inp, Tout)``. ``stateful=False``: it gives the same for the same element wherever it runs.
+    """``py_function(func, inp, Tout)`` with strings as ``bytes`` alone. ``stateful=False``: it gives the same for the same element wherever it runs.
 
     >>> list(hr.Dataset.range(3).map(lambda n: hr.numpy_function(np.square, [n], hr.int64)))
     [np.int64(0), np.int64(1), np.int64(4)]
@@ -142,7 +155,8 @@ def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout
     return _called(func, inp, Tout, not _yes_or_no(stateful, "numpy_function", "stateful"), "numpy_function")
 
 
-def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, function: str) -> Any:
+def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, function: str,
+            around: Callable[[Any], Any] | None = None) -> Any:
     """What the function gives for tensors of the element for which a function is being traced."""
     from .._dataset import Dataset
 
@@ -155,7 +169,7 @@ def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, fun
                "Use a Python function that looks at the condition itself")
     given = tuple(_values.constant(x) for x in inp)
     parts = isinstance(Tout, list)
-    called = PyFunction(_Parts(f), tuple(Tout), deterministic) if parts else PyFunction(f, Tout, deterministic)
+    called = PyFunction(f, tuple(Tout) if parts else Tout, deterministic, around or (_Parts if parts else None), function)
     out = Dataset.from_tensors(given).map(called).get_single_element()
     return list(out) if parts else out
 
@@ -218,19 +232,30 @@ def load_plugin(path: Any) -> None:
     _core.load_plugin(os.fspath(path))
 
 
-def _find(label: str, shipped: bytes, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
+def _find(label: str, shipped: bytes, pool: _pool.Pool | None, origin: _origins.Origin | None = None,
+          reading: int = 0) -> tuple[Any, Any, Any, bool]:
     """For the extension: how to run what ``_shipping.pack`` made over rows (in ``pool``, or the process's own), the specs
     of what it takes and gives, and whether it is a generator, which may give fewer rows than it is asked for.
+
+    origin: the function of this program of which it was made. Where the program reads the dataset itself, it runs with the
+    values that the program has now, and its own state goes on from pass to pass as long as these do not change.
+    reading: the number of the iteration. A generator looks for changes at each pass, and a function, which may be asked for
+    with every element, at each iteration.
 
     Raises ``PermissionDeniedError`` for one that the pool does not accept, and ``InvalidArgumentError`` for a damaged one.
     """
     where = pool or _pool.shared()
     where.accepts(label, shipped)
+    number = 0
+    if origin is not None and pool is None:
+        shipped, number = origin.current(reading), origin.number
     # The function itself is made only in the processes of the pool.
     about = _shipping.unpack(shipped)
+    digest = hashlib.sha256(shipped).digest()
     if about.kind == "generator":
-        return where.generator(shipped).run, about.argument, about.declared, True
-    identity = hashlib.sha256(shipped).digest()
+        run = where.generator(shipped, (number, digest) if number else None).run
+        return run, about.argument, about.declared, True
+    identity = digest + number.to_bytes(8, "little")
     return (lambda rows: where.run(identity, shipped, rows)), about.argument, about.declared, False
 
 
@@ -251,10 +276,55 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
         declared = map_structure(_spec, output_types)
     else:
         declared = _with_shapes(output_types, output_shapes)
-    given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
-    shipped = _shipping.pack("generator", (generator, given), ["int64", []], map_structure(_plain, declared))
+    if args is not None and not isinstance(args, (tuple, list)):
+        raise TypeError(f"from_generator: args must be a tuple of what the generator is given, not {args!r:.60}")
+    if _values.depends(args or ()):
+        return _with_tensors(generator, declared, args)
+    given = tuple(_argument(i, part) for i, part in enumerate(args or ()))
+    result = map_structure(_plain, declared)
     said = _yes_or_no(deterministic, "from_generator")
-    return Dataset(_core.generator(_shipping.label_of(generator), shipped, map_structure(_plain, declared), said))
+
+    def packed(f: Any) -> bytes:
+        return _shipping.pack("generator", (f, given), ["int64", []], result, "from_generator")
+
+    origin = _origins.Origin(generator, packed, at_each_pass=True)
+    return Dataset(_core.generator(_shipping.label_of(generator), origin.shipped, result, said, origin))
+
+
+def _with_tensors(generator: Any, declared: Any, args: Any) -> Dataset:
+    """Of ``args`` with tensors that depend on the element for which a function is being traced."""
+    columns = _whole_generator.columns_of(declared)
+    return _whole_generator.elements_of(
+        _called(generator, list(args), columns, False, "from_generator", _Whole(declared)), declared)
+
+
+class _Whole:
+    """Makes ``WholeGenerator``s of these components."""
+
+    def __init__(self, declared: Any) -> None:
+        self._declared = declared
+
+    def __call__(self, generator: Any) -> Any:
+        return _whole_generator.WholeGenerator(generator, self._declared)
+
+
+def _argument(i: int, value: Any) -> Any:
+    """One of ``args`` as the generator is given it: an array, a scalar of numpy, or bytes."""
+    if _values.holds_tensors(value):
+        value = _values.known(_values.constant(value), f"from_generator: args[{i}]", "a value")
+    if isinstance(value, dict):
+        raise ValueError(f"from_generator: args[{i}] is a dict; what the generator is given are tensors")
+    try:
+        array = _values.as_array(value)
+    except (TypeError, ValueError) as e:
+        raise ValueError(f"from_generator: args[{i}]: {e}") from None
+    if array.dtype.kind in "OSU":
+        as_bytes = np.empty(array.shape, np.object_)
+        for at in np.ndindex(array.shape):
+            text = array[at]
+            as_bytes[at] = text.encode() if isinstance(text, str) else bytes(text)
+        array = as_bytes
+    return array[()]
 
 
 def _with_shapes(types: Any, shapes: Any) -> Any:

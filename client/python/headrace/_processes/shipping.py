@@ -31,16 +31,36 @@ class Shipped(NamedTuple):
     #: list of int or None, or None.
     argument: Any
     declared: Any
+    #: What made it: ``py_function``, or ``numpy_function`` or ``from_generator``, whose functions are given strings as
+    #: ``bytes`` that do not equal the str.
+    made_by: str
     #: The pickled function. Unpickling runs code.
     program: bytes
 
 
-def pack(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
-    """A ``"function"`` or ``"generator"`` with the specs of its argument and result."""
+#: What makes functions and generators.
+_MAKERS = {"function": ("py_function", "numpy_function", "from_generator"), "generator": ("from_generator",)}
+
+
+def pack(kind: str, made: Any, argument: Any, declared: Any, made_by: str = "py_function") -> bytes:
+    """A ``"function"`` or ``"generator"`` with the specs of its argument and result.
+
+    Raises ``TypeError``, naming ``made_by``, if it cannot be pickled.
+    """
     from . import canonical as _canonical
 
     header = {"format": _FORMAT, "kind": kind, "argument": _encoded(argument), "result": _encoded(declared)}
-    return json.dumps(header, separators=(",", ":")).encode() + b"\n" + _canonical.dumps(made)
+    if made_by != _MAKERS[kind][0]:
+        header["by"] = made_by
+    try:
+        program = _canonical.dumps(made)
+    except Exception as e:
+        function = label_of(made[0] if kind == "generator" else made)
+        raise TypeError(
+            f"{made_by}: {function} cannot be sent to the process in which it runs, because of what it uses ({e}). Give the "
+            "function that makes a generator, and not the generator; let the function itself open or make what exists "
+            "in one process alone, such as a file, a lock or a connection") from e
+    return json.dumps(header, separators=(",", ":")).encode() + b"\n" + program
 
 
 def unpack(shipped: bytes) -> Shipped:
@@ -57,7 +77,10 @@ def unpack(shipped: bytes) -> Shipped:
         kind = header.get("kind")
         if kind not in ("function", "generator"):
             raise ValueError(f"its kind is {kind!r:.40}; it must be function or generator")
-        return Shipped(kind, _decoded(header.get("argument"), 0), _decoded(header.get("result"), 0), program)
+        made_by = header.get("by", _MAKERS[kind][0])
+        if made_by not in _MAKERS[kind]:
+            raise ValueError(f"it is made by {made_by!r:.40}, which this release does not know")
+        return Shipped(kind, _decoded(header.get("argument"), 0), _decoded(header.get("result"), 0), made_by, program)
     except (ValueError, TypeError, RecursionError) as e:
         raise InvalidArgumentError(f"a Python function of the graph cannot be read: {e}") from None
 

@@ -1,0 +1,174 @@
+"""Generators in processes of their own.
+
+What a generator function keeps (a counter, a random generator) is shared by all passes in TensorFlow, so that all passes of
+one function run in one process, which stays for later ones.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import threading
+from typing import Any
+
+from . import origins
+from .child import Answer, Child, Limits, Steps, end
+
+#: Which passes share what a generator function keeps: the number of the function (``origins``), and a digest of what was
+#: sent of it.
+Key = tuple[int, bytes]
+
+#: The most processes that stay without a pass; the one that was used least recently is ended, and what it kept is gone.
+_MOST = 8
+#: Seconds that a pass waits for an element of another one before it begins in a process of its own.
+_PATIENCE = 10.0
+
+
+class _Process:
+    """A process, and the passes that run in it. One asks at a time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.child = Child(limits)
+        self.lock = threading.Lock()
+        #: The numbers of passes that run in it. Changed without the lock.
+        self.passes: set[int] = set()
+        #: The numbers of passes that are over, which the process does not know yet. Objects are destroyed at any place,
+        #: also where the lock is held, so that these take none.
+        self.over: collections.deque[int] = collections.deque()
+
+    def ask(self, shipped: bytes, number: int, rows: list[Any]) -> Answer:
+        """Elements of a pass. Raises ``EOFError`` or ``OSError`` if the process died. @pre the lock is held"""
+        over = [self.over.popleft() for _ in range(len(self.over))]
+        self.child.ask(b"generator", shipped, Steps(number, over, rows))
+        return self.child.answer()
+
+
+class Generators:
+    """The processes of generators, by what they run."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._lock = threading.Lock()
+        self._all: dict[Key, _Process] = {}  # the one used last at the end
+        # Functions that are no more, and processes that were asked to end for that. They are appended without the lock.
+        self._gone: collections.deque[int] = collections.deque()
+        self._leaving: collections.deque[Child] = collections.deque()
+        origins.when_gone(self._forget)
+
+    def process_for(self, number: int, key: Key | None) -> _Process:
+        """The process in which the pass with this number begins; its lock is held. ``key`` None: one for it alone."""
+        if key is None:
+            out = _Process(self.limits)
+            out.lock.acquire()
+            return out
+        there = self._kept(number, key)
+        if not there.lock.acquire(timeout=_PATIENCE):
+            there.passes.discard(number)
+            there = self._kept(number, key, instead_of=there)
+            there.lock.acquire()
+        return there
+
+    def _kept(self, number: int, key: Key, instead_of: _Process | None = None) -> _Process:
+        with self._lock:
+            there = self._all.pop(key, None)
+            if there is None or there is instead_of or not there.child.lives():
+                there = _Process(self.limits)
+            there.passes.add(number)
+            self._all[key] = there
+            idle = [k for k, other in self._all.items() if not other.passes]
+            gone = [self._all.pop(k).child for k in idle[:max(0, len(self._all) - _MOST)]]
+            self._end_gone()
+            gone += [self._leaving.popleft() for _ in range(len(self._leaving))]
+        end(gone)
+        return there
+
+    def _forget(self, function: int) -> None:
+        """Ends what runs a function that nobody can read any more. May be called at any place, also with the lock held."""
+        self._gone.append(function)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._end_gone()
+            finally:
+                self._lock.release()
+
+    def _end_gone(self) -> None:
+        while self._gone:
+            function = self._gone.popleft()
+            for key in [key for key in self._all if key[0] == function]:
+                process = self._all.pop(key)
+                if not process.passes:  # else the last pass ends it
+                    process.child.leave()
+                    self._leaving.append(process.child)
+
+    def holds(self, process: _Process, key: Key) -> bool:
+        """Is this the process of later passes?"""
+        return self._all.get(key) is process
+
+    def stop(self) -> None:
+        """Ends all that stay."""
+        with self._lock:
+            gone, self._all = [*(process.child for process in self._all.values()), *self._leaving], {}
+            self._leaving.clear()
+        end(gone)
+
+
+_numbers = itertools.count()
+
+
+class Generator:
+    """Runs a generator for a pass, in a process that starts when it is first asked, or has run a pass before.
+
+    key: says which passes share what the generator function keeps. None: this one has a process of its own.
+    """
+
+    def __init__(self, shipped: bytes, among: Generators, key: Key | None = None) -> None:
+        self._shipped = shipped
+        self._among = among
+        self._key = key
+        self._process: _Process | None = None
+        self._number = next(_numbers)
+        self._died_at: Any = None
+        self._stopped = False
+        self._lock = threading.Lock()
+
+    def run(self, rows: list[Any]) -> list[Answer]:
+        """The elements of these numbers, ascending ones; fewer if there are no more."""
+        with self._lock:
+            if self._died_at is not None and rows and rows[0] > self._died_at:
+                return []
+            self._died_at = None
+            if self._stopped:
+                return [Answer(1, "from_generator: the process that ran the generator was stopped")]
+            process = None
+            try:
+                if self._process is None:
+                    self._process = process = self._among.process_for(self._number, self._key)
+                else:
+                    process = self._process
+                    process.lock.acquire()
+                try:
+                    return [process.ask(self._shipped, self._number, rows)]
+                finally:
+                    process.lock.release()
+            except (EOFError, OSError, MemoryError):
+                fate = "did not start" if process is None else process.child.fate()
+                self._process = None
+                self._died_at = rows[0] if rows else None
+                return [Answer(1, f"from_generator: the process that ran the generator {fate}")]
+
+    def stop(self) -> None:
+        """Ends the process; what runs in it is lost."""
+        self._stopped = True
+        process = self._process
+        if process is not None:
+            end([process.child])
+
+    def __del__(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        process.over.append(self._number)
+        process.passes.discard(self._number)
+        kept = self._key is not None and self._among.holds(process, self._key)
+        if self._stopped or not kept and not process.passes:
+            end([process.child])
