@@ -116,6 +116,9 @@ READ = {
     "no PNG": (INVALID, lambda: Dataset.from_tensors(b"abc").map(hr.image.decode_png)),
     "no JPEG": (INVALID, lambda: Dataset.from_tensors(b"abc").map(hr.image.decode_jpeg)),
     "half a PNG": (INVALID, lambda: Dataset.from_tensors(b"\x89PNG\r\n\x1a\n\0").map(hr.image.decode_png)),
+    "no serialized tensor": (INVALID, lambda: Dataset.from_tensors(b"abc").map(lambda x: hr.io.parse_tensor(x, hr.int32))),
+    "half a serialized tensor": (INVALID, lambda: Dataset.range(1).map(
+        lambda x: hr.io.parse_tensor(hr.strings.substr(hr.io.serialize_tensor(hr.constant([1, 2, 3])), 0, 15), hr.int32))),
     "no Example": (INVALID, lambda: Dataset.from_tensors(b"abc").map(
         lambda x: hr.io.parse_single_example(x, {"a": hr.io.FixedLenFeature([], hr.int64)}))),
     "a missing feature": (INVALID, lambda: Dataset.from_tensors(example()).map(

@@ -133,12 +133,12 @@ status read_dims(protozero::pbf_reader dims, read_tensor& to) {
       else
         dim.skip();
     if (extent < 0)
-      return data_loss(fmt::format("it has an extent of {}", extent));
+      return invalid_argument(fmt::format("it has an extent of {}", extent));
     if (to.dims.size() == 254)
-      return data_loss("it has more than 254 axes");
+      return invalid_argument("it has more than 254 axes");
     to.dims.push_back(extent);
     if (extent != 0 && to.elements > INT64_MAX / extent)
-      return data_loss("it has more elements than a tensor may have");
+      return invalid_argument("it has more elements than a tensor may have");
     to.elements *= extent;
   }
   return {};
@@ -167,7 +167,7 @@ status read_values(protozero::pbf_reader& tensor, const proto_type& of, std::str
     const auto packed = tensor.get_view();
     if (fixed != 0) {
       if (packed.size() % fixed != 0)
-        return data_loss("its values are cut off");
+        return invalid_argument("its values are cut off");
       to.append(packed.data(), packed.size());
       return {};
     }
@@ -183,7 +183,7 @@ status read_values(protozero::pbf_reader& tensor, const proto_type& of, std::str
   else if (tensor.wire_type() == wire::fixed64 && fixed == 8)
     add_value(tensor.get_double(), to);
   else
-    return data_loss("its values are of another kind than its dtype");
+    return invalid_argument("its values are of another kind than its dtype");
   return {};
 }
 
@@ -209,7 +209,7 @@ status read_proto(std::string_view serialized, const proto_type& wanted, read_te
         tensor.skip();
     }
   } catch (const protozero::exception& e) {
-    return data_loss(
+    return invalid_argument(
       fmt::format("{} bytes are no serialised tensor: {}", serialized.size(), e.what()));
   }
   if (to.number == wanted.number)
@@ -225,7 +225,8 @@ status read_proto(std::string_view serialized, const proto_type& wanted, read_te
 status append_strings(const read_tensor& from, column_builder& to) {
   const auto n = static_cast<size_t>(from.elements);
   if (from.strings.size() > n || (from.strings.empty() && n != 0))
-    return data_loss(fmt::format("it has {} strings in a shape of {}", from.strings.size(), n));
+    return invalid_argument(
+      fmt::format("it has {} strings in a shape of {}", from.strings.size(), n));
   if (from.strings.size() < n
       && n > static_cast<size_t>(most_repeated_bytes) / (from.strings.back().size() + 8))
     return invalid_argument("its shape repeats one string for more than a GiB");
@@ -241,8 +242,8 @@ status append_numbers(const read_tensor& from, dtype type, column_builder& to) {
   const auto n = static_cast<int64_t>(given.size()) / size;
   if (static_cast<int64_t>(given.size()) % size != 0 || n > from.elements
       || (n < from.elements && (n == 0 || from.content.size() != 0)))
-    return data_loss(fmt::format("it has {} bytes of values in a shape of {} values of {}",
-                                 given.size(), from.elements, to_string(type)));
+    return invalid_argument(fmt::format("it has {} bytes of values in a shape of {} values of {}",
+                                        given.size(), from.elements, to_string(type)));
   if (n < from.elements && from.elements > most_repeated_bytes / size)
     return invalid_argument("its shape repeats one value for more than a GiB");
   auto* out = to.extend(static_cast<size_t>(from.elements));
