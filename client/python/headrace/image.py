@@ -23,8 +23,9 @@ from ._functions.colours import (
 from ._functions.shaping import shape, slice_
 from ._missing import names_of as _names_of
 from ._renaming import named
-from ._values import constant, depends, integer, integers, tensor
+from ._values import constant, depends, holds_tensors, integer, integers, tensor
 from .errors import ArgumentError, UnimplementedError
+from .strings import substr
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("image")

@@ -100,7 +100,7 @@ status decode_jpeg_part(std::string_view bytes, int ratio, const image_part& par
   const bool done =
     decode(c, errors, bytes, ratio, part, line.data(), reinterpret_cast<unsigned char*>(to));
   jpeg_destroy_decompress(&c);
-  return done ? status{} : data_loss(fmt::format("no whole JPEG: {}", errors.text));
+  return done ? status{} : invalid_argument(fmt::format("no whole JPEG: {}", errors.text));
 }
 
 } // namespace headrace::detail
