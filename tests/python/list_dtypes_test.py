@@ -129,3 +129,7 @@ def test_ZerosAndOnesAreOfAnyDtype():
         zero, one = next(iter(D.range(1).map(lambda x: (hr.zeros([1], dtype), hr.ones([1], dtype)))))
         assert zero.dtype == one.dtype == dtype.as_numpy_dtype and not zero[0] and one[0]
     assert next(iter(D.range(1).map(lambda x: hr.one_hot(x, 2, dtype=hr.bool)))).tolist() == [True, False]
+
+
+def test_ARangeIsAListOfInts():
+    assert D.from_tensor_slices(range(3)).element_spec.dtype == hr.int32 == hr.constant(range(3)).dtype  # what TensorFlow 2.21 gives

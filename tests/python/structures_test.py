@@ -168,9 +168,19 @@ def test_TheSizeOfATableIsInt64():
     assert D.range(1).map(lambda x: table.size()).element_spec.dtype == hr.int64  # what TensorFlow 2.21 gives
 
 
-def test_ShardsInTurnAreReadByAReaderFunc(tmp_path):
-    folder = str(tmp_path / "saved")
-    D.range(10).save(folder, shard_func=lambda x: x % 3)
-    assert [int(x) for x in D.load(folder)] == [0, 3, 6, 9, 1, 4, 7, 2, 5, 8]  # a row of docs/migrating.md
-    in_turn = D.load(folder, reader_func=lambda shards: shards.interleave(lambda shard: shard, cycle_length=2))
-    assert [int(x) for x in in_turn] == [0, 1, 3, 4, 6, 7, 9, 2, 5, 8]  # what TensorFlow 2.21 gives with two processors
+def test_WhatAShardFuncDividedIsLoadedFromTheShardsInTurn(tmp_path):
+    def loaded(name, n, shard_func, **given):
+        folder = str(tmp_path / name)
+        D.range(n).save(folder, shard_func=shard_func)
+        ds = D.load(folder, **given)
+        assert given or ds.cardinality() == n
+        return [int(x) for x in ds]
+
+    # What TensorFlow 2.21 gives with as many processors as shards.
+    assert loaded("two", 6, lambda x: x % 2) == [0, 1, 2, 3, 4, 5]
+    assert loaded("uneven", 8, lambda x: hr.where(x < 6, hr.cast(1, hr.int64), hr.cast(0, hr.int64))) == [6, 0, 7, 1, 2, 3, 4, 5]
+    assert loaded("far apart", 8, lambda x: (x // 6) * 5) == [0, 6, 1, 7, 2, 3, 4, 5]
+    # With two processors.
+    two = {"reader_func": lambda shards: shards.interleave(lambda shard: shard, cycle_length=2)}
+    assert loaded("three", 10, lambda x: x % 3, **two) == [0, 1, 3, 4, 6, 7, 9, 2, 5, 8]
+    assert loaded("backwards", 10, lambda x: 2 - x % 3, **two) == [2, 1, 5, 4, 8, 7, 0, 3, 6, 9]

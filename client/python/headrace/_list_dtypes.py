@@ -33,7 +33,7 @@ def of_list(array: Any, first: Any, in_function: bool) -> Any:
     if in_function:
         return array.astype(np.float32) if array.dtype == np.float64 else array
     if isinstance(first, (bool, np.bool_)) or isinstance(first, np.ndarray) and first.dtype == np.bool_:
-        raise ValueError("a list holds bools and numbers")
+        raise ValueError("a list holds values of several types: bools and numbers")
     of_numpy = getattr(first, "dtype", None)
     if of_numpy in (np.float16, np.float64):
         return array.astype(of_numpy)

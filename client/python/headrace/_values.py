@@ -43,8 +43,8 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     if array.dtype == np.object_ and not all(isinstance(x, (str, bytes)) for x in array.flat):
         raise ArgumentError(f"a tensor cannot hold {type(_first_leaf(value)).__name__}: {value!r}")
     if array.dtype.kind in "US" and isinstance(value, (list, tuple)) and isinstance(_first_leaf(value), (int, float)):
-        raise ValueError(f"a list holds numbers and texts: {value!r}")
-    listed = isinstance(value, (list, tuple, bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic)
+        raise ValueError(f"a list holds values of several types: {value!r}")
+    listed = isinstance(value, (list, tuple, range, bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic)
     if wanted is not None:
         return as_declared(array, wanted, _first_leaf(value)) if listed else array_as_declared(array, wanted)
     return of_list(array, _first_leaf(value), is_in_function()) if listed else array

@@ -89,7 +89,10 @@ class Keeping(Described):
     @staticmethod
     def load(path: Path, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
              wait: bool = False, *, stall_timeout: float | None = None) -> Dataset:
-        """The elements that ``save`` or ``experimental.distributed_save`` wrote into a folder, file after file.
+        """The elements that ``save`` or ``experimental.distributed_save`` wrote into a folder.
+
+        In the order in which they were saved; those that ``shard_func`` put into several files come from these in turn, as
+        with ``interleave``.
 
         The keys of dicts are sorted, or in the order of ``element_spec``. ``element_spec`` and ``compression`` need not be
         given; if they are, they must be those of what is there.
@@ -122,11 +125,14 @@ class Keeping(Described):
                 f"load: element_spec is {element_spec}; {folder!r} holds elements of {graph.spec(spec_of_leaf)}")
         if element_spec is not None:
             graph, one_of = _arranged(graph, element_spec), _as_spec(one_of, element_spec)
-        if reader_func is None:
-            return _made(graph)
-        _check_reader(reader_func, "load")
         numbers = _core.range(*(_values.constant(np.int64(n)) for n in (0, shards, 1)))
-        return _read_by(reader_func, one_of, numbers, "load")
+        if reader_func is not None:
+            _check_reader(reader_func, "load")
+            return _read_by(reader_func, one_of, numbers, "load")
+        if growing is not None or shards < 2:
+            return _made(graph)
+        in_turn = _read_by(lambda files: files.interleave(lambda file: file), one_of, numbers, "load")
+        return _made(_core.assert_cardinality(in_turn._graph, graph.cardinality()))
 
     def snapshot(self, path: Path, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
