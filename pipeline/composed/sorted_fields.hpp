@@ -4,8 +4,7 @@
 
 namespace headrace {
 
-/// The elements of `input` with the fields of each named structure in the order of their names, as
-/// TensorFlow gives what it has loaded.
+/// The elements of `input` with the fields of each named structure in the order of their names.
 result<dataset_ptr> make_sorted_fields(dataset_ptr input);
 
 } // namespace headrace

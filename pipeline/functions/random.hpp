@@ -31,7 +31,7 @@ expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed
 /// `take_while` and `scan` only: elsewhere (arguments of sources) it is an error.
 ///
 /// `same_in_each_iteration`: they depend on the salt, the pass, the split and the number alone, if
-/// all seeds of the function are such.
+/// all seeds of the function are such and its dataset is not made in another function.
 ///
 ///     random::stateless_normal({8}, random::element_seed(1))
 expr element_seed(int64_t salt, bool same_in_each_iteration = false);

@@ -65,9 +65,10 @@ std::unique_ptr<iterator> with_row_seeds(const engine& shared, const dataset_nod
                                          const place& at, std::unique_ptr<iterator> input) {
   if (!wants_row_seeds(*node.body))
     return input;
+  // In a function, rows of datasets of different elements would have the same.
   constexpr uint64_t fixed = 0xf1eed;
   const auto key =
-    has_fixed_row_seeds(*node.body)
+    !at.in_function() && has_fixed_row_seeds(*node.body)
       ? mix(fixed, at.iteration)
       : mix(mix(mix(shared.seed(), at.path), at.iteration), shared.context().repetition);
   return std::make_unique<seeded_rows>(node.op, key, std::move(input));
