@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
-#include <utility>
 
 namespace headrace::io {
 
@@ -48,21 +46,11 @@ feature_spec with_filler(feature_spec feature, const expr& filler) {
   return feature;
 }
 
-/// Sparse features come first, then those of a fixed shape, then ragged ones, each by name: the
-/// order of TensorFlow.
-std::pair<int, const std::string&> rank_of(const feature_spec& x) {
-  const bool sparse = x.variable || x.size > 0;
-  return {sparse ? 0 : x.index_name.empty() ? 1 : 2, x.name};
-}
-
 /// Components of one parse, `first` on, under their features' names.
 expr_structure components(expr_op op, const expr& serialized,
                           const std::vector<feature_spec>& features, size_t first, size_t count) {
   std::vector<std::pair<std::string, expr_structure>> fields;
-  std::vector<size_t> order(count);
-  std::iota(order.begin(), order.end(), first);
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return rank_of(features[i]); });
-  for (auto i : order) {
+  for (auto i = first; i < first + count; ++i) {
     expr_attrs attrs;
     attrs.index = static_cast<int64_t>(i);
     attrs.features = features;

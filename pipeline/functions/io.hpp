@@ -51,10 +51,9 @@ feature_spec sparse_feature(std::string name, std::string index_name, dtype type
                             const expr& filler);
 
 /// Parses a serialised `tf.train.Example` in a scalar string to a named structure with one tensor
-/// for each feature, in TensorFlow's order: `var_len_feature`s and `sparse_feature`s, those of a
-/// fixed shape, ragged ones, and each kind by name. For a vector of examples, each feature has a
-/// new first axis; features of different lengths are filled to the longest, with the feature's
-/// filler or with 0 or empty.
+/// for each feature, in the given order. For a vector of examples, each feature has a new first
+/// axis; features of different lengths are filled to the longest, with the feature's filler or with
+/// 0 or empty.
 expr_structure parse_example(const expr& serialized, std::vector<feature_spec> features);
 
 /// What `decode_csv` reads.
