@@ -45,8 +45,12 @@ void say(const std::string& text) { std::fprintf(stderr, "headrace run: %s\n", t
 
 class node_run {
 public:
-  explicit node_run(const run_options& options)
-    : options_(options), directory_(options.directory, options.rank.job), host_(host_name()) {}
+  /// `signals`: the descriptor of `run_guarded`.
+  node_run(const run_options& options, int signals)
+    : options_(options),
+      directory_(options.directory, options.rank.job),
+      host_(host_name()),
+      servers_(signals) {}
 
   int run() {
     auto code = go();
@@ -395,8 +399,11 @@ private:
 } // namespace
 
 int run_on_node(const run_options& options) {
-  return run_guarded([&] { return node_run{options}.run(); },
-                     [&] { node_run::was_killed(options); });
+  return run_guarded(
+    [&](int signals) {
+      return node_run{options, signals}.run();
+    },
+    [&] { node_run::was_killed(options); });
 }
 
 } // namespace headrace::command

@@ -1,6 +1,7 @@
 #include "headrace/client/command/run_servers.hpp"
 
 #include "headrace/runtime/process/exit_code.hpp"
+#include "headrace/runtime/process/guarded.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace headrace::command {
@@ -46,10 +48,9 @@ void add_common(std::vector<std::string>& argv, const run_options& options) {
 
 } // namespace
 
-run_servers::run_servers() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, signal);
+run_servers::run_servers(int signals) : of_guard_(signals) {
+  auto set = signals_of_a_command();
+  ::sigaddset(&set, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -156,38 +157,62 @@ void run_servers::reap() {
         || std::ranges::any_of(
           servers_, [&](const server& x) { return x.process && x.process->pid() == pid; }))
       break;
-    ::waitpid(pid, nullptr, WNOHANG);
+    if (witness_ && witness_->pid() == pid)
+      witness_.reset();
+    else
+      ::waitpid(pid, nullptr, WNOHANG);
     info.si_pid = 0;
   }
 }
 
-void run_servers::handle_signal(int signal, bool of_terminal) {
-  const bool first = signal_ == 0;
-  if (first)
+void run_servers::handle_signal(int signal, passed_signals::place where) {
+  if (signal_ == 0 && asks_to_stop(signal))
     signal_ = signal;
   if (command_ == nullptr)
     return;
-  if (!first) {
-    command_->kill(SIGKILL);
+  // A command that has left the group is not reached by what is sent to that.
+  if (::getpgid(command_->pid()) != ::getpgrp())
+    where = passed_signals::place::ours;
+  passed_.received(signal, where, clock::system().now());
+}
+
+void run_servers::read_signals() {
+  using place = passed_signals::place;
+  const auto read_bytes = [this](int from, place where) {
+    unsigned char signal = 0;
+    while (from >= 0 && ::read(from, &signal, 1) == 1) handle_signal(signal, where);
+  };
+  // What came beside the command is read first: it decides whether the command has it.
+  if (witness_)
+    read_bytes(witness_->output(), place::beside_it);
+  read_bytes(of_guard_, place::ours);
+  signalfd_siginfo info{};
+  while (::read(signals_, &info, sizeof(info)) == sizeof(info))
+    if (static_cast<int>(info.ssi_signo) != SIGCHLD)
+      handle_signal(static_cast<int>(info.ssi_signo), place::ours);
+}
+
+void run_servers::pass_signals() {
+  if (command_ == nullptr)
     return;
-  }
-  // A signal of the terminal was sent to the whole group, so the command has it already.
-  if (!of_terminal)
-    command_->kill(signal);
-  kill_at_ = clock::system().now() + command_limit_;
+  for (const int signal : passed_.due(clock::system().now())) command_->kill(signal);
+  if (const auto& stop = passed_.first_stop(); stop && !std::exchange(stop_seen_, true))
+    kill_at_ = stop->at + command_limit_;
+  if (passed_.stopped_again())
+    command_->kill(SIGKILL);
 }
 
 void run_servers::turn() {
-  std::vector<pollfd> events{{signals_, POLLIN, 0}};
+  std::vector<pollfd> events{{signals_, POLLIN, 0}, {of_guard_, POLLIN, 0}};
+  if (witness_)
+    events.push_back({witness_->output(), POLLIN, 0});
   for (const auto& x : servers_)
     if (x.process && x.reads)
       events.push_back({x.process->output(), POLLIN, 0});
   ::poll(events.data(), events.size(), static_cast<int>(moment / std::chrono::milliseconds{1}));
   for (auto& x : servers_) read_lines(x);
-  signalfd_siginfo info{};
-  while (::read(signals_, &info, sizeof(info)) == sizeof(info))
-    if (static_cast<int>(info.ssi_signo) != SIGCHLD)
-      handle_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+  read_signals();
+  pass_signals();
   reap();
 }
 
@@ -207,10 +232,18 @@ result<bool> run_servers::wait(time_point until, const std::function<result<bool
 process_end run_servers::run(child_process& command, duration limit, bool needed) {
   command_ = &command;
   command_limit_ = limit;
+  // It is started after the command: what both have was sent to both.
+  if (auto witness = signal_witness::start())
+    witness_.emplace(*std::move(witness));
+  // What came meanwhile, to processes of ours alone.
+  if (signal_ != 0)
+    passed_.received(signal_, passed_signals::place::ours, clock::system().now());
   bool told = false;
   for (;;) {
     if (const auto how = command.wait(duration::zero())) {
+      read_signals();
       command_ = nullptr;
+      witness_.reset();
       return *how;
     }
     turn();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "headrace/client/command/passed_signals.hpp"
 #include "headrace/client/command/run_on_node.hpp"
+#include "headrace/client/command/signal_witness.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/process/child_process.hpp"
 
@@ -18,7 +20,8 @@ namespace headrace::command {
 /// The object must be made before there are other threads, and only that thread may use it.
 class run_servers {
 public:
-  run_servers();
+  /// `signals`: the descriptor of `run_guarded`.
+  explicit run_servers(int signals);
   ~run_servers();
   run_servers(const run_servers&) = delete;
   run_servers& operator=(const run_servers&) = delete;
@@ -36,9 +39,9 @@ public:
   result<bool> wait(time_point until, const std::function<result<bool>()>& what);
   /// Waits for a short time, handles signals, and passes on the output of the servers.
   void turn();
-  /// Waits for the end of the command. A signal is passed on to it; it is killed `limit` later, or
-  /// after a second signal. If `needed` is true and the dispatcher ends, the command is requested
-  /// to end.
+  /// Waits for the end of the command. Signals are passed on to it (`passed_signals`); it is killed
+  /// `limit` after the first one that asks to stop, or with a second one. Without a dispatcher that
+  /// `needed` says it needs, it is asked to end.
   process_end run(child_process& command, duration limit, bool needed);
   /// The first signal to stop; 0: none.
   int stop_signal() const noexcept { return signal_; }
@@ -56,7 +59,9 @@ private:
   };
 
   status start(const std::string& name, std::vector<std::string> argv);
-  void handle_signal(int signal, bool of_terminal);
+  void handle_signal(int signal, passed_signals::place where);
+  void read_signals();
+  void pass_signals();
   void read_lines(server& of);
   void reap();
   void stop(const std::function<bool(const server&)>& which);
@@ -69,7 +74,11 @@ private:
   bool without_dispatcher_ = false;
   bool stopping_ = false;
   int signal_ = 0;
-  int signals_ = -1;
+  int signals_ = -1; ///< that this process is sent
+  int of_guard_;     ///< that its parent is sent
+  std::optional<signal_witness> witness_;
+  passed_signals passed_;
+  bool stop_seen_ = false;
 };
 
 } // namespace headrace::command

@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <set>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,8 +31,22 @@ std::vector<char*> pointers_to(std::vector<std::string>& xs) {
   return out;
 }
 
-/// All data that a child needs between fork and exec. It is prepared before the fork: after it,
-/// only async-signal-safe functions are called.
+/// These variables, and those of this process that have other names: programs disagree on which one
+/// of two variables of a name counts.
+std::vector<std::string> with_parents(const std::vector<std::string>& given) {
+  std::vector<std::string> out;
+  std::set<std::string_view> names;
+  const auto add = [&](std::string_view one) {
+    if (names.insert(one.substr(0, one.find('='))).second)
+      out.emplace_back(one);
+  };
+  for (const auto& one : given) add(one);
+  for (char** e = environ; *e != nullptr; ++e) add(*e);
+  return out;
+}
+
+/// All that a child needs between fork and exec, prepared before: only async-signal-safe calls
+/// follow.
 struct launch {
   char** argv;
   char** environment;
@@ -87,12 +103,9 @@ std::string to_string(const process_end& x) {
 result<child_process> child_process::start(child_options options) {
   if (options.argv.empty())
     return invalid_argument("no program to start: argv is empty");
-  for (char** e = environ; *e != nullptr; ++e)
-    // Of several entries of one name the first is used, so those of the options are put before the
-    // others.
-    options.environment.emplace_back(*e);
+  auto whole = with_parents(options.environment);
   auto argv = pointers_to(options.argv);
-  auto environment = pointers_to(options.environment);
+  auto environment = pointers_to(whole);
   int out[2] = {-1, -1};
   int report[2] = {-1, -1};
   if ((options.read_stdout && ::pipe2(out, O_CLOEXEC) != 0) || ::pipe2(report, O_CLOEXEC) != 0) {

@@ -25,7 +25,7 @@ std::string to_string(const process_end& x);
 struct child_options {
   /// The program (searched in PATH if it has no slash) and its arguments.
   std::vector<std::string> argv;
-  /// `NAME=value`, added to the parent's environment.
+  /// `NAME=value`, in place of the parent's variables of these names; the others are inherited.
   std::vector<std::string> environment;
   /// Standard output is read through `read_line`; otherwise it is the parent's.
   bool read_stdout = true;

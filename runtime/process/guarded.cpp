@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,14 +24,7 @@
 namespace headrace {
 namespace {
 
-sigset_t forwarded_signals() {
-  sigset_t out;
-  ::sigemptyset(&out);
-  for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&out, signal);
-  return out;
-}
-
-/// The parent of a process; 0: the process has ended.
+/// The parent of a process; 0: it has ended.
 pid_t parent_of(pid_t pid) {
   std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
@@ -73,7 +67,7 @@ void watch(int process, const std::function<void()>& on_killed) {
   ::_exit(128 + SIGKILL);
 }
 
-[[noreturn]] void live(int parent, const std::function<int()>& body,
+[[noreturn]] void live(int parent, int signals, const std::function<int(int)>& body,
                        const std::function<void()>& on_killed) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (parent >= 0)
@@ -82,7 +76,7 @@ void watch(int process, const std::function<void()>& on_killed) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int code = static_cast<int>(exit_code::internal);
   try {
-    code = body();
+    code = body(signals);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "headrace: %s\n", e.what());
   }
@@ -93,6 +87,16 @@ void watch(int process, const std::function<void()>& on_killed) {
 }
 
 } // namespace
+
+sigset_t signals_of_a_command() {
+  sigset_t out;
+  ::sigemptyset(&out);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
+                     SIGPROF, SIGCONT, SIGWINCH, SIGURG, SIGIO, SIGPWR, SIGXCPU})
+    ::sigaddset(&out, signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) ::sigaddset(&out, signal);
+  return out;
+}
 
 void kill_descendants() {
   // Processes that are killed here may have started others since they were listed.
@@ -112,19 +116,29 @@ void kill_descendants() {
   }
 }
 
-int run_guarded(const std::function<int()>& body, const std::function<void()>& on_killed) {
-  const auto set = forwarded_signals();
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+int run_guarded(const std::function<int(int signals)>& body,
+                const std::function<void()>& on_killed) {
+  const auto passed = signals_of_a_command();
+  auto awaited = passed;
+  ::sigaddset(&awaited, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // The descriptor is made before the fork, so that the child cannot miss the end of its parent.
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
+    std::perror("headrace: cannot make a pipe");
+    return static_cast<int>(exit_code::failure);
+  }
+  // Made before the fork, so that the child cannot miss the end.
   const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
   const auto child = ::fork();
   if (child < 0) {
     std::perror("headrace: cannot start the process");
     return static_cast<int>(exit_code::failure);
   }
-  if (child == 0)
-    live(self, body, on_killed);
+  if (child == 0) {
+    ::close(pipe[1]);
+    live(self, pipe[0], body, on_killed);
+  }
   if (self >= 0)
     ::close(self);
   for (;;) {
@@ -140,10 +154,12 @@ int run_guarded(const std::function<int()>& body, const std::function<void()>& o
     if (reaped > 0)
       continue;
     siginfo_t info{};
-    const auto signal = ::sigwaitinfo(&set, &info);
-    // A signal of the terminal was sent to the whole group, so the child has it already.
-    if ((signal == SIGTERM || signal == SIGINT || signal == SIGHUP) && info.si_code != SI_KERNEL)
-      ::kill(child, signal);
+    const auto signal = ::sigwaitinfo(&awaited, &info);
+    if (signal <= 0 || ::sigismember(&passed, signal) != 1)
+      continue;
+    // Not as a signal: the child may be sent the same one by others, and two would be one.
+    const auto byte = static_cast<unsigned char>(signal);
+    [[maybe_unused]] const auto n = ::write(pipe[1], &byte, 1);
   }
 }
 

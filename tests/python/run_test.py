@@ -36,10 +36,11 @@ def environment(**more):
 def start(tmp_path):
     """Starts ``headrace run`` with these arguments, in an empty folder; kills what still runs."""
     with contextlib.ExitStack() as stack:
-        def begin(*arguments, **variables):
+        def begin(*arguments, ignore=None, **variables):
             process = stack.enter_context(subprocess.Popen([os.path.abspath(COMMAND), "run", *map(str, arguments)], cwd=tmp_path, text=True,
                                                            env=environment(**variables), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                                           stderr=subprocess.PIPE))
+                                                           stderr=subprocess.PIPE,
+                                                           preexec_fn=ignore and (lambda: signal.signal(ignore, signal.SIG_IGN))))
             stack.callback(process.kill)
             return process
         yield begin
@@ -92,6 +93,68 @@ def test_ASignalIsPassedOnToTheCommand(start):
         assert process.stdout.readline() == "here\n"
         process.send_signal(number)
         assert ended(process)[0] == 128 + number
+
+
+#: Prints the signals that it gets; ends in order after SIGWINCH, or the end of its input.
+COUNTS_SIGNALS = """
+import signal, sys
+def got(number, frame):
+    print("got", number, flush=True)
+    if number == signal.SIGWINCH:
+        print("checkpoint saved", flush=True)
+        sys.exit(0)
+for x in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCONT, signal.SIGWINCH):
+    signal.signal(x, got)
+print("here", flush=True)
+sys.stdin.read()
+"""
+
+
+def descendants_of(pid):
+    direct = children_of(pid)
+    return direct + [y for x in direct for y in descendants_of(x)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_ASignalToAllProcessesLeavesTheCommandItsTime(start, number):
+    """As Slurm signals a step; a signal to a group, or ^C, reaches a part of them."""
+    process = start(*python(COUNTS_SIGNALS))
+    assert process.stdout.readline() == "here\n"
+    for pid in [process.pid, *descendants_of(process.pid)]:
+        os.kill(pid, number)
+    assert process.stdout.readline() == f"got {number.value}\n"
+    # What comes after the others, and is passed on after them.
+    process.send_signal(signal.SIGWINCH)
+    assert process.stdout.readlines()[-2:] == [f"got {signal.SIGWINCH.value}\n", "checkpoint saved\n"]
+    assert ended(process)[0] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCONT, signal.SIGWINCH])
+def test_ASignalThatDoesNotAskToStopIsPassedOnAndChangesNothingElse(start, number):
+    process = start("--stop-timeout", "1ms", *python(COUNTS_SIGNALS))
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(number)
+    assert process.stdout.readline() == f"got {number.value}\n"
+    assert ended(process)[0] == 0
+
+
+def test_ACommandThatIgnoresAHangUpIsNotStoppedByOne(start):
+    """As under nohup."""
+    waits = "import signal, sys\nsignal.signal(signal.SIGUSR1, lambda *_: sys.exit(5))\nprint('here', flush=True)\nwhile True: signal.pause()"
+    process = start("--stop-timeout", "1ms", *python(waits), ignore=signal.SIGHUP)
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGUSR1)
+    assert ended(process)[0] == 5
+
+
+def test_VariablesOfAnotherServiceAreReplaced(start, tls):
+    stale = {"HEADRACE_SERVICE": "1.2.3.4:5", "HEADRACE_TLS_CERT": "/x/y", "HEADRACE_TLS_KEY": "/x/z", "HEADRACE_TLS_CA": "/x/w"}
+    code, out, errors = ended(start(*tls, "--", "env", **stale))
+    assert code == 0, errors
+    lines = sorted(x for x in out.splitlines() if x.startswith(("HEADRACE_SERVICE=", "HEADRACE_TLS_")))
+    assert lines[0].startswith("HEADRACE_SERVICE=127.0.0.1:")
+    assert lines[1:] == ["HEADRACE_TLS_CA=tls/ca.pem", "HEADRACE_TLS_CERT=tls/host.pem", "HEADRACE_TLS_KEY=tls/host.key"]
 
 
 def test_ACommandThatDoesNotEndAfterASignalIsKilled(start):

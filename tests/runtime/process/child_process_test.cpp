@@ -63,5 +63,20 @@ TEST(ChildProcessTest, PassesTheEnvironmentOn) {
                  .value();
   EXPECT_EQ(child.read_line(10s).value(), "42");
 }
+TEST(ChildProcessTest, ReplacesVariablesThatAreSetAlready) {
+  ::setenv("HEADRACE_X", "old", 1);
+  ::setenv("HEADRACE_X2", "other", 1);
+  auto child =
+    child_process::start({.argv = {"env"}, .environment = {"HEADRACE_X=42", "HEADRACE_Y="}})
+      .value();
+  std::vector<std::string> ours;
+  while (auto line = child.read_line(10s))
+    if (line->starts_with("HEADRACE_X") || line->starts_with("HEADRACE_Y"))
+      ours.push_back(*line);
+  ::unsetenv("HEADRACE_X");
+  ::unsetenv("HEADRACE_X2");
+  EXPECT_THAT(ours,
+              testing::UnorderedElementsAre("HEADRACE_X=42", "HEADRACE_Y=", "HEADRACE_X2=other"));
+}
 
 } // namespace

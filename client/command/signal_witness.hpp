@@ -1,0 +1,32 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+
+#include <sys/types.h>
+
+namespace headrace::command {
+
+/// A process in the process group of this one that does nothing but to report the signals that it
+/// is sent. Whoever signals the whole group, or all descendants of a process, signals it as well as
+/// a command that was started beside it; whoever signals only processes of this run does not.
+///
+/// It ends with this object, or with the thread that started it.
+class signal_witness {
+public:
+  static result<signal_witness> start();
+  signal_witness(signal_witness&& other) noexcept;
+  signal_witness& operator=(signal_witness&&) = delete;
+  ~signal_witness();
+
+  pid_t pid() const noexcept { return pid_; }
+  /// From which the numbers of the signals can be read, a byte each, without blocking.
+  int output() const noexcept { return out_; }
+
+private:
+  signal_witness(pid_t pid, int out) : pid_(pid), out_(out) {}
+
+  pid_t pid_ = -1;
+  int out_ = -1;
+};
+
+} // namespace headrace::command

@@ -1,0 +1,79 @@
+#include "headrace/client/command/passed_signals.hpp"
+
+#include <csignal>
+#include <gmock/gmock.h>
+
+namespace headrace::command {
+namespace {
+
+using namespace std::chrono_literals;
+using place = passed_signals::place;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr time_point begin{};
+
+TEST(PassedSignals, OneToOurProcessAloneIsPassedOnOnce) {
+  passed_signals it;
+  it.received(SIGTERM, place::ours, begin);
+  EXPECT_THAT(it.due(begin), IsEmpty());
+  EXPECT_THAT(it.due(begin + 250ms), ElementsAre(SIGTERM));
+  EXPECT_THAT(it.due(begin + 10s), IsEmpty());
+  ASSERT_TRUE(it.first_stop());
+  EXPECT_EQ(it.first_stop()->signal, SIGTERM);
+  EXPECT_EQ(it.first_stop()->at, begin);
+}
+
+TEST(PassedSignals, OneToTheWholeGroupIsOneAndTheCommandHasItAlready) {
+  passed_signals it;
+  // The parent's, this process's and that beside the command, in every order.
+  for (int first = 0; first < 3; ++first) {
+    const auto at = begin + std::chrono::minutes{first};
+    for (int i = 0; i < 3; ++i)
+      it.received(SIGUSR1, (first + i) % 3 == 0 ? place::beside_it : place::ours,
+                  at + std::chrono::milliseconds{i});
+    EXPECT_THAT(it.due(at + 30s), IsEmpty());
+  }
+}
+
+TEST(PassedSignals, OneThatArrivesInSeveralWaysIsNoSecondOne) {
+  passed_signals it;
+  it.received(SIGTERM, place::ours, begin);
+  it.received(SIGTERM, place::beside_it, begin + 1ms);
+  it.received(SIGTERM, place::ours, begin + 2ms);
+  it.received(SIGTERM, place::ours, begin + 900ms);
+  // What follows at once, as a service manager sends it, is another signal, but no second demand.
+  it.received(SIGHUP, place::ours, begin + 5ms);
+  EXPECT_FALSE(it.stopped_again());
+  EXPECT_THAT(it.due(begin + 1s), ElementsAre(SIGHUP));
+}
+
+TEST(PassedSignals, ASecondOneASecondLaterIs) {
+  passed_signals it;
+  it.received(SIGINT, place::beside_it, begin);
+  it.received(SIGINT, place::beside_it, begin + 999ms);
+  EXPECT_FALSE(it.stopped_again());
+  it.received(SIGINT, place::beside_it, begin + 1s);
+  EXPECT_TRUE(it.stopped_again());
+  EXPECT_EQ(it.first_stop()->at, begin);
+}
+
+TEST(PassedSignals, OthersDoNotAskToStop) {
+  passed_signals it;
+  for (int signal : {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGRTMIN})
+    for (auto at : {begin, begin + 5s}) it.received(signal, place::ours, at);
+  EXPECT_FALSE(it.first_stop());
+  EXPECT_FALSE(it.stopped_again());
+  EXPECT_EQ(it.due(begin + 6s).size(), 12U);
+}
+
+TEST(PassedSignals, NeitherDoesOneThatWasIgnoredFromTheStart) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  EXPECT_FALSE(asks_to_stop(SIGHUP));
+  std::signal(SIGHUP, SIG_DFL);
+  EXPECT_TRUE(asks_to_stop(SIGHUP));
+  std::signal(SIGHUP, before);
+}
+
+} // namespace
+} // namespace headrace::command
