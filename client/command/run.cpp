@@ -170,8 +170,11 @@ void add_run(CLI::App& app, action& chosen) {
     ->group(waits);
   add_duration(sub, "--drain-timeout", out.drain_timeout, "For workers to leave in order")
     ->group(waits);
+  add_duration(sub, "--lost-timeout", out.lost_timeout,
+               "For the dispatcher of rank 0 to answer again; then the command gets SIGTERM")
+    ->group(waits);
   add_duration(sub, "--stop-timeout", out.stop_timeout,
-               "From SIGTERM or SIGINT, which the command gets, to its SIGKILL")
+               "From a signal that asks to stop, which the command gets, to its SIGKILL")
     ->group(waits);
   sub.callback([given, &chosen] {
     chosen = [given] {

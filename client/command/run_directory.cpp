@@ -2,14 +2,13 @@
 
 #include "headrace/runtime/base/ids.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,30 +18,59 @@ namespace {
 
 using nlohmann::json;
 
-status write_whole(const std::string& file, const std::string& text) {
+constexpr const char* first_part = "headrace-run";
+constexpr const char* conflict = "conflict";
+constexpr const char* unfinished = ".part";
+
+enum class placing {
+  replace,  ///< over what is there
+  be_first, ///< `already_exists` if there is something
+};
+
+status write_whole(const std::string& file, const std::string& text, placing how) {
   // Processes of other hosts may have the same number.
-  const auto part = fmt::format("{}.{}.part", file, to_hex(random_id()));
+  const auto part = fmt::format("{}.{}{}", file, to_hex(random_id()), unfinished);
   const auto failed = [&](const std::string& name) {
-    const auto why = std::string{std::strerror(errno)};
+    const auto code = errno;
     ::unlink(part.c_str());
-    return failed_precondition(fmt::format("cannot write {}: {}", name, why));
+    if (how == placing::be_first && code == EEXIST)
+      return already_exists(name + " is there");
+    return failed_precondition(fmt::format("cannot write {}: {}", name, std::strerror(code)));
   };
   const int fd = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0)
     return failed(part);
   const bool whole = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  // Other hosts can read the file when it has reached the server of a network file system.
-  if (!whole || ::fsync(fd) != 0 || ::close(fd) != 0 || ::rename(part.c_str(), file.c_str()) != 0)
+  // Other hosts see it when it is with the server of a network file system.
+  const bool kept = whole && ::fsync(fd) == 0;
+  if (::close(fd) != 0 || !kept)
     return failed(file);
-  return {};
+  if (how == placing::replace)
+    return ::rename(part.c_str(), file.c_str()) == 0 ? status{} : failed(file);
+  if (::link(part.c_str(), file.c_str()) == 0) {
+    ::unlink(part.c_str());
+    return {};
+  }
+  // Some file systems have no links.
+  const bool none = errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP;
+  if (none && ::access(file.c_str(), F_OK) == 0)
+    errno = EEXIST;
+  else if (none && ::rename(part.c_str(), file.c_str()) == 0)
+    return {};
+  return failed(file);
 }
 
 /// The content of a file; discarded: the file does not exist, or is incomplete.
 json read_json(const std::string& file) {
-  std::ifstream in{file};
-  if (!in)
+  constexpr size_t longest = 64 << 10;
+  // Not blocked by what is no file.
+  const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0)
     return json(json::value_t::discarded);
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  std::string text(longest, '\0');
+  const auto n = ::read(fd, text.data(), text.size());
+  ::close(fd);
+  text.resize(n > 0 ? static_cast<size_t>(n) : 0);
   return json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
@@ -52,12 +80,35 @@ std::string text_at(const json& in, const char* key) {
 }
 
 std::string file_name(const std::string& job) {
-  std::string out = "headrace-run";
+  std::string out = first_part;
   if (!job.empty())
     out += "-";
   for (const char x : job)
     out += std::isalnum(static_cast<unsigned char>(x)) != 0 || x == '-' ? x : '_';
   return out;
+}
+
+std::string text_of(const run_progress& how, const std::string& token) {
+  return json{{"token", token},
+              {"state", how.state},
+              {"host", how.host},
+              {"workers", how.workers},
+              {"process", how.process}}
+           .dump()
+         + "\n";
+}
+
+/// A file of a directory is ours, or root's: who can write it says where the programs of this run
+/// connect.
+status check_file(const std::string& file) {
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0)
+    return {};
+  if (!S_ISREG(about.st_mode))
+    return failed_precondition(file + " is there and is no file");
+  return about.st_uid == ::geteuid() || about.st_uid == 0
+           ? status{}
+           : failed_precondition(file + " belongs to another user");
 }
 
 } // namespace
@@ -67,23 +118,40 @@ run_directory::run_directory(std::string path, const std::string& job)
 
 std::string run_directory::file_of(int rank) const { return fmt::format("{}.{}", file_, rank); }
 
-status run_directory::publish(const run_service& what) const {
+bool run_directory::is_of(const std::string& job) const {
+  const auto name = file_name(job);
+  const auto own = std::filesystem::path{file_}.filename().string();
+  return !job.empty() && (own == name || own.starts_with(name + "-"));
+}
+
+status run_directory::publish(const run_service& what, const std::string& replaced) const {
   std::error_code code;
   std::filesystem::create_directories(path_, code);
   if (code)
     return failed_precondition(fmt::format("cannot make {}: {}", path_, code.message()));
-  const json out{{"service", what.address}, {"host", what.host}, {"token", what.token}};
-  return write_whole(file_, out.dump() + "\n");
+  const auto text =
+    json{{"service", what.address}, {"host", what.host}, {"token", what.token}}.dump() + "\n";
+  auto how = write_whole(file_, text, placing::be_first);
+  if (how.code() != status_code::already_exists)
+    return how;
+  HEADRACE_ASSIGN(const auto there, service());
+  // A network file system may have done it, and lost the answer.
+  if (there && there->token == what.token)
+    return {};
+  // What a run has left that was killed, or what is not of a run at all.
+  if (there && there->token != replaced)
+    return already_exists(fmt::format("{} is that of another run, which began at the same time, "
+                                      "with the service at {} (host {})",
+                                      file_, there->address, there->host));
+  ::unlink(file_.c_str());
+  return write_whole(file_, text, placing::be_first);
 }
 
 result<std::optional<run_service>> run_directory::service() const {
   std::error_code code;
   if (std::filesystem::exists(path_, code) && !std::filesystem::is_directory(path_, code))
     return invalid_argument(path_ + " is no directory");
-  // Users who can write to the directory decide to which service the programs of this run connect.
-  struct stat about {};
-  if (::stat(file_.c_str(), &about) == 0 && about.st_uid != ::geteuid() && about.st_uid != 0)
-    return failed_precondition(file_ + " belongs to another user");
+  HEADRACE_TRY(check_file(file_));
   const auto in = read_json(file_);
   run_service out{text_at(in, "service"), text_at(in, "host"), text_at(in, "token")};
   if (out.address.empty() || out.token.empty())
@@ -91,13 +159,37 @@ result<std::optional<run_service>> run_directory::service() const {
   return std::optional{std::move(out)};
 }
 
+status run_directory::claim(int rank, const run_progress& how, const std::string& token) const {
+  const auto file = file_of(rank);
+  const auto text = text_of(how, token);
+  // A file of an earlier run is removed; another process may do so at the same time.
+  constexpr int tries = 3;
+  status out;
+  for (int i = 0; i < tries; ++i) {
+    HEADRACE_TRY(check_file(file));
+    out = write_whole(file, text, placing::be_first);
+    if (out.code() != status_code::already_exists)
+      return out;
+    const auto there = read_json(file);
+    if (text_at(there, "process") == how.process)
+      return {};
+    if (text_at(there, "token") == token)
+      return already_exists(
+        fmt::format("rank {} of the run in {} has come already, on the host {}, and it is {}", rank,
+                    file_, text_at(there, "host"), text_at(there, "state")));
+    ::unlink(file.c_str());
+  }
+  return out;
+}
+
 status run_directory::write(int rank, const run_progress& how, const std::string& token) const {
   const auto now = service();
   if (!now || !*now || (*now)->token != token)
-    return {}; // that run has ended
-  const json out{
-    {"token", token}, {"state", how.state}, {"host", how.host}, {"workers", how.workers}};
-  return write_whole(file_of(rank), out.dump() + "\n");
+    return {}; // that run is over
+  const auto there = read_json(file_of(rank));
+  if (text_at(there, "token") != token || text_at(there, "process") != how.process)
+    return {}; // it is another one's
+  return write_whole(file_of(rank), text_of(how, token), placing::replace);
 }
 
 std::map<int, run_progress> run_directory::progress(int size, const std::string& token) const {
@@ -107,7 +199,8 @@ std::map<int, run_progress> run_directory::progress(int size, const std::string&
     if (text_at(in, "token") != token || !in.contains("workers")
         || !in["workers"].is_number_integer())
       continue;
-    out[rank] = {text_at(in, "state"), text_at(in, "host"), in["workers"].get<int>()};
+    out[rank] = {text_at(in, "state"), text_at(in, "host"), in["workers"].get<int>(),
+                 text_at(in, "process")};
   }
   return out;
 }
@@ -116,7 +209,52 @@ void run_directory::remove(int size, const std::string& token) const {
   if (const auto now = service(); !now || !*now || (*now)->token != token)
     return;
   for (int rank = 0; rank < size; ++rank) ::unlink(file_of(rank).c_str());
+  ::unlink(fmt::format("{}.{}", file_, conflict).c_str());
+  // What processes left that were killed while they wrote.
+  std::error_code code;
+  for (const auto& one : std::filesystem::directory_iterator{path_, code})
+    if (const auto name = one.path().string();
+        name.starts_with(file_ + ".") && name.ends_with(unfinished))
+      ::unlink(name.c_str());
   ::unlink(file_.c_str());
+}
+
+void run_directory::dispute(const std::string& token) const {
+  // Who cannot write it down has an error all the same.
+  (void)write_whole(fmt::format("{}.{}", file_, conflict), json{{"token", token}}.dump() + "\n",
+                    placing::replace);
+}
+
+bool run_directory::disputed(const std::string& token) const {
+  return text_at(read_json(fmt::format("{}.{}", file_, conflict)), "token") == token;
+}
+
+std::vector<run_directory> run_directory::runs() const {
+  std::vector<run_directory> out;
+  std::error_code code;
+  for (const auto& one : std::filesystem::directory_iterator{path_, code}) {
+    const auto name = one.path().filename().string();
+    if (!name.starts_with(first_part) || name.find('.') != std::string::npos)
+      continue;
+    out.push_back(*this);
+    out.back().file_ = path_ + "/" + name;
+  }
+  std::ranges::sort(out, {}, &run_directory::file);
+  return out;
+}
+
+std::string run_directory::doubts() const {
+  struct stat about {};
+  if (::stat(path_.c_str(), &about) != 0)
+    return "";
+  if (about.st_uid != ::geteuid() && about.st_uid != 0)
+    return fmt::format("{} belongs to another user, who can say where the programs of this run "
+                       "connect",
+                       path_);
+  if ((about.st_mode & S_IWOTH) != 0 && (about.st_mode & S_ISVTX) == 0)
+    return fmt::format("everybody can write to {}, and say where the programs of this run connect",
+                       path_);
+  return "";
 }
 
 } // namespace headrace::command

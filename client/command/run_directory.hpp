@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headrace::command {
 
@@ -21,27 +22,50 @@ struct run_progress {
   std::string state;
   std::string host;
   int workers = 0;
+  std::string process; ///< a random number of the process
 };
 
-/// A directory that all processes of a run can read, through which they find each other: a file for
-/// the service, and one for each rank. Files appear complete. Errors name the file.
+/// A directory that all processes of a run see, through which they find each other: a file for the
+/// service, one for each rank. Files appear complete. Errors name the file.
+///
+/// Nothing keeps two runs from being given one directory. Where launchers give them names, they
+/// have files of their own; else each file is the first one's who comes, and the others get an
+/// error.
 class run_directory {
 public:
   /// `job`: separates the runs of several jobs; may be empty.
   run_directory(std::string path, const std::string& job);
 
-  /// Records the service; creates the directory.
-  status publish(const run_service& what) const;
-  /// Unset: the service is not recorded yet.
+  /// Writes down the service; creates the directory. `replaced`: the token of a service that is
+  /// there and over; empty: there was none. `already_exists`: another run was faster.
+  status publish(const run_service& what, const std::string& replaced) const;
+  /// Unset: it is not there yet.
   result<std::optional<run_service>> service() const;
-  /// Records the progress of a rank, if `token` is still that of the service.
+  /// Writes down that a rank has come. `already_exists`: so has another process of that rank.
+  status claim(int rank, const run_progress& how, const std::string& token) const;
+  /// Writes down how far a rank is that this process has claimed. Does nothing if the run with that
+  /// token is over.
   status write(int rank, const run_progress& how, const std::string& token) const;
   /// The progress of the ranks below `size` that have recorded it in the run with that token.
   std::map<int, run_progress> progress(int size, const std::string& token) const;
   /// Deletes the files of that run.
   void remove(int size, const std::string& token) const;
 
+  /// Leaves a note for all processes of the run with that token: another run has come into the
+  /// directory, so that it is not certain which processes belong together.
+  void dispute(const std::string& token) const;
+  bool disputed(const std::string& token) const;
+
+  /// The files of all runs in the directory, in order.
+  std::vector<run_directory> runs() const;
+  /// What somebody who uses the directory should know of it: that others may write to it. Empty:
+  /// nothing.
+  std::string doubts() const;
+
+  const std::string& path() const noexcept { return path_; }
   const std::string& file() const noexcept { return file_; }
+  /// True if it is of a run of that job, or of a step of that job.
+  bool is_of(const std::string& job) const;
 
 private:
   std::string file_of(int rank) const;

@@ -3,6 +3,7 @@
 #include "headrace/client/command/option_values.hpp"
 #include "headrace/client/command/run_directory.hpp"
 #include "headrace/client/command/run_servers.hpp"
+#include "headrace/client/command/service_watch.hpp"
 #include "headrace/client/drain_worker.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -33,7 +34,14 @@ std::string host_name() {
 
 std::string tag_of(int rank) { return fmt::format("node-{}", rank); }
 
-/// A text such as "rank 1" or "ranks 1 and 2".
+bool has_tag(const worker_status& x, const std::string& tag) {
+  return std::ranges::find(x.tags, tag) != x.tags.end();
+}
+
+/// What helps against two runs that have been given one place to meet.
+constexpr const char* one_each = "give each run a directory or a port of its own (--rendezvous)";
+
+/// "rank 1", "ranks 1 and 2".
 std::string ranks_text(const std::vector<int>& ranks) {
   const bool one = ranks.size() == 1;
   return fmt::format("rank{} {}{}", one ? "" : "s",
@@ -46,9 +54,11 @@ void say(const std::string& text) { std::fprintf(stderr, "headrace run: %s\n", t
 class node_run {
 public:
   /// `signals`: the descriptor of `run_guarded`.
-  node_run(const run_options& options, int signals)
+  /// `process`: a random number, which both processes of this run know.
+  node_run(const run_options& options, std::string process, int signals)
     : options_(options),
-      directory_(options.directory, options.rank.job),
+      process_(std::move(process)),
+      directory_(options.directory, options.rank.name()),
       host_(host_name()),
       servers_(signals) {}
 
@@ -64,15 +74,15 @@ public:
     return code;
   }
 
-  /// Records that another process of this run was killed, so that its rank counts as ended.
-  static void was_killed(const run_options& options) {
+  /// Another process of this run was killed; its rank is over.
+  static void was_killed(const run_options& options, const std::string& process) {
     if (options.directory.empty() || options.command.empty())
       return;
-    const run_directory directory{options.directory, options.rank.job};
+    const run_directory directory{options.directory, options.rank.name()};
     const std::lock_guard guard{notes_};
     killed_ = true;
     if (const auto now = directory.service(); now && *now)
-      (void)directory.write(options.rank.rank, {"ended", host_name(), options.workers},
+      (void)directory.write(options.rank.rank, {"ended", host_name(), options.workers, process},
                             (*now)->token);
   }
 
@@ -88,8 +98,8 @@ private:
   void note(const std::string& state) {
     const std::lock_guard guard{notes_};
     if (by_directory() && has_rank() && !killed_)
-      if (const auto how =
-            directory_.write(options_.rank.rank, {state, host_, options_.workers}, token_);
+      if (const auto how = directory_.write(options_.rank.rank,
+                                            {state, host_, options_.workers, process_}, token_);
           !how)
         say(how.message());
   }
@@ -105,6 +115,8 @@ private:
     note("done");
     if (code != 0 || servers_.stop_signal() != 0)
       return code;
+    if (!stopped_because_.empty())
+      return static_cast<int>(exit_code::cannot_connect);
     const auto how = end();
     if (servers_.stop_signal() != 0)
       return 128 + servers_.stop_signal();
@@ -114,7 +126,8 @@ private:
   int fail(const status& why) {
     if (servers_.stop_signal() != 0)
       return 128 + servers_.stop_signal();
-    say(why.message());
+    if (why.message() != servers_.failed().message()) // that was printed
+      say(why.message());
     return static_cast<int>(exit_code_of(why));
   }
 
@@ -122,24 +135,37 @@ private:
   /// running.
   status begin() {
     const auto until = clock::system().now() + options_.start_timeout;
-    if (leads())
-      HEADRACE_TRY(start_dispatcher(until));
     HEADRACE_ASSIGN(here_, node::process({.role = node_role::tool, .tls = options_.tls}));
+    HEADRACE_TRY(leads() ? start_dispatcher(until) : find_service(until));
     if (!leads())
-      HEADRACE_TRY(find_service(until));
-    note("running");
+      // Often enough to be sure that it has not answered for that long.
+      watch_.emplace(local_,
+                     std::clamp<duration>(options_.lost_timeout / 4, std::chrono::milliseconds{10},
+                                          std::chrono::seconds{8}));
+    HEADRACE_TRY(claim());
     HEADRACE_TRY(start_workers());
     return has_rank() ? await_ranks(until) : status{};
   }
 
   status start_dispatcher(time_point until) {
+    std::string before;
     if (by_directory()) {
-      HEADRACE_ASSIGN(const auto before, directory_.service());
-      if (before && get_service_status(before->address, std::chrono::seconds{1}))
-        return failed_precondition(
-          fmt::format("{} is that of another run, with the service at {}; give each run a "
-                      "directory of its own (--rendezvous)",
-                      directory_.file(), before->address));
+      HEADRACE_ASSIGN(const auto there, directory_.service());
+      if (const auto doubts = directory_.doubts(); !doubts.empty())
+        say(doubts);
+      if (there && get_service_status(there->address, std::chrono::seconds{1})) {
+        directory_.dispute(there->token);
+        return already_exists(
+          fmt::format("{} is that of another run, with the service at {} (host {}); {}",
+                      directory_.file(), there->address, there->host, one_each));
+      }
+      before = there ? there->token : "";
+    } else if (!options_.service.empty()) {
+      if (const auto there = get_service_status(options_.service, std::chrono::seconds{1}))
+        return already_exists(fmt::format("at {} is the service of another run, with {} worker{}; "
+                                          "{}",
+                                          options_.service, there->workers.size(),
+                                          there->workers.size() == 1 ? "" : "s", one_each));
     }
     HEADRACE_ASSIGN(service_, servers_.start_dispatcher(options_, until));
     // The advertised address may not lead to this host from inside.
@@ -149,17 +175,96 @@ private:
                                                         : options_.host,
                            port);
     token_ = to_hex(random_id());
-    if (by_directory())
-      return directory_.publish({service_, host_, token_});
-    return {};
+    if (!by_directory())
+      return {};
+    const auto how = directory_.publish({service_, host_, token_}, before);
+    if (how.code() != status_code::already_exists)
+      return how;
+    if (const auto there = directory_.service(); there && *there)
+      directory_.dispute((*there)->token);
+    return already_exists(fmt::format("{}; {}", how.message(), one_each));
+  }
+
+  /// Writes down that this rank has come; an error if another process has it.
+  status claim() {
+    if (!by_directory() || !has_rank())
+      return {};
+    const auto how =
+      directory_.claim(options_.rank.rank, {"running", host_, options_.workers, process_}, token_);
+    if (how.code() != status_code::already_exists)
+      return how;
+    directory_.dispute(token_);
+    return already_exists(fmt::format("{}: it is another run, or two processes have this rank; {}",
+                                      how.message(), one_each));
+  }
+
+  /// The run in the directory that this process, which has no rank in it, is to help; unset: there
+  /// is none yet.
+  result<std::optional<run_directory>> run_to_help() const {
+    std::vector<run_directory> live;
+    for (const auto& one : directory_.runs())
+      if (const auto there = one.service();
+          there && *there && get_service_status((*there)->address, std::chrono::seconds{1}))
+        live.push_back(one);
+    // Of several, that of its own job.
+    if (std::ranges::count_if(live, [&](const auto& x) { return x.is_of(options_.rank.job); }) == 1)
+      std::erase_if(live, [&](const auto& x) { return !x.is_of(options_.rank.job); });
+    if (live.size() > 1) {
+      std::vector<std::string> names;
+      for (const auto& x : live) names.push_back(x.file());
+      return failed_precondition(fmt::format("{} has several runs: {}; {}", directory_.path(),
+                                             fmt::join(names, ", "), one_each));
+    }
+    return live.empty() ? std::nullopt : std::optional{live.front()};
+  }
+
+  /// A worker of another process with this rank, at the service that was to be met at an address.
+  struct rival {
+    std::string address; ///< empty: there is none
+    /// It has given a sign of life since this process began; else it may be of a run that was
+    /// killed, and is lost after a while.
+    bool lives = false;
+  };
+  rival rival_in(const service_status& now) const {
+    rival out;
+    if (by_directory() || alone() || !has_rank())
+      return out;
+    const auto here_for = clock::system().now() - begin_;
+    for (const auto& x : now.workers) {
+      if (!has_tag(x, tag_of(options_.rank.rank)) || has_tag(x, process_tag()))
+        continue;
+      // A dispatcher that outlives its run also knows those that left before.
+      const bool has_left = x.left && options_.work_dir.empty();
+      if ((x.alive || has_left) && !out.lives)
+        out = {x.address, has_left || x.since_heartbeat < here_for};
+    }
+    return out;
+  }
+  std::string process_tag() const { return "process-" + process_; }
+
+  status rank_is_taken(const rival& by) const {
+    return already_exists(fmt::format(
+      "rank {} of the run with the service at {} has come already, with a worker at {}: it is "
+      "another run, or two processes have this rank; {}",
+      options_.rank.rank, service_, by.address, one_each));
   }
 
   status find_service(time_point until) {
     constexpr auto long_enough_to_replace = std::chrono::seconds{15};
     const auto begin = clock::system().now();
     std::string seen = "there is no " + directory_.file();
+    if (options_.directory.find('/') == std::string::npos)
+      seen += fmt::format(" ({} is a directory here; an address would be {}:PORT)",
+                          options_.directory, options_.directory);
+    rival other;
     const auto found = servers_.wait(until, [&]() -> result<bool> {
       if (by_directory()) {
+        if (!has_rank()) {
+          HEADRACE_ASSIGN(const auto run, run_to_help());
+          if (!run)
+            return false;
+          directory_ = *run;
+        }
         HEADRACE_ASSIGN(const auto now, directory_.service());
         if (!now)
           return false;
@@ -182,9 +287,15 @@ private:
       const auto answer = get_service_status(service_, std::chrono::seconds{1});
       if (!answer)
         seen = answer.status().message();
-      return answer.ok();
+      else
+        other = rival_in(*answer);
+      if (other.lives)
+        return rank_is_taken(other);
+      return answer.ok() && other.address.empty();
     });
     local_ = service_;
+    if (found && !*found && !other.address.empty())
+      return rank_is_taken(other);
     if (found && !*found)
       return deadline_exceeded(
         fmt::format("the dispatcher of rank 0 did not come within --start-timeout ({}): {}",
@@ -193,9 +304,11 @@ private:
   }
 
   status start_workers() {
+    std::vector<std::string> tags{has_rank() ? tag_of(options_.rank.rank) : "no-command"};
+    if (has_rank() && !by_directory() && !alone())
+      tags.push_back(process_tag());
     for (int i = 0; i < options_.workers; ++i)
-      HEADRACE_TRY(servers_.start_worker(
-        options_, local_, has_rank() ? tag_of(options_.rank.rank) : std::string{"no-command"}));
+      HEADRACE_TRY(servers_.start_worker(options_, local_, tags));
     return {};
   }
 
@@ -204,7 +317,7 @@ private:
     std::map<int, std::vector<worker_status>> out;
     for (const auto& x : now.workers)
       for (int rank = 0; rank < options_.rank.size; ++rank)
-        if (std::ranges::find(x.tags, tag_of(rank)) != x.tags.end())
+        if (has_tag(x, tag_of(rank)))
           out[rank].push_back(x);
     return out;
   }
@@ -212,9 +325,9 @@ private:
   status await_ranks(time_point until) {
     std::vector<int> missing;
     std::string about;
+    bool helpless = false;
     const auto come = servers_.wait(until, [&]() -> result<bool> {
-      if (const auto dead = servers_.failed(); !dead.empty())
-        return failed_precondition(dead);
+      HEADRACE_TRY(servers_.failed());
       missing.clear();
       about.clear();
       if (by_directory()) {
@@ -222,18 +335,27 @@ private:
         if (!there)
           return unavailable("rank 0 has ended meanwhile");
         if (there->token != token_)
-          return aborted(fmt::format("{} is that of another run by now; give each run a directory "
-                                     "of its own (--rendezvous)",
-                                     directory_.file()));
+          return aborted(
+            fmt::format("{} is that of another run by now; {}", directory_.file(), one_each));
+        if (directory_.disputed(token_))
+          return aborted(fmt::format("another run came to {} while this one was to begin, so that "
+                                     "it is not certain which processes belong together; {}",
+                                     directory_.file(), one_each));
       }
       const auto now = get_service_status(local_, std::chrono::seconds{1});
       if (!now) {
         about = now.status().message();
         return false;
       }
+      if (const auto other = rival_in(*now); other.lives)
+        return rank_is_taken(other);
       auto workers = workers_of_ranks(*now);
       const auto progress = by_directory() ? directory_.progress(options_.rank.size, token_)
                                            : std::map<int, run_progress>{};
+      if (const auto own = progress.find(options_.rank.rank);
+          own != progress.end() && own->second.process != process_)
+        return aborted(fmt::format("another process has come as rank {} of the run in {}; {}",
+                                   options_.rank.rank, directory_.file(), one_each));
       for (int rank = 0; rank < options_.rank.size; ++rank) {
         const auto at = progress.find(rank);
         if (by_directory() && at == progress.end() && rank != options_.rank.rank) {
@@ -252,8 +374,16 @@ private:
                         workers[rank].size() == 1 ? "is" : "are", workers[rank].size(), wanted);
         }
       }
-      return missing.empty();
+      // No node of the run may have workers; then others bring them.
+      helpless = by_directory() && missing.empty()
+                 && std::ranges::none_of(now->workers, &worker_status::alive);
+      return missing.empty() && !helpless;
     });
+    if (come && !*come && helpless)
+      return deadline_exceeded(
+        fmt::format("the nodes have no workers (--workers-per-node 0), and no others came within "
+                    "--start-timeout ({})",
+                    duration_text(options_.start_timeout)));
     if (come && !*come && missing.empty())
       return deadline_exceeded(fmt::format("the service did not answer: {}", about));
     if (come && !*come)
@@ -278,7 +408,30 @@ private:
       say(child.status().message());
       return static_cast<int>(exit_code::exec_failed);
     }
-    return servers_.run(*child, options_.stop_timeout, leads()).as_exit_code();
+    return servers_
+      .run(*child, options_.stop_timeout, [this] { return stopped_because_ = why_lost(); })
+      .as_exit_code();
+  }
+
+  /// Why this process has no service any more; empty: it has.
+  std::string why_lost() const {
+    // Rank 0 removes its file at its end, which is that of the service.
+    constexpr auto long_enough_with_the_file_gone = std::chrono::seconds{5};
+    if (leads())
+      return servers_.without_dispatcher() ? "it has no dispatcher" : "";
+    const auto silent = watch_->silent_for();
+    const auto limit = options_.lost_timeout;
+    if (silent < std::min<duration>(limit, long_enough_with_the_file_gone))
+      return "";
+    if (silent >= limit)
+      return fmt::format("the dispatcher of rank 0 at {} has not answered for {} (--lost-timeout)",
+                         service_, duration_text(limit));
+    bool over = false;
+    if (by_directory())
+      if (const auto there = directory_.service())
+        over = !*there || (*there)->token != token_
+               || directory_.progress(1, token_)[0].state == "ended";
+    return over ? fmt::format("rank 0 has ended, and the dispatcher at {} with it", service_) : "";
   }
 
   // -- the end -----------------------------------------------------------------------------------
@@ -299,9 +452,7 @@ private:
           return x != nullptr && x->host == host_ && x->workers == 0;
         },
         "done"));
-    drain([tag = tag_of(options_.rank.rank)](const worker_status& x) {
-      return std::ranges::find(x.tags, tag) != x.tags.end();
-    });
+    drain([tag = tag_of(options_.rank.rank)](const worker_status& x) { return has_tag(x, tag); });
     return {};
   }
 
@@ -315,6 +466,8 @@ private:
     std::vector<int> missing;
     const auto over = servers_.wait(until, [&]() -> result<bool> {
       missing.clear();
+      if (!leads() && !why_lost().empty())
+        return true;
       const auto at = clock::system().now();
       const auto now = get_service_status(local_, std::chrono::seconds{1});
       auto workers = now ? workers_of_ranks(*now) : std::map<int, std::vector<worker_status>>{};
@@ -372,12 +525,16 @@ private:
   /// For a process without a command: waits until its workers have ended, which the process of rank
   /// 0 drains.
   int serve() {
-    while (servers_.stop_signal() == 0 && servers_.running_workers() > 0) servers_.turn();
+    std::string lost;
+    while (servers_.stop_signal() == 0 && servers_.running_workers() > 0 && lost.empty()) {
+      servers_.turn();
+      lost = why_lost();
+    }
     if (servers_.stop_signal() != 0)
       return static_cast<int>(exit_code::ok);
-    if (const auto dead = servers_.failed(); !dead.empty())
-      return fail(aborted(dead));
-    return static_cast<int>(exit_code::ok);
+    if (!lost.empty())
+      return fail(unavailable(lost));
+    return servers_.failed().ok() ? static_cast<int>(exit_code::ok) : fail(servers_.failed());
   }
 
   // `was_killed` writes the last record: after it, `note` writes none.
@@ -385,13 +542,17 @@ private:
   static inline bool killed_ = false;
 
   const run_options& options_;
+  std::string process_;
   run_directory directory_;
   std::string host_;
+  const time_point begin_ = clock::system().now();
   run_servers servers_;
   std::shared_ptr<node> here_; ///< the node for requests to the service, with its certificate
   std::string service_;        ///< the address of the service for other processes
   std::string local_;          ///< the address of the service for this process
   std::string token_;
+  std::optional<service_watch> watch_; ///< of one that does not lead
+  std::string stopped_because_;        ///< the command was asked to stop, as the service is lost
   std::stop_source stop_;
   std::atomic<bool> drained_ = false;
 };
@@ -399,11 +560,12 @@ private:
 } // namespace
 
 int run_on_node(const run_options& options) {
+  const auto process = to_hex(random_id());
   return run_guarded(
     [&](int signals) {
-      return node_run{options, signals}.run();
+      return node_run{options, process, signals}.run();
     },
-    [&] { node_run::was_killed(options); });
+    [&] { node_run::was_killed(options, process); });
 }
 
 } // namespace headrace::command

@@ -36,7 +36,9 @@ struct run_options {
   /// How long the commands of other processes may continue after the command of this process has
   /// succeeded.
   duration end_timeout = std::chrono::hours{1};
-  /// The time from a signal to stop to the end of the command.
+  /// How long the dispatcher of rank 0 may be away before the command is asked to stop.
+  duration lost_timeout = std::chrono::seconds{30};
+  /// From a signal to stop to the end of the command.
   duration stop_timeout = std::chrono::seconds{30};
 };
 

@@ -67,12 +67,27 @@ std::string job_of(const launcher& by, const variable_reader& variable) {
     const auto whole = variable("SLURM_HET_JOB_ID");
     return "slurm-" + (whole.empty() ? variable("SLURM_JOB_ID") : whole);
   }
+  if (name == "Open MPI")
+    for (const auto* one : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_COMM_WORLD_JOBID"})
+      if (const auto id = variable(one); !id.empty())
+        return "mpi-" + id;
+  if (name == "MPICH" && !variable("PMI_JOBID").empty())
+    return "mpi-" + variable("PMI_JOBID");
   return "";
+}
+
+std::string step_of(const launcher& by, const variable_reader& variable) {
+  if (std::string_view{by.name} != "Slurm")
+    return "";
+  // A job that is queued again has the same numbers.
+  const auto again = variable("SLURM_RESTART_COUNT");
+  const auto step = variable("SLURM_STEP_ID");
+  return (again.empty() || again == "0" ? "" : "r" + again + (step.empty() ? "" : "-")) + step;
 }
 
 result<run_rank> by_launcher(const launcher& by, const variable_reader& variable) {
   constexpr int most = 1 << 20;
-  run_rank out{.job = job_of(by, variable), .by = by.name};
+  run_rank out{.job = job_of(by, variable), .step = step_of(by, variable), .by = by.name};
   HEADRACE_ASSIGN(out.size, number(by.size, variable(by.size), 1, most));
   HEADRACE_ASSIGN(out.rank, number(by.rank, variable(by.rank), 0, out.size - 1));
   if (by.local_rank != nullptr)

@@ -17,9 +17,13 @@ struct run_rank {
   int local_size = 1;
   /// The launcher's id of this job, for file names; empty: there is none.
   std::string job;
-  /// The origin of the numbers: `--nodes`, or a launcher; empty: there is none, and this process is
-  /// the only one.
+  /// Tells apart the runs of one job; may be empty.
+  std::string step;
+  /// What said so: `--nodes`, or a launcher; empty: nothing did, and this process is alone.
   std::string by;
+
+  /// Of the job and step; empty: there is none.
+  std::string name() const { return step.empty() ? job : job + "-" + step; }
 };
 
 /// The value of an environment variable; empty: it is not set.

@@ -18,8 +18,7 @@
 namespace headrace::command {
 namespace {
 
-constexpr size_t last_lines = 5;
-/// The length of one turn of a wait.
+/// How long one turn of a wait is.
 constexpr auto moment = std::chrono::milliseconds{50};
 /// The time from SIGTERM to SIGKILL, for a server.
 constexpr auto server_limit = std::chrono::seconds{5};
@@ -46,6 +45,19 @@ void add_common(std::vector<std::string>& argv, const run_options& options) {
     argv.push_back("--insecure");
 }
 
+/// The cause that has this exit code.
+status_code code_of(const process_end& how) {
+  if (how.signal == 0)
+    switch (static_cast<exit_code>(how.code)) {
+    case exit_code::usage: return status_code::invalid_argument;
+    case exit_code::cannot_listen: return status_code::already_exists;
+    case exit_code::cannot_connect: return status_code::unavailable;
+    case exit_code::internal: return status_code::internal;
+    default: break;
+    }
+  return status_code::failed_precondition;
+}
+
 } // namespace
 
 run_servers::run_servers(int signals) : of_guard_(signals) {
@@ -63,9 +75,11 @@ run_servers::~run_servers() {
 
 // -- starting --------------------------------------------------------------------------------
 
-status run_servers::start(const std::string& name, std::vector<std::string> argv) {
+status run_servers::start(const std::string& name, std::vector<std::string> argv,
+                          std::vector<std::string> environment) {
+  environment.emplace_back("HEADRACE_PORT_FILE=");
   auto process = child_process::start({.argv = std::move(argv),
-                                       .environment = {"HEADRACE_PORT_FILE="},
+                                       .environment = std::move(environment),
                                        .merge_stderr = true,
                                        .own_group = true});
   if (!process)
@@ -84,8 +98,7 @@ result<std::string> run_servers::start_dispatcher(const run_options& options, ti
   HEADRACE_TRY(start("dispatcher", std::move(argv)));
   const auto& it = servers_.back();
   HEADRACE_ASSIGN(const auto listens, wait(until, [&]() -> result<bool> {
-                    if (!failed_.empty())
-                      return failed_precondition(failed_);
+                    HEADRACE_TRY(failed_);
                     return !it.listens.empty();
                   }));
   if (!listens)
@@ -94,13 +107,19 @@ result<std::string> run_servers::start_dispatcher(const run_options& options, ti
 }
 
 status run_servers::start_worker(const run_options& options, const std::string& dispatcher,
-                                 const std::string& tag) {
+                                 const std::vector<std::string>& tags) {
   std::vector<std::string> argv{this_program(), "worker", "--log-level=" + options.log_level};
   if (!options.python.empty())
     argv = {options.python, "-m", "headrace", "worker", "--python"};
-  argv.insert(argv.end(), {"--dispatcher=" + dispatcher, "--tag=" + tag});
+  argv.push_back("--dispatcher=" + dispatcher);
+  for (const auto& tag : tags) argv.push_back("--tag=" + tag);
   add_common(argv, options);
-  return start(fmt::format("worker {}", servers_.size()), std::move(argv));
+  // A port is that of the dispatcher alone.
+  std::vector<std::string> environment;
+  if (const auto http = variable_of_process("HEADRACE_HTTP_PORT");
+      http.find_first_not_of("0123456789") == std::string::npos)
+    environment.emplace_back("HEADRACE_HTTP_PORT=");
+  return start(fmt::format("worker {}", servers_.size()), std::move(argv), std::move(environment));
 }
 
 size_t run_servers::running_workers() const {
@@ -123,9 +142,6 @@ void run_servers::read_lines(server& of) {
       of.listens = line->substr(at + words.size());
       continue;
     }
-    of.lines.push_back(*line);
-    if (of.lines.size() > last_lines)
-      of.lines.pop_front();
     std::fprintf(stderr, "%s\n", line->c_str());
   }
 }
@@ -142,10 +158,10 @@ void run_servers::reap() {
     // A worker that was drained ends with success; so does one that a user stops.
     if (stopping_ || signal_ != 0 || (*how == process_end{} && x.name != "dispatcher"))
       continue;
-    auto text = fmt::format("the {} ended: {}", x.name, to_string(*how));
-    for (const auto& line : x.lines) text += "\n  " + line;
-    if (failed_.empty())
-      failed_ = text;
+    // What it wrote was printed as it came.
+    const auto text = fmt::format("the {} ended: {}", x.name, to_string(*how));
+    if (failed_.ok())
+      failed_ = {code_of(*how), text};
     without_dispatcher_ = without_dispatcher_ || x.name == "dispatcher";
     std::fprintf(stderr, "headrace run: %s\n", text.c_str());
   }
@@ -229,7 +245,8 @@ result<bool> run_servers::wait(time_point until, const std::function<result<bool
 
 // -- the command -------------------------------------------------------------------------------
 
-process_end run_servers::run(child_process& command, duration limit, bool needed) {
+process_end run_servers::run(child_process& command, duration limit,
+                             const std::function<std::string()>& why_stop) {
   command_ = &command;
   command_limit_ = limit;
   // It is started after the command: what both have was sent to both.
@@ -247,8 +264,9 @@ process_end run_servers::run(child_process& command, duration limit, bool needed
       return *how;
     }
     turn();
-    if (needed && without_dispatcher_ && !std::exchange(told, true)) {
-      std::fprintf(stderr, "headrace run: the command is stopped: it has no dispatcher\n");
+    if (const auto why = told ? std::string{} : why_stop(); !why.empty()) {
+      told = true;
+      std::fprintf(stderr, "headrace run: the command is stopped: %s\n", why.c_str());
       command.kill(SIGTERM);
       kill_at_ = clock::system().now() + limit;
     }

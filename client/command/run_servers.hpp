@@ -6,7 +6,6 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/process/child_process.hpp"
 
-#include <deque>
 #include <functional>
 #include <list>
 #include <optional>
@@ -29,10 +28,11 @@ public:
   /// Starts the dispatcher. Returns its advertised address when it listens.
   result<std::string> start_dispatcher(const run_options& options, time_point until);
   status start_worker(const run_options& options, const std::string& dispatcher,
-                      const std::string& tag);
+                      const std::vector<std::string>& tags);
   size_t running_workers() const;
-  /// The end of a server that ended unexpectedly; empty: none did.
-  const std::string& failed() const noexcept { return failed_; }
+  /// How a server ended that should not have, with what its exit code stands for, and with nothing
+  /// that was not printed; ok: none did.
+  const status& failed() const noexcept { return failed_; }
 
   /// Polls `what` until it returns true or an error. Returns false when `until` has passed, and
   /// `cancelled` after a signal to stop.
@@ -40,9 +40,12 @@ public:
   /// Waits for a short time, handles signals, and passes on the output of the servers.
   void turn();
   /// Waits for the end of the command. Signals are passed on to it (`passed_signals`); it is killed
-  /// `limit` after the first one that asks to stop, or with a second one. Without a dispatcher that
-  /// `needed` says it needs, it is asked to end.
-  process_end run(child_process& command, duration limit, bool needed);
+  /// `limit` after the first one that asks to stop, or with a second one. When `why_stop` returns a
+  /// reason, that is printed, and the command is asked to end.
+  process_end run(child_process& command, duration limit,
+                  const std::function<std::string()>& why_stop);
+  /// The dispatcher that was started here has ended.
+  bool without_dispatcher() const noexcept { return without_dispatcher_; }
   /// The first signal to stop; 0: none.
   int stop_signal() const noexcept { return signal_; }
 
@@ -53,12 +56,12 @@ private:
   struct server {
     std::string name;
     std::optional<child_process> process;
-    std::deque<std::string> lines; ///< the last lines that the server wrote
-    std::string listens;           ///< the address on its first line of output
+    std::string listens; ///< the address on its first line of output
     bool reads = true;
   };
 
-  status start(const std::string& name, std::vector<std::string> argv);
+  status start(const std::string& name, std::vector<std::string> argv,
+               std::vector<std::string> environment = {});
   void handle_signal(int signal, passed_signals::place where);
   void read_signals();
   void pass_signals();
@@ -70,7 +73,7 @@ private:
   child_process* command_ = nullptr;
   std::optional<time_point> kill_at_;
   duration command_limit_{};
-  std::string failed_;
+  status failed_;
   bool without_dispatcher_ = false;
   bool stopping_ = false;
   int signal_ = 0;

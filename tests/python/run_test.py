@@ -323,6 +323,157 @@ def test_ADispatcherThatListensOnLoopbackOfAnotherHostIsNamed(start, tmp_path):
     assert code == 4 and "the dispatcher listens on 127.0.0.1:1 of the host other, which" in errors and "--host 0.0.0.0" in errors
 
 
+# -- what has been given one place to meet ------------------------------------------------------------------------------
+
+
+WAITS = "import sys; print('here', flush=True); sys.stdin.readline()"
+
+
+@pytest.mark.parametrize("by", ["directory", "address"])
+def test_ASecondRunInOnePlaceIsRefusedAndTheFirstOneReadsAll(start, address, by):
+    where = "meet" if by == "directory" else address
+    first = [start(*node(rank, 2, where), *python(WAITS + "\n" + TRAIN)) for rank in (0, 1)]
+    assert [x.stdout.readline() for x in first] == ["here\n"] * 2
+    second = [start(*node(rank, 2, where), *python(TRAIN)) for rank in (0, 1)]
+    for rank, process in enumerate(second):
+        code, out, errors = ended(process)
+        assert (code, out) == (3, "") and "another run" in errors and "give each run a directory or a port of its own" in errors, errors
+        assert rank == 0 or "rank 1 of the run" in errors
+    for process in first:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [ended(x)[:2] for x in first] == [(0, "True 2\n")] * 2
+
+
+def test_ARankThatComesTwiceBeforeTheRunBeginsEndsAllOfIt(start):
+    """It is not known which of both belongs to the others."""
+    runs = [start(*node(rank, 2, "meet"), "--workers-per-node", 0, *python(TRAIN)) for rank in (1, 1, 0)]
+    done = [ended(x) for x in runs]
+    assert [out for _, out, _ in done] == [""] * 3 and all(code != 0 for code, _, _ in done)
+    assert any("rank 1 of the run in meet/headrace-run has come already" in errors for _, _, errors in done), done
+
+
+def test_RunsOfTwoLaunchersInOneDirectoryAreKeptApart(start):
+    def of(launch, rank):
+        return {"PMIX_NAMESPACE": f"prterun-x-{launch}@1", "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2",
+                "OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}
+
+    runs = [start("--rendezvous", "meet", *python(TRAIN), **of(launch, rank)) for launch in (1, 2) for rank in (0, 1)]
+    assert [ended(x) for x in runs] == [(0, "True 2\n", "")] * 4
+
+
+def test_StepsOfOneJobInOneDirectoryAreKeptApart(start):
+    def of(step, rank):
+        return {"SLURM_PROCID": str(rank), "SLURM_STEP_NUM_TASKS": "2", "SLURM_LOCALID": "0", "SLURM_JOB_ID": "17", "SLURM_STEP_ID": str(step)}
+
+    runs = [start("--rendezvous", "meet", *python(TRAIN), **of(step, rank)) for step in (0, 1) for rank in (0, 1)]
+    assert [ended(x) for x in runs] == [(0, "True 2\n", "")] * 4
+
+
+def test_ARankWhoseFileCannotBeWrittenDoesNotTrainAlone(start, tmp_path):
+    first = start(*node(0, 2, "meet"), "--start-timeout", "60s", "--", "true")
+    while not (tmp_path / "meet" / "headrace-run.0").exists():
+        assert first.poll() is None
+    # It can be neither replaced nor removed.
+    (tmp_path / "meet" / "headrace-run.1" / "x").mkdir(parents=True)
+    code, out, errors = ended(start(*node(1, 2, "meet"), "--", "echo", "trained"))
+    assert (code, out) == (1, "") and "meet/headrace-run.1" in errors, errors
+    first.terminate()
+    ended(first)
+
+
+def test_WhatIsNoFileInTheDirectoryIsNamed(start, tmp_path):
+    (tmp_path / "meet").mkdir()
+    os.mkfifo(tmp_path / "meet" / "headrace-run")
+    code, _, errors = ended(start(*node(1, 2, "meet"), "--", "true"))
+    assert code == 1 and "meet/headrace-run is there and is no file" in errors
+
+
+@pytest.mark.parametrize("by", ["directory", "address"])
+def test_ACommandIsStoppedWhenTheNodeOfRankZeroIsGone(start, address, by):
+    where = "meet" if by == "directory" else address
+    first = start(*node(0, 2, where), *python(WAITS))
+    second = start(*node(1, 2, where), "--lost-timeout", "300ms", *python("import signal; print('here', flush=True); signal.pause()"))
+    assert second.stdout.readline() == "here\n"
+    first.kill()
+    code, _, errors = ended(second)
+    assert code == 128 + signal.SIGTERM and "the command is stopped: " in errors and "(--lost-timeout)" in errors
+
+
+def test_ACommandThatEndsInOrderWhenTheServiceIsLostHasFailedAllTheSame(start):
+    first = start(*node(0, 2, "meet"), *python(WAITS))
+    ends = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); print('here', flush=True); signal.pause()"
+    second = start(*node(1, 2, "meet"), "--lost-timeout", "300ms", *python(ends))
+    assert second.stdout.readline() == "here\n"
+    first.kill()
+    assert ended(second)[0] == 4
+
+
+def test_WorkersWithoutACommandEndWhenTheNodeOfRankZeroIsGone(start):
+    helper = start("--lost-timeout", "300ms", "--rendezvous", "meet")
+    sees = "import sys\nimport headrace as hr\nwhile not hr.service.status()['workers']: pass\nprint('here', flush=True); sys.stdin.readline()"
+    first = start("--workers-per-node", 0, "--nodes", 1, "--rendezvous", "meet", *python(sees))
+    assert first.stdout.readline() == "here\n"
+    first.kill()
+    code, _, errors = ended(helper)
+    assert code == 4 and "the dispatcher of rank 0 at" in errors
+
+
+@pytest.mark.parametrize("of_helper", [{}, {"SLURM_JOB_ID": "17", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_STEP_ID": "4"},
+                                       {"SLURM_JOB_ID": "18", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_STEP_ID": "0"}])
+def test_WorkersWithoutACommandFindTheRunOfALauncher(start, of_helper):
+    helper = start("--workers-per-node", 2, "--rendezvous", "meet", **of_helper)
+    first = start("--workers-per-node", 0, "--rendezvous", "meet",
+                  *python("import headrace as hr\nwhile len(hr.service.status()['workers']) < 2: pass\n" + TRAIN),
+                  SLURM_JOB_ID="17", SLURM_PROCID="0", SLURM_STEP_NUM_TASKS="1", SLURM_STEP_ID="3")
+    assert [ended(first), ended(helper)] == [(0, "True 2\n", ""), (0, "", "")]
+
+
+def test_WorkersWithoutACommandNameTheRunsThatThereAre(start):
+    runs = [start("--rendezvous", "meet", *python(WAITS), SLURM_JOB_ID=job, SLURM_PROCID="0", SLURM_STEP_NUM_TASKS="1") for job in ("17", "18")]
+    assert [x.stdout.readline() for x in runs] == ["here\n"] * 2
+    code, _, errors = ended(start("--rendezvous", "meet"))
+    assert code == 1 and "meet has several runs: meet/headrace-run-slurm-17, meet/headrace-run-slurm-18" in errors
+    assert [ended(x)[0] for x in runs] == [0, 0]
+
+
+@pytest.mark.parametrize("script", ["train", "heterogeneous"])
+def test_ASlurmJobThatIsQueuedAgainStarts(tmp_path, script):
+    """With what a node's failure leaves: the job's directory, without the key of the authority."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "headrace").symlink_to(os.path.abspath(COMMAND))
+    srun = tmp_path / "bin" / "srun"
+    srun.write_text('#!/bin/sh\nwhile case $1 in --*) ;; *) false;; esac; do case $1 in --het-group=*) SLURM_STEP_ID=${1#*=};; esac; shift; done\n'
+                    'export SLURM_STEP_ID=${SLURM_STEP_ID:-0} SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1\nexec "$@"\n')
+    srun.chmod(0o755)
+    left = tmp_path / "jobs" / "42"
+    left.mkdir(parents=True)
+    subprocess.run([os.path.abspath(COMMAND), "certificates", left / "certificates"], check=True, timeout=PATIENCE)
+    (left / "certificates" / "ca.key").unlink()
+    (left / "headrace-run-slurm-42-0").write_text(json.dumps({"service": "127.0.0.1:1", "host": "x", "token": "1"}))
+    done = subprocess.run(["bash", pathlib.Path(__file__).parents[2] / "deploy" / "slurm" / f"{script}.sbatch", "echo", "trained"],
+                          capture_output=True, text=True, timeout=PATIENCE,
+                          env=environment(PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", HEADRACE_JOBS_DIR=str(tmp_path / "jobs"), SLURM_JOB_ID="42",
+                                          HEADRACE_HOST="127.0.0.1"))
+    assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
+    assert not left.exists()
+
+
+def test_ARunWithoutAnyWorkerIsNamed(start):
+    code, out, errors = ended(start("--workers-per-node", 0, "--start-timeout", "500ms", "--nodes", 1, "--rendezvous", "meet", "--", "echo", "here"))
+    assert (code, out) == (4, "") and "the nodes have no workers (--workers-per-node 0), and no others came" in errors
+
+
+def test_APortForThePageIsTheDispatchersAlone(start, address):
+    assert ended(start("--", "true", HEADRACE_HTTP_PORT=address.rpartition(":")[2]))[0] == 0
+
+
+@pytest.mark.parametrize("arguments, code, text", [(("--config", "nofile"), 2, "nofile")])
+def test_AServerThatCannotStartIsNamedOnceAndGivesItsCode(start, arguments, code, text):
+    got, _, errors = ended(start(*arguments, "--", "true"))
+    assert got == code and errors.count(text) == 1 and errors.count("the dispatcher ended") == 1, errors
+
+
 def test_ACommandThatFailsOnOneNodeEndsThereAndTheOthersGoOn(start):
     first = start(*node(0, 2, "meet"), *python(TRAIN))
     second = start(*node(1, 2, "meet"), "--", "sh", "-c", "exit 3")
