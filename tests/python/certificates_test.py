@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
 import os
+import resource
+import signal
+import socket
+import ssl
 import stat
 import subprocess
 
@@ -37,18 +42,87 @@ def test_TheyAreThoseOfOneAuthorityAndOnlyTheirOwnersToRead(tmp_path):
 def test_WhatIsThereIsKept(tmp_path):
     assert certificates(tmp_path)[0] == 0
     before = (tmp_path / "host.pem").read_bytes()
-    code, errors = certificates(tmp_path)
-    assert code == 1 and "cannot make" in errors and "host.key: File exists" in errors
-    assert (tmp_path / "host.pem").read_bytes() == before
+    # As by a job that is queued again, which has removed the authority's key.
     (tmp_path / "ca.key").unlink()
+    assert certificates(tmp_path) == (0, "")
+    assert (tmp_path / "host.pem").read_bytes() == before
     code, errors = certificates(tmp_path, "--name", "other")
-    assert code == 1 and "cannot read" in errors
+    assert code == 1 and "ca.key: the authority has made other certificates, and without that file it makes no more" in errors
+
+
+def test_WhatIsThereAndIsNotWhatIsWantedIsNamed(tmp_path):
+    assert certificates(tmp_path / "a", "--hosts", "data-1")[0] == 0
+    assert certificates(tmp_path / "b")[0] == 0
+    for change, text in ((lambda: None, "is not for data-2"),
+                         (lambda: (tmp_path / "b" / "ca.pem").rename(tmp_path / "a" / "ca.pem"), "is not of the authority beside it"),
+                         (lambda: (tmp_path / "b" / "host.key").rename(tmp_path / "a" / "host.key"), "is no certificate with its key"),
+                         (lambda: (tmp_path / "a" / "host.pem").unlink(), "host.key is there without")):
+        change()
+        code, errors = certificates(tmp_path / "a", "--hosts", "data-1,data-2")
+        assert code == 1 and text in errors and "remove" in errors, errors
+
+
+def verified(folder, *options, name="host"):
+    done = subprocess.run(["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", folder / "ca.pem", *options, folder / f"{name}.pem"],
+                          capture_output=True, text=True, timeout=60)
+    return done.returncode == 0
+
+
+def test_TheyAreForTheHostsThatAreGiven(tmp_path):
+    assert certificates(tmp_path, "--hosts", "data-1,*.example.org,10.0.0.7,fd00::7")[0] == 0
+    for option, right, wrong in (("-verify_hostname", ["data-1", "a.example.org"], ["host", "localhost", "data-2"]),
+                                 ("-verify_ip", ["10.0.0.7", "fd00::7"], ["127.0.0.1"])):
+        assert [verified(tmp_path, option, x) for x in right + wrong] == [True] * len(right) + [False] * len(wrong)
+
+
+def test_WithoutHostsTheyAreForTheirNameAndThisHost(tmp_path):
+    long = "x" * 60 + "." + "y" * 60
+    assert certificates(tmp_path, "--name", long)[0] == 0
+    for x in (long, "localhost", socket.gethostname()):
+        assert verified(tmp_path, "-verify_hostname", x, name=long), x
+    for x in ("127.0.0.1", "::1"):
+        assert verified(tmp_path, "-verify_ip", x, name=long), x
+
+
+def test_ThePageIsReadByThoseWhoCompareNames(tmp_path):
+    assert certificates(tmp_path)[0] == 0
+    names = {"tls_cert": "host.pem", "tls_key": "host.key", "tls_ca": "ca.pem"}
+    options = [f"--{name.replace('_', '-')}={tmp_path / file}" for name, file in names.items()]
+    with subprocess.Popen([COMMAND, "dispatcher", "--port=0", "--http-port=0", "--log-level=warn", *options], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            server.stdout.readline()
+            port = int(server.stdout.readline().rsplit(":", 1)[1].strip("/\n"))
+            context = ssl.create_default_context(cafile=tmp_path / "ca.pem")
+            context.load_cert_chain(tmp_path / "host.pem", tmp_path / "host.key")
+            for host in ("127.0.0.1", "localhost"):
+                connection = http.client.HTTPSConnection(host, port, context=context, timeout=60)
+                connection.request("GET", "/live")
+                assert connection.getresponse().read() == b"live\n"
+        finally:
+            server.terminate()
+
+
+def test_NothingIsLeftOfThoseThatCannotBeWritten(tmp_path):
+    def full():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    done = subprocess.run([COMMAND, "certificates", tmp_path / "tls"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, preexec_fn=full)
+    assert done.returncode == 1 and "cannot write" in done.stderr and "File too large" in done.stderr
+    assert list((tmp_path / "tls").iterdir()) == []
+    assert certificates(tmp_path / "tls")[0] == 0
 
 
 def test_WrongNamesAreRefused(tmp_path):
     for name in ("ca", "", "../x"):
         code, errors = certificates(tmp_path, "--name", name)
         assert code == 2 and "must be the name of a file" in errors
+    code, errors = certificates(tmp_path, "--name", "x" * 300)
+    assert code == 2 and "longer than 253 characters" in errors
+    for host in ("a b", "a;DNS:b", "a/b", "-x:y"):
+        code, errors = certificates(tmp_path, f"--hosts={host}")
+        assert code == 2 and "neither the name of a host nor an IP address" in errors, errors
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_AServiceTakesThem(tmp_path):
