@@ -45,10 +45,10 @@ private:
   static web_answer text(unsigned code, std::string what) {
     return {code, "text/plain; charset=utf-8", std::move(what) + "\n"};
   }
-  static web_answer not_found(std::string_view path) {
-    return text(404, fmt::format("there is no {} here; there are /, /metrics, /live, /ready and "
-                                 "/api/status.json",
-                                 path));
+  web_answer not_found(std::string_view path) const {
+    return text(404, fmt::format("there is no {} here; there are {}", path,
+                                 what_.status ? "/, /metrics, /live, /ready and /api/status.json"
+                                              : "/, /metrics, /live and /ready"));
   }
 
   web_answer ready() {

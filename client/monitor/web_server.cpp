@@ -3,10 +3,15 @@
 #include "headrace/runtime/link/tls_check.hpp"
 #include "headrace/runtime/node/address.hpp"
 
-#include <atomic>
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 #include <utility> // asio 1.18 uses std::exchange without it
 
 #include <boost/asio/io_context.hpp>
@@ -27,30 +32,86 @@ namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 using boost::system::error_code;
 
+constexpr auto time_of_a_handshake = std::chrono::seconds{2};
 constexpr auto time_of_a_request = std::chrono::seconds{5};
 constexpr uint32_t most_header_bytes = 8 << 10;
+/// In each stage.
 constexpr size_t most_connections = 64;
 constexpr int threads = 2;
 
-/// The host in a `Host` header, without port and brackets.
-std::string host_of(std::string_view header) {
-  if (header.starts_with('['))
-    return std::string{header.substr(1, header.find(']') - 1)};
-  return std::string{header.substr(0, header.find(':'))};
+std::string in_lower_case(std::string_view text) {
+  std::string out{text};
+  for (auto& x : out)
+    if (x >= 'A' && x <= 'Z')
+      x = static_cast<char>(x - 'A' + 'a');
+  return out;
 }
 
-/// The state that all connections of a server share.
+/// The host in a `Host` header, without port, brackets and the dot of a whole name, in lower case.
+std::string host_of(std::string_view header) {
+  if (header.starts_with('['))
+    return in_lower_case(header.substr(1, header.find(']') - 1));
+  auto out = in_lower_case(header.substr(0, header.find(':')));
+  if (out.size() > 1 && out.ends_with('.'))
+    out.pop_back();
+  return out;
+}
+
+std::string name_of_this_host() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "";
+}
+
+class exchange;
+
+/// How far connections are. Those of one stage are bounded apart from the others, so that whoever
+/// only connects, or has not shown a certificate, does not take the place of who has. If there are
+/// too many in a stage, its oldest one gives way: a client that sends what belongs to the stage is
+/// through before that.
+class stages {
+public:
+  enum stage : size_t { handshake, request, answer };
+
+  /// One has come to a stage. Returns its number there, and the connection that must be closed for
+  /// it; null: none.
+  std::pair<uint64_t, std::shared_ptr<exchange>> enter(stage where, std::weak_ptr<exchange> one) {
+    const std::lock_guard lock{mutex_};
+    auto& all = in_[where];
+    std::shared_ptr<exchange> gives_way;
+    if (all.size() >= most_connections) {
+      gives_way = all.begin()->second.lock();
+      all.erase(all.begin());
+    }
+    all.emplace(++last_, std::move(one));
+    return {last_, std::move(gives_way)};
+  }
+  void leave(stage where, uint64_t number) {
+    const std::lock_guard lock{mutex_};
+    in_[where].erase(number);
+  }
+
+private:
+  std::mutex mutex_;
+  uint64_t last_ = 0;
+  std::array<std::map<uint64_t, std::weak_ptr<exchange>>, 3> in_;
+};
+
+/// What all connections of a server share.
 struct shared {
   web_options options;
   web_server::handler answers;
-  std::atomic<size_t> connections{0};
+  stages connections;
 
   bool may_be_called(const std::string& host) const {
+    // Who has a certificate may read it, and a browser compares the name with that of ours.
+    if (options.tls.enabled())
+      return true;
     error_code no_number;
     static_cast<void>(asio::ip::make_address(host, no_number));
-    if (!no_number || host.empty() || host == "localhost" || host == options.host)
+    if (!no_number || host.empty() || host == "localhost" || host == in_lower_case(options.host))
       return true;
-    return std::ranges::find(options.names, host) != options.names.end();
+    return std::ranges::any_of(options.names,
+                               [&](const auto& x) { return in_lower_case(x) == host; });
   }
 };
 
@@ -64,13 +125,17 @@ public:
     reading_.header_limit(most_header_bytes);
     reading_.body_limit(0);
   }
-  ~exchange() { --with_->connections; }
+  ~exchange() {
+    if (number_ != 0)
+      with_->connections.leave(stage_, number_);
+  }
   exchange(const exchange&) = delete;
 
   void begin() {
-    lowest().expires_after(time_of_a_request);
     if (!secure_)
       return read();
+    enter(stages::handshake);
+    lowest().expires_after(time_of_a_handshake);
     secure_->async_handshake(asio::ssl::stream_base::server,
                              [me = shared_from_this()](error_code how) {
                                if (!how)
@@ -88,7 +153,22 @@ private:
       f(plain_);
   }
 
+  void enter(stages::stage next) {
+    if (number_ != 0)
+      with_->connections.leave(stage_, number_);
+    stage_ = next;
+    auto [number, gives_way] = with_->connections.enter(next, weak_from_this());
+    number_ = number;
+    if (gives_way)
+      gives_way->close();
+  }
+  void close() {
+    asio::post(lowest().get_executor(), [me = shared_from_this()] { me->lowest().close(); });
+  }
+
   void read() {
+    enter(stages::request);
+    lowest().expires_after(time_of_a_request);
     on_stream([this](auto& stream) {
       http::async_read(stream, buffer_, reading_,
                        [me = shared_from_this()](error_code how, size_t) { me->answer(how); });
@@ -100,6 +180,7 @@ private:
       return; // the connection is lost, or its time limit has passed
     if (how == http::error::end_of_stream)
       return;
+    enter(stages::answer);
     const auto out = how ? web_answer{400, "text/plain; charset=utf-8", how.message() + "\n"}
                          : answer_to(reading_.get());
     answer_ = {};
@@ -130,6 +211,8 @@ private:
     };
     if (what.method() != http::verb::get && what.method() != http::verb::head)
       return text(405, "only GET and HEAD");
+    if (what.count(http::field::host) > 1)
+      return text(400, "there is more than one Host");
     const auto host = host_of({what[http::field::host].data(), what[http::field::host].size()});
     if (!with_->may_be_called(host))
       return text(403, fmt::format("this server is not addressed as '{}': use its number, or give "
@@ -159,6 +242,8 @@ private:
   http::request_parser<http::empty_body> reading_;
   http::response<http::string_body> answer_;
   std::optional<http::response_serializer<http::string_body>> writing_;
+  stages::stage stage_ = stages::handshake;
+  uint64_t number_ = 0; ///< in that stage; 0: in none
 };
 
 result<std::unique_ptr<asio::ssl::context>> load(const tls_options& files) {
@@ -193,8 +278,12 @@ struct web_server::impl {
     const auto found = resolver.resolve(is_wildcard(host) && host.empty() ? "0.0.0.0" : host,
                                         std::to_string(port), how);
     const auto failed = [&](const char* step) {
-      return unavailable(
-        fmt::format("cannot {} {} for HTTP: {}", step, host_and_port(host, port), how.message()));
+      const auto text =
+        fmt::format("cannot {} {} for HTTP: {}", step, host_and_port(host, port), how.message());
+      // As of the other ports: in use, or not an address of this host.
+      const bool no_place = how == asio::error::address_in_use || how == asio::error::host_not_found
+                            || how == boost::system::errc::address_not_available;
+      return no_place ? already_exists(text) : failed_precondition(text);
     };
     if (how)
       return failed("find");
@@ -214,10 +303,8 @@ struct web_server::impl {
     acceptor.async_accept(asio::make_strand(context), [this](error_code how, tcp::socket socket) {
       if (how == asio::error::operation_aborted)
         return;
-      if (!how && ++with->connections <= most_connections)
+      if (!how)
         std::make_shared<exchange>(std::move(socket), tls.get(), with)->begin();
-      else if (!how)
-        --with->connections;
       accept();
     });
   }
@@ -233,6 +320,9 @@ result<std::unique_ptr<web_server>> web_server::start(const web_options& options
       options.host));
   auto own = std::make_unique<impl>();
   own->with->options = options;
+  auto& names = own->with->options.names;
+  if (const auto name = name_of_this_host(); is_wildcard(options.host) && !name.empty())
+    names.push_back(name);
   own->with->answers = std::move(answers);
   HEADRACE_ASSIGN(own->tls, load(options.tls));
   auto how = own->open(options.host, options.port);

@@ -20,9 +20,10 @@ struct web_options {
   /// If set, the server uses HTTPS, and clients must present a certificate of the authority.
   tls_options tls;
   bool insecure = false;
-  /// Further names under which clients may address the server, besides numeric addresses, localhost
-  /// and `host`. Requests for other names are refused, because a page of another site could
-  /// otherwise read the server through the browser of a permitted user.
+  /// Further names under which the server may be addressed, besides numbers, localhost, `host`, and
+  /// the name of this host if it listens on all addresses. A page of another site could otherwise
+  /// read it in the browser of somebody who may. With TLS they are not compared, as browsers do
+  /// that.
   std::vector<std::string> names;
 };
 
@@ -32,15 +33,17 @@ struct web_answer {
   std::string body;
 };
 
-/// A small HTTP server for GET and HEAD. Each request has a connection of its own, with limits of 5
-/// seconds and 8 KiB of header; if more than 64 connections are open, further ones are closed at
-/// once.
+/// A small HTTP server for GET and HEAD. Each request has a connection of its own, 5 seconds and 8
+/// KiB of header; a TLS handshake has 2 seconds. Connections in a handshake, those whose request
+/// has not come yet and those that are answered are at most 64 each; then the oldest of them is
+/// closed.
 class web_server {
 public:
   /// Returns the answer to a path, without its query. Called by two threads; may block.
   using handler = std::function<web_answer(std::string_view path)>;
 
-  /// Starts to listen. Errors name the host and port, or the TLS file.
+  /// Listens. Errors name the host and port, or the TLS file; `already_exists`: the port is in use,
+  /// or the host is none of this machine.
   static result<std::unique_ptr<web_server>> start(const web_options& options, handler answers);
   /// Ends all connections; waits for running handlers.
   ~web_server();

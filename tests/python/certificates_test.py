@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import resource
@@ -84,22 +85,40 @@ def test_WithoutHostsTheyAreForTheirNameAndThisHost(tmp_path):
         assert verified(tmp_path, "-verify_ip", x, name=long), x
 
 
-def test_ThePageIsReadByThoseWhoCompareNames(tmp_path):
+@pytest.fixture
+def secure_page(tmp_path):
+    """The port of a page with TLS, and what a client with a certificate reads there."""
     assert certificates(tmp_path)[0] == 0
     names = {"tls_cert": "host.pem", "tls_key": "host.key", "tls_ca": "ca.pem"}
     options = [f"--{name.replace('_', '-')}={tmp_path / file}" for name, file in names.items()]
+    context = ssl.create_default_context(cafile=tmp_path / "ca.pem")
+    context.load_cert_chain(tmp_path / "host.pem", tmp_path / "host.key")
     with subprocess.Popen([COMMAND, "dispatcher", "--port=0", "--http-port=0", "--log-level=warn", *options], stdout=subprocess.PIPE, text=True) as server:
-        try:
-            server.stdout.readline()
-            port = int(server.stdout.readline().rsplit(":", 1)[1].strip("/\n"))
-            context = ssl.create_default_context(cafile=tmp_path / "ca.pem")
-            context.load_cert_chain(tmp_path / "host.pem", tmp_path / "host.key")
-            for host in ("127.0.0.1", "localhost"):
-                connection = http.client.HTTPSConnection(host, port, context=context, timeout=60)
-                connection.request("GET", "/live")
-                assert connection.getresponse().read() == b"live\n"
-        finally:
-            server.terminate()
+        server.stdout.readline()
+        port = int(server.stdout.readline().rsplit(":", 1)[1].strip("/\n"))
+
+        def read(path, host="127.0.0.1", **headers):
+            connection = http.client.HTTPSConnection(host, port, context=context, timeout=60)
+            connection.request("GET", path, headers=headers)
+            return connection.getresponse().read()
+
+        yield port, read
+        server.terminate()
+
+
+def test_ThePageIsReadByThoseWhoCompareNames(secure_page):
+    _, read = secure_page
+    assert [read("/live", host) for host in ("127.0.0.1", "localhost")] == [b"live\n"] * 2
+    # As the name of a service of Kubernetes, which the server does not know.
+    assert read("/live", Host="headrace-dispatcher:5051") == b"live\n"
+
+
+def test_ConnectionsThatPresentNoCertificateDoNotKeepOthersFromThePage(secure_page):
+    port, read = secure_page
+    with contextlib.ExitStack() as stack:
+        for _ in range(200):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+        assert [read("/live") for _ in range(15)] == [b"live\n"] * 15
 
 
 def test_NothingIsLeftOfThoseThatCannotBeWritten(tmp_path):

@@ -96,6 +96,8 @@ TEST(WebServer, GivesAWorkersMetricsAndNoPage) {
   ready = true;
   EXPECT_THAT(get(*web, "/ready"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get(*web, "/api/status.json"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(get(*web, "/api/status.json"),
+              HasSubstr("there are /, /metrics, /live and /ready\n"));
 }
 
 TEST(WebServer, RefusesOtherMethodsAndNames) {
@@ -105,6 +107,10 @@ TEST(WebServer, RefusesOtherMethodsAndNames) {
   EXPECT_THAT(get(*web, "/api/status.json", "evil.example"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(get(*web, "/live", "localhost:5051"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get(*web, "/live", "[::1]:5051"), StartsWith("HTTP/1.1 200"));
+  // Names of hosts have no case.
+  EXPECT_THAT(get(*web, "/live", "LocalHost.:5051"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(get(*web, "/live", "localhost.evil.example"), StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(get(*web, "/live", "localhost\r\nHost: evil.example"), StartsWith("HTTP/1.1 400"));
 }
 
 TEST(WebServer, BearsNonsense) {
@@ -116,27 +122,56 @@ TEST(WebServer, BearsNonsense) {
   EXPECT_THAT(get(*web, "/live"), StartsWith("HTTP/1.1 200"));
 }
 
-TEST(WebServer, AnswersOthersWhileMoreConnectThanItServes) {
+TEST(WebServer, AnswersARequestWhileManyOthersSendNothing) {
   const auto web = of_a_service();
   std::vector<int> silent;
   for (int i = 0; i < 200; ++i) silent.push_back(connected(web->port()));
-  // The connections beyond the limit were closed at once.
-  EXPECT_EQ(rest_of(silent.back()), "");
-  silent.pop_back();
-  for (int fd : silent) ::close(fd);
-  std::string said;
-  while (!said.starts_with("HTTP/1.1 200")) said = get(*web, "/live");
+  // The oldest ones give way to those that come later.
+  EXPECT_THAT(get(*web, "/live"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(rest_of(silent.front()), "");
+  for (size_t i = 1; i < silent.size(); ++i) ::close(silent[i]);
+}
+
+TEST(WebServer, AnswersARequestWhileManyOthersSendAByteNowAndThen) {
+  const auto web = of_a_service();
+  for (int round = 0; round < 3; ++round) {
+    std::vector<int> slow;
+    for (int i = 0; i < 100; ++i) {
+      slow.push_back(connected(web->port()));
+      ASSERT_EQ(::send(slow.back(), "GET", 3, MSG_NOSIGNAL), 3);
+    }
+    EXPECT_THAT(get(*web, "/ready"), StartsWith("HTTP/1.1 200"));
+    for (int fd : slow) ::close(fd);
+  }
 }
 
 TEST(WebServer, TakesAnyFreePortWhereItsOwnIsTaken) {
   const auto one = of_a_service();
   const auto same = web_server::start({.port = one->port()}, [](auto) { return web_answer{}; });
   ASSERT_FALSE(same);
+  EXPECT_EQ(same.status().code(), status_code::already_exists);
   EXPECT_THAT(same.status().message(), HasSubstr(std::to_string(one->port())));
   const auto other =
     web_server::start({.port = one->port(), .any_port = true}, [](auto) { return web_answer{}; });
   ASSERT_TRUE(other);
   EXPECT_NE((*other)->port(), one->port());
+}
+
+TEST(WebServer, NamesAHostThatIsNotOfThisMachine) {
+  const auto none =
+    web_server::start({.host = "192.0.2.1", .insecure = true}, [](auto) { return web_answer{}; });
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.status().code(), status_code::already_exists);
+}
+
+TEST(WebServer, IsAddressedByTheNameOfItsHostIfItListensOnAll) {
+  char name[256] = {};
+  ASSERT_EQ(::gethostname(name, sizeof(name) - 1), 0);
+  const auto web = web_server::start({.host = "0.0.0.0", .insecure = true}, [](auto) {
+                     return web_answer{};
+                   }).value();
+  EXPECT_EQ(web->url(), fmt::format("http://{}:{}/", name, web->port()));
+  EXPECT_THAT(get(*web, "/", name), StartsWith("HTTP/1.1 200"));
 }
 
 TEST(WebServer, IsNotOpenToOthersWithoutTls) {
