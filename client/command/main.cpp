@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/prctl.h>
@@ -55,7 +57,16 @@ std::string meant_option(const CLI::App& app, const std::vector<std::string>& ar
   return {};
 }
 
-/// The command that these arguments name, and its full name, such as `config worker`.
+/// Where the option is that only the Python package's command has.
+std::string of_the_package(const std::vector<std::string>& arguments) {
+  const bool python =
+    arguments.front() == "worker" && std::ranges::find(arguments, "--python") != arguments.end();
+  return python ? "--python is of the Python package's command: python -m headrace worker "
+                  "--python. "
+                : "";
+}
+
+/// The command that these arguments name, and its full name: `config worker`.
 std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
                                                    const std::vector<std::string>& arguments) {
   const CLI::App* out = &app;
@@ -125,10 +136,22 @@ int run(int argc, char** argv) {
         return usage_error(fmt::format("{}: there is no '{}'", name, word),
                            fmt::format("Did you mean {} {}?", name, close));
     return usage_error(fmt::format("{}: {}", name, e.what()),
-                       meant_option(*sub, arguments)
+                       meant_option(*sub, arguments) + of_the_package(arguments)
                          + fmt::format("`headrace {} --help` lists all options.", name));
   }
-  return chosen();
+  const int code = chosen();
+  // A server has nothing to say at its end, and who read its first line may be gone.
+  constexpr std::array servers{"dispatcher", "worker", "up", "run"};
+  if (std::ranges::find(servers, arguments.front()) != servers.end())
+    return code;
+  // What was printed may not have got where it was to be, such as on a full disk.
+  errno = 0;
+  if (code == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+    std::fprintf(stderr, "headrace: cannot write to standard output%s%s\n", errno != 0 ? ": " : "",
+                 errno != 0 ? std::strerror(errno) : "");
+    return static_cast<int>(exit_code::failure);
+  }
+  return code;
 }
 
 /// If HEADRACE_PARENT contains a process id, this process ends with that process (strictly: with

@@ -5,6 +5,7 @@
 #include "headrace/client/monitor/status_json.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/log/line.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 
@@ -31,14 +32,27 @@ int fail(const std::string& why, exit_code code) {
   return static_cast<int>(code);
 }
 
-/// Removes all jobs except the one with that name or number. Not ok: there is none.
+/// Whoever may register a job gives it a name, which must not give orders to a terminal.
+std::string printable(const std::string& name) {
+  std::string out;
+  append_text(out, name);
+  return out;
+}
+
+/// Leaves only the job of that name or number. Not ok: there is none.
 status choose(service_status& from, const std::string& job) {
+  constexpr size_t most_named = 20;
   std::vector<std::string> known;
-  for (const auto& x : from.jobs) known.push_back(x.name.empty() ? to_hex(x.job) : x.name);
+  for (const auto& x : from.jobs)
+    known.push_back(x.name.empty() ? to_hex(x.job) : printable(x.name));
+  if (const auto all = known.size(); all > most_named) {
+    known.resize(most_named);
+    known.push_back(fmt::format("{} more", all - most_named));
+  }
   std::erase_if(from.jobs, [&](const auto& x) { return x.name != job && to_hex(x.job) != job; });
   return !from.jobs.empty()
            ? status{}
-           : not_found(fmt::format("there is no job '{}'; {}", job,
+           : not_found(fmt::format("there is no job '{}'; {}", printable(job),
                                    known.empty()
                                      ? std::string{"there are no jobs"}
                                      : fmt::format("there are {}", fmt::join(known, ", "))));

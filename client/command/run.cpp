@@ -65,6 +65,15 @@ status settle_rendezvous(flags& given) {
       "--rendezvous {} is not of this host alone, but the servers are to listen on {}: give --host "
       "0.0.0.0 (or an address of the host) and the TLS files, or --insecure",
       where, out.host));
+  // Those of one host may each have a loopback address; what counts is where rank 0 listens.
+  const auto number = [](const std::string& host) {
+    return host == "localhost" ? "127.0.0.1" : host;
+  };
+  if (rank.rank == 0 && !out.command.empty() && is_loopback(address->host) && !is_wildcard(out.host)
+      && number(address->host) != number(out.host))
+    return invalid_argument(fmt::format("--rendezvous {}: the dispatcher is to listen on {}, where "
+                                        "the others do not look; give --host {}",
+                                        where, out.host, address->host));
   out.service = where;
   out.port = address->port;
   return {};

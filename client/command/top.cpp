@@ -7,6 +7,7 @@
 #include "headrace/runtime/process/stop_signal.hpp"
 
 #include <cstdio>
+#include <limits>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ void add_top(CLI::App& app, action& chosen) {
   add_duration(sub, "--every", given->every, "How often");
   sub.add_option("--count", given->count, "End after so many times; 0: never")
     ->type_name("N")
-    ->check(CLI::NonNegativeNumber);
+    ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   add_tls_flags(sub, given->tls);
   sub.callback([given, &sub, &chosen] {
     settle_service(sub, given->dispatcher);

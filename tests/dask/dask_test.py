@@ -62,6 +62,28 @@ def test_AServiceRunsOnTheClustersWorkersAndLeavesNothing(client):
     assert all(x.ends() for x in watched)
 
 
+def _read_in_a_task(service, job):
+    ds = hr.Dataset.range(1000).map(lambda x: x * 2).apply(service.distribute("dynamic", job_name=job))
+    return sorted(map(int, ds)), service.num_workers
+
+
+def _scale_in_a_task(service):
+    try:
+        service.scale(3)
+    except hr.errors.FailedPreconditionError as error:
+        return str(error)
+
+
+def test_AServiceCanBePassedToTasks(client):
+    with hr.dask.start(client, workers=2, python=False) as service:
+        for job in ("one", "two"):
+            parts = client.gather([client.submit(_read_in_a_task, service, job, pure=False) for _ in range(3)])
+            assert sorted(x for part, _ in parts for x in part) == [2 * x for x in range(1000)]
+            assert {workers for _, workers in parts} == {2}
+        assert "by the program that called hr.dask.start" in client.submit(_scale_in_a_task, service).result(PATIENCE)
+        assert service.num_workers == 2
+
+
 def test_ItGrowsAndShrinks(client):
     with hr.dask.start(client, workers=1, python=False) as service:
         service.scale(3)

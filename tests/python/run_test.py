@@ -569,6 +569,7 @@ def test_ParallelSshSaysWhichNodeItIs(start, address):
     (("--rendezvous", "host:0"), {}, "is not a port (1 to 65535)"),
     (("--rendezvous", "data-0:5050"), {}, "but the servers are to listen on 127.0.0.1"),
     (("--rendezvous", "host:port"), {}, "neither a directory"),
+    (("--rendezvous", "127.0.0.2:7000", "--nodes", 2, "--node-rank", 0), {}, "is to listen on 127.0.0.1, where the others do not look; give --host 127.0.0.2"),
     ((), {"SLURM_PROCID": "9", "SLURM_STEP_NUM_TASKS": "2"}, "SLURM_PROCID is '9', which is not a number from 0 to 1"),
     (("--rendezvous", "a:1"), torchrun(0), "meet in a directory that all of them see"),
     (("--rendezvous", "localhost:1", "--workers-per-node", 0, "--nodes", 2, "--node-rank", 0), {}, "--workers-per-node 0 needs a directory"),

@@ -255,8 +255,21 @@ def test_TheDocumentedCommandWorksAsItStands(cluster):
 
 @pytest.mark.parametrize("arguments, error", [
     ({"workers": (3, 2)}, ValueError), ({"workers": "2"}, TypeError), ({"workers": 0}, ValueError),
-    ({"lifetime": "long"}, ValueError), ({"memory_per_worker": "lots"}, ValueError), ({"name": "a/b"}, ValueError),
+    ({"strategy": "SPREDA"}, ValueError), ({"strategy": 3}, ValueError), ({"lifetime": "long"}, ValueError), ({"memory_per_worker": "lots"}, ValueError), ({"name": "a/b"}, ValueError),
 ])
 def test_WrongArgumentsAreNamed(arguments, error):
     with pytest.raises(error, match=next(iter(arguments))):
         hr.ray.start(**arguments)
+
+
+def test_AWrongStrategyNamesTheRightOnes():
+    with pytest.raises(ValueError, match="strategy must be 'DEFAULT', 'SPREAD', or one of ray.util.scheduling_strategies .*, not 'SPREDA'"):
+        hr.ray.start(strategy="SPREDA")
+
+
+def test_ANodeCanBeTheStrategy():
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    node = ray.nodes()[0]["NodeID"]
+    with hr.ray.start(strategy=NodeAffinitySchedulingStrategy(node, soft=False), python=False) as service:
+        assert reads(service)

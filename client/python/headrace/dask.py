@@ -18,14 +18,15 @@ Connections are encrypted, with certificates that are made by the program which 
 from __future__ import annotations
 
 import itertools
+import threading
 from typing import Any
 
-from ._launching.certificates import make_certificates
+from ._launching.certificates import Certificates, make_certificates
 from ._launching.launched import LaunchedService, start_service
 from ._launching.launcher import Launcher
 from ._launching.server import Server, ServerPlan, options_of
 from ._launching.wanted import bounds_of
-from .errors import DeadlineExceededError, NotFoundError, OpError, UnavailableError
+from .errors import DeadlineExceededError, FailedPreconditionError, NotFoundError, OpError, UnavailableError
 
 __all__ = ["DaskService", "start"]
 
@@ -111,8 +112,64 @@ class _Actors(Launcher):
         return f"The Dask cluster has {count} worker{'' if count == 1 else 's'}{wants}"
 
 
+class _Elsewhere(Launcher):
+    """The places of a service that another program has started: only that one's client knows them."""
+
+    def _refuse(self) -> FailedPreconditionError:
+        return FailedPreconditionError("the workers of this service are started and stopped by the program that called "
+                                       "hr.dask.start; tasks only read from it")
+
+    def start(self, place: str, plan: ServerPlan) -> None:
+        raise self._refuse()
+
+    def address(self, place: str, timeout: float) -> str:
+        raise self._refuse()
+
+    def stop(self, place: str) -> None:
+        raise self._refuse()
+
+    def places(self) -> list[str]:
+        raise self._refuse()
+
+
 class DaskService(LaunchedService):
-    """A service on a Dask cluster, as ``start`` returns it. It ends with the program that started it."""
+    """A service on a Dask cluster: what ``start`` gives. It ends with the program that started it.
+
+    It can be passed to tasks, which read from it: it is pickled as its address and its certificate. There, ``scale`` and
+    ``stop`` raise ``FailedPreconditionError``.
+    """
+
+    def __init__(self, launcher: Launcher, address: str, certificates: Certificates | None, worker: ServerPlan,
+                 timeout: float) -> None:
+        super().__init__(launcher, address, certificates, worker, timeout)
+        self._certificates = certificates
+
+    @property
+    def num_workers(self) -> int:
+        """How many workers there are, or are about to come."""
+        if isinstance(self._launcher, _Elsewhere):
+            return sum(1 for x in self.status()["workers"] if x["alive"])
+        return super().num_workers
+
+    def __reduce__(self) -> Any:
+        return _of_another_program, (self._address, None if self._certificates is None else tuple(self._certificates),
+                                     tuple(self._worker), self._timeout)
+
+
+#: The services that this process was passed: tasks that follow each other find the same session.
+_passed: dict[tuple[str, Any], DaskService] = {}
+_passing = threading.Lock()
+
+
+def _of_another_program(address: str, certificates: tuple[bytes, bytes, bytes] | None, worker: tuple[Any, ...],
+                        timeout: float) -> DaskService:
+    """The service as a task gets it."""
+    with _passing:
+        key = (address, certificates)
+        if key not in _passed:
+            _passed[key] = DaskService(_Elsewhere(), address, None if certificates is None else Certificates(*certificates),
+                                       ServerPlan(*worker), timeout)
+        return _passed[key]
 
 
 def start(client: Any, workers: int | tuple[int, int] = 1, *, resources: dict[str, float] | None = None, python: bool = True,

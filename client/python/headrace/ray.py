@@ -110,8 +110,18 @@ class _Actors(Launcher):
             self._handles[place] = actor.remote(plan, None)
             self._silent.add(place)
         except ValueError as error:
-            raise AlreadyExistsError(f"there is a service '{self._name}' already; connect to it, or give another name: "
-                                     f"{error}") from None
+            if self.is_taken(place):
+                raise AlreadyExistsError(f"there is a service '{self._name}' already; hr.ray.connect({self._name!r}) finds it, "
+                                         f"or give another name: {error}") from None
+            raise
+
+    def is_taken(self, place: str) -> bool:
+        """There is an actor of that name."""
+        try:
+            _ray().get_actor(f"{self._name}/{place}", namespace=_NAMESPACE)
+        except ValueError:
+            return False
+        return True
 
     def handle(self, place: str) -> Any:
         """The actor; None: there is none."""
@@ -192,6 +202,18 @@ class RayService(LaunchedService):
         return connect, (self._name,)
 
 
+#: The words that Ray has for where actors are placed, and the classes of ``ray.util.scheduling_strategies``.
+_STRATEGIES = ("DEFAULT", "SPREAD")
+_STRATEGY_CLASSES = ("PlacementGroupSchedulingStrategy", "NodeAffinitySchedulingStrategy", "NodeLabelSchedulingStrategy")
+
+
+def _check_strategy(strategy: Any) -> None:
+    if isinstance(strategy, str) and strategy in _STRATEGIES or type(strategy).__name__ in _STRATEGY_CLASSES:
+        return
+    raise ValueError(f"strategy must be {', '.join(repr(x) for x in _STRATEGIES)}, or one of ray.util.scheduling_strategies "
+                     f"({', '.join(_STRATEGY_CLASSES)}), not {strategy!r}")
+
+
 def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, memory_per_worker: int | str | None = None,
           strategy: Any = "DEFAULT", placement_group: Any = None, name: str | None = None, lifetime: str | None = None,
           python: bool = True, dispatcher_cpus: float = 0, worker_options: dict[str, Any] | None = None,
@@ -210,14 +232,14 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
     their names in docs/configuration.md: ``{"tag": "gpu"}``, ``{"work_dir": "/shared/headrace"}``. timeout: seconds
     that the start of the service may take, and the default of ``scale``.
 
-    Raises ``ModuleNotFoundError`` without Ray, ``AlreadyExistsError`` if there is a service of that name, and
-    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not start; the message has the free resources of
-    the cluster.
+    Raises ``ModuleNotFoundError`` without Ray, ``ValueError`` for an argument that is none of these, ``AlreadyExistsError`` if there is a service of that name, and
+    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not come, which says what is free in the cluster.
     """
     ray = _ray()
     least_and_most = bounds_of(workers)
     if lifetime not in (None, "detached"):
         raise ValueError(f"lifetime must be None or 'detached', not {lifetime!r}")
+    _check_strategy(strategy)
     if placement_group is not None and strategy != "DEFAULT":
         raise ValueError("strategy and placement_group do not go together: the group has a strategy")
     if name is not None and (not isinstance(name, str) or not name or "/" in name):
