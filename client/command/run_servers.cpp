@@ -45,6 +45,14 @@ void add_common(std::vector<std::string>& argv, const run_options& options) {
     argv.push_back("--insecure");
 }
 
+/// Signals that mean something to the command. Whoever sends them to all processes of a job step
+/// sends them to the servers, too, which would end.
+std::vector<int> for_commands_alone() {
+  std::vector<int> out{SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR};
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) out.push_back(signal);
+  return out;
+}
+
 /// The cause that has this exit code.
 status_code code_of(const process_end& how) {
   if (how.signal == 0)
@@ -81,7 +89,8 @@ status run_servers::start(const std::string& name, std::vector<std::string> argv
   auto process = child_process::start({.argv = std::move(argv),
                                        .environment = std::move(environment),
                                        .merge_stderr = true,
-                                       .own_group = true});
+                                       .own_group = true,
+                                       .ignored_signals = for_commands_alone()});
   if (!process)
     return process.status();
   servers_.push_back({.name = name, .process = *std::move(process)});

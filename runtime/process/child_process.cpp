@@ -55,6 +55,7 @@ struct launch {
   bool merge_stderr;
   bool dies_with_parent;
   bool own_group;
+  const std::vector<int>& ignored_signals;
   pid_t parent;
 
   [[noreturn]] void run() const {
@@ -71,6 +72,7 @@ struct launch {
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
+    for (const int signal : ignored_signals) ::signal(signal, SIG_IGN);
     if (stdout_fd >= 0)
       ::dup2(stdout_fd, STDOUT_FILENO);
     if (merge_stderr)
@@ -114,14 +116,9 @@ result<child_process> child_process::start(child_options options) {
     ::close(out[1]);
     return os_error("cannot start " + options.argv[0], code);
   }
-  launch plan{argv.data(),
-              environment.data(),
-              out[1],
-              report[1],
-              options.merge_stderr,
-              options.dies_with_parent,
-              options.own_group,
-              ::getpid()};
+  launch plan{argv.data(),       environment.data(),      out[1],
+              report[1],         options.merge_stderr,    options.dies_with_parent,
+              options.own_group, options.ignored_signals, ::getpid()};
   auto pid = ::fork();
   if (pid == 0)
     plan.run();

@@ -35,6 +35,8 @@ struct child_options {
   bool dies_with_parent = true;
   /// The child runs in a process group of its own, to which signals of the terminal are not sent.
   bool own_group = false;
+  /// Signals that it ignores, unless it handles them. Others have their usual effect.
+  std::vector<int> ignored_signals = {};
 };
 
 /// A program that this program has started, for tests and demonstrations. It never outlives the

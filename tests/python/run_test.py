@@ -129,6 +129,19 @@ def test_ASignalToAllProcessesLeavesTheCommandItsTime(start, number):
     assert ended(process)[0] == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM])
+@pytest.mark.parametrize("python_workers", [False, True])
+def test_ASignalForTheCommandToAllProcessesLeavesTheServersAlone(start, number, python_workers):
+    process = start(*["--python"] * python_workers, *python(COUNTS_SIGNALS + TRAIN), HEADRACE_PYTHON=sys.executable)
+    assert process.stdout.readline() == "here\n"
+    for pid in [process.pid, *descendants_of(process.pid)]:
+        os.kill(pid, number)
+    assert process.stdout.readline() == f"got {number.value}\n"
+    process.stdin.close()
+    assert process.stdout.readlines()[-1] == "True 1\n"
+    assert process.wait(PATIENCE) == 0 and "ended" not in process.stderr.read()
+
+
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCONT, signal.SIGWINCH])
 def test_ASignalThatDoesNotAskToStopIsPassedOnAndChangesNothingElse(start, number):
     process = start("--stop-timeout", "1ms", *python(COUNTS_SIGNALS))

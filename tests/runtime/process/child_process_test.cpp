@@ -63,6 +63,16 @@ TEST(ChildProcessTest, PassesTheEnvironmentOn) {
                  .value();
   EXPECT_EQ(child.read_line(10s).value(), "42");
 }
+TEST(ChildProcessTest, IgnoresTheSignalsThatItIsToIgnore) {
+  auto child =
+    child_process::start(
+      {.argv = {"sh", "-c", "echo up; kill -USR1 $$; echo still; kill -USR2 $$; echo not"},
+       .ignored_signals = {SIGUSR1}})
+      .value();
+  EXPECT_EQ(child.read_line(10s).value(), "up");
+  EXPECT_EQ(child.read_line(10s).value(), "still");
+  EXPECT_EQ(child.wait(10s).value(), (process_end{0, SIGUSR2}));
+}
 TEST(ChildProcessTest, ReplacesVariablesThatAreSetAlready) {
   ::setenv("HEADRACE_X", "old", 1);
   ::setenv("HEADRACE_X2", "other", 1);
