@@ -17,6 +17,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -65,12 +66,12 @@ std::string name_of_this_host() {
 class exchange;
 
 /// How far connections are. Those of one stage are bounded apart from the others, so that whoever
-/// only connects, or has not shown a certificate, does not take the place of who has. If there are
-/// too many in a stage, its oldest one gives way: a client that sends what belongs to the stage is
-/// through before that.
+/// only connects, or has not shown a certificate, does not take the place of who sends something,
+/// or has. If there are too many in a stage, its oldest one gives way: a client that sends what
+/// belongs to the stage is through before that.
 class stages {
 public:
-  enum stage : size_t { handshake, request, answer };
+  enum stage : size_t { silent, handshake, request, answer };
 
   /// One has come to a stage. Returns its number there, and the connection that must be closed for
   /// it; null: none.
@@ -93,7 +94,7 @@ public:
 private:
   std::mutex mutex_;
   uint64_t last_ = 0;
-  std::array<std::map<uint64_t, std::weak_ptr<exchange>>, 3> in_;
+  std::array<std::map<uint64_t, std::weak_ptr<exchange>>, 4> in_;
 };
 
 /// What all connections of a server share.
@@ -119,7 +120,7 @@ struct shared {
 class exchange : public std::enable_shared_from_this<exchange> {
 public:
   exchange(tcp::socket socket, asio::ssl::context* tls, std::shared_ptr<shared> with)
-    : plain_(std::move(socket)), with_(std::move(with)) {
+    : silence_(socket.get_executor()), plain_(std::move(socket)), with_(std::move(with)) {
     if (tls != nullptr)
       secure_.emplace(std::move(plain_), *tls);
     reading_.header_limit(most_header_bytes);
@@ -132,6 +133,23 @@ public:
   exchange(const exchange&) = delete;
 
   void begin() {
+    enter(stages::silent);
+    // The stream has no time-out for this; who is silent for too long is closed by the timer.
+    silence_.expires_after(time_of_a_handshake);
+    silence_.async_wait([me = shared_from_this()](error_code over) {
+      if (!over)
+        me->lowest().close();
+    });
+    lowest().socket().async_wait(tcp::socket::wait_read, [me = shared_from_this()](error_code how) {
+      me->silence_.cancel();
+      if (!how)
+        me->first_bytes_came();
+    });
+  }
+
+private:
+  /// The first bytes have come.
+  void first_bytes_came() {
     if (!secure_)
       return read();
     enter(stages::handshake);
@@ -143,7 +161,6 @@ public:
                              });
   }
 
-private:
   beast::tcp_stream& lowest() { return secure_ ? secure_->next_layer() : plain_; }
   template <class F>
   void on_stream(F&& f) {
@@ -235,6 +252,7 @@ private:
     secure_->async_shutdown([me = shared_from_this()](error_code) {});
   }
 
+  asio::steady_timer silence_;
   beast::tcp_stream plain_;
   std::optional<beast::ssl_stream<beast::tcp_stream>> secure_;
   std::shared_ptr<shared> with_;
@@ -242,7 +260,7 @@ private:
   http::request_parser<http::empty_body> reading_;
   http::response<http::string_body> answer_;
   std::optional<http::response_serializer<http::string_body>> writing_;
-  stages::stage stage_ = stages::handshake;
+  stages::stage stage_ = stages::silent;
   uint64_t number_ = 0; ///< in that stage; 0: in none
 };
 

@@ -34,9 +34,9 @@ struct web_answer {
 };
 
 /// A small HTTP server for GET and HEAD. Each request has a connection of its own, 5 seconds and 8
-/// KiB of header; a TLS handshake has 2 seconds. Connections in a handshake, those whose request
-/// has not come yet and those that are answered are at most 64 each; then the oldest of them is
-/// closed.
+/// KiB of header; the first byte and a TLS handshake have 2 seconds each. Connections that have
+/// sent nothing, those in a handshake, those whose request is not complete and those that are
+/// answered are at most 64 each; then the oldest of them is closed.
 class web_server {
 public:
   /// Returns the answer to a path, without its query. Called by two threads; may block.

@@ -11,6 +11,7 @@ import socket
 import ssl
 import stat
 import subprocess
+import threading
 
 import pytest
 
@@ -119,6 +120,26 @@ def test_ConnectionsThatPresentNoCertificateDoNotKeepOthersFromThePage(secure_pa
         for _ in range(200):
             stack.enter_context(socket.create_connection(("127.0.0.1", port)))
         assert [read("/live") for _ in range(15)] == [b"live\n"] * 15
+
+
+def test_ConnectionsThatComeAgainAsSoonAsTheyAreClosedDoNotEither(secure_page):
+    port, read = secure_page
+    over = threading.Event()
+
+    def hold():
+        while not over.is_set():
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as one:
+                one.recv(1)
+
+    threads = [threading.Thread(target=hold) for _ in range(80)]
+    for one in threads:
+        one.start()
+    try:
+        assert [read("/live") for _ in range(15)] == [b"live\n"] * 15
+    finally:
+        over.set()
+        for one in threads:
+            one.join()
 
 
 def test_NothingIsLeftOfThoseThatCannotBeWritten(tmp_path):
