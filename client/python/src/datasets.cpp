@@ -276,8 +276,7 @@ void bind_datasets(nb::module_& m) {
     f->argument = in.spec();
     f->layout = layout_of(nest, leaves);
     for (const auto& part : f->argument.components)
-      f->tensors.push_back(
-        make_parameter(f->scope, static_cast<int64_t>(f->tensors.size()), part));
+      f->tensors.push_back(make_parameter(f->scope, static_cast<int64_t>(f->tensors.size()), part));
     return checked(make_map(in.node(), std::move(f)));
   });
   m.def("stats", [](graph in, std::string tag, bool bytes) {

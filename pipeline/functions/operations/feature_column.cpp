@@ -181,8 +181,9 @@ status feature_column::end_row() {
     if (!found_ && spec_.has_default)
       add_default();
     else if (!found_)
-      return invalid_argument(fmt::format("feature '{}' is missing and has no default; {} was asked for",
-                                   spec_.name, to_string(spec_of(spec_))));
+      return invalid_argument(
+        fmt::format("feature '{}' is missing and has no default; {} was asked for", spec_.name,
+                    to_string(spec_of(spec_))));
     else if (row_values_ != wanted_)
       return invalid_argument(fmt::format("feature '{}' has {} values; {} asks for {}", spec_.name,
                                           row_values_, to_string(spec_of(spec_)), wanted_));
@@ -191,8 +192,8 @@ status feature_column::end_row() {
   if (!spec_.index_name.empty()) {
     if (found_ != placed_ && row_values_ + static_cast<int64_t>(placed_ ? index_.size() : 0) != 0)
       return invalid_argument(fmt::format("feature '{}' is missing beside '{}'",
-                                   found_ ? spec_.index_name : spec_.name,
-                                   found_ ? spec_.name : spec_.index_name));
+                                          found_ ? spec_.index_name : spec_.name,
+                                          found_ ? spec_.name : spec_.index_name));
     if (!placed_)
       index_.clear();
     return spec_.size > 0 ? scatter() : pad(index_);

@@ -29,7 +29,8 @@ result<image_size> read_header(const codec& reader, std::string_view bytes, int 
       != 0)
     return failure(reader);
   if (width < 1 || height < 1)
-    return invalid_argument(fmt::format("no whole JPEG: {} bytes end before the image", bytes.size()));
+    return invalid_argument(
+      fmt::format("no whole JPEG: {} bytes end before the image", bytes.size()));
   if (channels == 0)
     channels = colours == TJCS_GRAY ? 1 : 3;
   width = (width + ratio - 1) / ratio;

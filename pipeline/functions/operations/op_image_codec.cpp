@@ -84,10 +84,10 @@ result<bool> is_jpeg(std::string_view bytes, const expr_attrs& attrs) {
   const bool jpeg = bytes.starts_with(jpeg_start), png = bytes.starts_with(png_start);
   if (attrs.text == "jpeg" ? !jpeg : attrs.text == "png" ? !png : !jpeg && !png)
     return invalid_argument(fmt::format("{} bytes that begin with [{}] are no {}", bytes.size(),
-                                 first_bytes(bytes),
-                                 attrs.text == "any"    ? "JPEG or PNG"
-                                 : attrs.text == "jpeg" ? "JPEG"
-                                                        : "PNG"));
+                                        first_bytes(bytes),
+                                        attrs.text == "any"    ? "JPEG or PNG"
+                                        : attrs.text == "jpeg" ? "JPEG"
+                                                               : "PNG"));
   return jpeg;
 }
 

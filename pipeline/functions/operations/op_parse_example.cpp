@@ -47,7 +47,7 @@ public:
       }
     } catch (const protozero::exception& e) {
       return invalid_argument(fmt::format("{} bytes are no tf.train.{}: {}", serialized.size(),
-                                   in_sequences_ ? "SequenceExample" : "Example", e.what()));
+                                          in_sequences_ ? "SequenceExample" : "Example", e.what()));
     }
     for (auto& c : columns_) HEADRACE_TRY(c.end_row());
     return {};

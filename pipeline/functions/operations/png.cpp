@@ -16,7 +16,9 @@ struct closing {
 };
 using codec = std::unique_ptr<spng_ctx, closing>;
 
-status failure(int code) { return invalid_argument(fmt::format("no whole PNG: {}", spng_strerror(code))); }
+status failure(int code) {
+  return invalid_argument(fmt::format("no whole PNG: {}", spng_strerror(code)));
+}
 
 int channels_in(const spng_ihdr& header, bool transparent) {
   switch (header.color_type) {

@@ -1,5 +1,5 @@
-#include "tests/pipeline/operators/reading.hpp"
 #include "headrace/pipeline/iterator/op_counters.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
