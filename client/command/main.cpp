@@ -140,7 +140,7 @@ int run(int argc, char** argv) {
                          + fmt::format("`headrace {} --help` lists all options.", name));
   }
   const int code = chosen();
-  // A server has nothing to say at its end, and who read its first line may be gone.
+  // A server prints nothing at its end, and the reader of its first line may have ended.
   constexpr std::array servers{"dispatcher", "worker", "up", "run"};
   if (std::ranges::find(servers, arguments.front()) != servers.end())
     return code;

@@ -32,7 +32,7 @@ int fail(const std::string& why, exit_code code) {
   return static_cast<int>(code);
 }
 
-/// Whoever may register a job gives it a name, which must not give orders to a terminal.
+/// Whoever may register a job chooses its name, whose control characters must not reach a terminal.
 std::string printable(const std::string& name) {
   std::string out;
   append_text(out, name);
