@@ -244,7 +244,9 @@ def test_AProcessEndsWithTheFunctionThatItRuns():
     assert mine.lives()
     del ds
     gc.collect()
-    assert mine not in kept_processes() and mine.wait(60) == 0
+    # A thread of the pass may be the last that holds the function.
+    assert mine.wait(60) == 0
+    assert mine not in kept_processes()
 
 
 def test_NoMoreProcessesStayThanMay():
