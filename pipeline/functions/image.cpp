@@ -166,7 +166,11 @@ expr central_crop(const expr& image, double fraction) {
   for (size_t i = 0; i < rank; ++i) sizes.push_back(extents[static_cast<int64_t>(i)]);
   for (const auto axis : {rank - 3, rank - 2}) {
     const auto extent = cast<double>(sizes[axis]);
-    begin[axis] = cast<int64_t>((extent - extent * fraction) / 2.0);
+    // TensorFlow has the fraction as a float32 where the extent is not known before.
+    const auto share = image.dims()[axis] == shape::unknown
+                         ? static_cast<double>(static_cast<float>(fraction))
+                         : fraction;
+    begin[axis] = cast<int64_t>((extent - extent * share) / 2.0);
     sizes[axis] = sizes[axis] - begin[axis] * int64_t{2};
   }
   const auto cut = slice(image, stack(begin), stack(sizes));

@@ -11,31 +11,32 @@ D = hr.Dataset
 i8, i16, i32, i64, u8, u32 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32
 f16, f32, f64 = np.float16, np.float32, np.float64
 
+# But for integers of numpy, and float64 of numpy in functions: they keep their dtypes here, as elements of datasets are such.
 #: A list, and the dtypes that it has outside of functions, as an argument of a dataset, and in functions.
 LISTS = [
-    ([i64(1), i64(2)], "int32", "int32", "int32"), ([i64(2**40)], "int64", "int64", "int64"),
-    ([1, i64(2)], "int32", "int32", "int32"), ([1, 2**40], "int64", "int64", "int64"),
-    ([u8(1)], "int32", "int32", "uint8"), ([i8(1)], "int32", "int32", "int8"), ([i16(1)], "int32", "int32", "int16"),
-    ([u32(2**32 - 1)], "int64", "int64", "uint32"), ([i32(1)], "int32", "int32", "int32"),
+    ([i64(1), i64(2)], "int64", "int64", "int64"), ([i64(2**40)], "int64", "int64", "int64"),
+    ([1, i64(2)], "int64", "int64", "int64"), ([1, 2**40], "int64", "int64", "int64"),
+    ([u8(1)], "uint8", "uint8", "uint8"), ([i8(1)], "int8", "int8", "int8"), ([i16(1)], "int16", "int16", "int16"),
+    ([u32(2**32 - 1)], "uint32", "uint32", "uint32"), ([i32(1)], "int32", "int32", "int32"),
     ([f16(1)], "float16", "float16", "float16"), ([f32(1), 2.0], "float32", "float32", "float32"),
-    ([2.0, f32(1)], "float32", "float32", "float32"), ([f64(1), 2.0], "float64", "float64", "float32"),
+    ([2.0, f32(1)], "float32", "float32", "float32"), ([f64(1), 2.0], "float64", "float64", "float64"),
     ([i64(1), 2.0], "float32", "float32", "float32"), ([i64(1), f64(2)], "float32", "float32", "float32"),
-    ([f64(1), i64(2)], "float64", "float64", "float32"), ([f64(1), f32(2)], "float64", "float64", "float32"),
+    ([f64(1), i64(2)], "float64", "float64", "float64"), ([f64(1), f32(2)], "float64", "float64", "float64"),
     ([f32(1), f64(2)], "float32", "float32", "float32"), ([f16(1), f32(2)], "float16", "float16", "float32"),
     ([1, 2.0], "float32", "float32", "float32"), ([1, True], "int32", "int32", "int32"),
     ([np.bool_(True), False], "bool", "bool", "bool"), ([np.complex64(1)], "complex128", "complex128", "complex64"),
-    ([[i64(1)], [i64(2)]], "int32", "int32", "int32"), ([[i64(1)], np.array([3])], "int32", "int32", "int32"),
-    ([[2], np.array([1])], "int32", "int32", "int32"), ([[2.0], np.array([1.0])], "float32", "float32", "float32"),
+    ([[i64(1)], [i64(2)]], "int64", "int64", "int64"), ([[i64(1)], np.array([3])], "int64", "int64", "int64"),
+    ([[2], np.array([1])], "int64", "int64", "int64"), ([[2.0], np.array([1.0])], "float32", "float32", "float32"),
     ([], "float32", "float32", "float32"), ([[], []], "float32", "float32", "float32"),
     ([np.str_("a"), "b"], "string", "string", "string"),
 ]
 #: The same for lists of arrays, which TensorFlow refuses in functions.
 OF_ARRAYS = [
-    ([np.array([1])], "int32", "int64"), ([np.array([1]), [2]], "int32", "int32"),
-    ([np.array([1]), np.array([2])], "int32", "int64"), ([np.array([1], u8)], "int32", "uint8"),
+    ([np.array([1])], "int64", "int64"), ([np.array([1]), [2]], "int64", "int64"),
+    ([np.array([1]), np.array([2])], "int64", "int64"), ([np.array([1], u8)], "uint8", "uint8"),
     ([np.array([1.0])], "float64", "float64"), ([np.array([1.0], f32), np.array([1.0])], "float32", "float32"),
     ([np.array([1]), np.array([1.0])], "float32", "float32"), ([np.array([1.0]), np.array([1])], "float64", "float64"),
-    ([np.array([[1, 2], [3, 4]])], "int32", "int64"), ([np.zeros([0])], "float32", "float64"),
+    ([np.array([[1, 2], [3, 4]])], "int64", "int64"), ([np.zeros([0])], "float32", "float64"),
 ]
 
 
@@ -55,6 +56,14 @@ def test_ListsOfArraysHaveTheDtypesOfTensorFlow(value, outside, of_dataset):
     assert D.from_tensors(value).element_spec.dtype == of_dataset
 
 
+def test_ElementsInListsLoseNothing():
+    ids = list(D.range(99_998, 100_001))
+    assert list(D.from_tensor_slices(ids).map(lambda x: x * x)) == [x * x for x in range(99_998, 100_001)]
+    assert list(D.from_tensor_slices({"a": [0, *ids]}).map(lambda x: x["a"] * x["a"])) == [0, *(x * x for x in range(99_998, 100_001))]
+    total = D.range(3).reduce(f64(0.1), lambda s, x: s + 1)
+    assert D.range(1).map(lambda x: hr.constant([total])).get_single_element().tolist() == [total]
+
+
 def test_ArraysAndScalarsThatStandAloneKeepTheirs():
     for value in (i64(1), u8(1), f64(1), np.array([1]), np.array(1.0), np.array([1], i16)):
         assert hr.constant(value).dtype == value.dtype == D.from_tensors(value).element_spec.dtype
@@ -62,7 +71,7 @@ def test_ArraysAndScalarsThatStandAloneKeepTheirs():
 
 
 def test_StatesOfReduceAndScanAreOfTheSameRules():
-    total = D.range(3).map(lambda x: hr.cast(x, hr.int32)).reduce([i64(0), i64(1)], lambda s, x: s + x)
+    total = D.range(3).map(lambda x: hr.cast(x, hr.int32)).reduce([0, 1], lambda s, x: s + x)
     assert total.dtype == i32 and total.tolist() == [3, 4]
 
 
@@ -109,7 +118,7 @@ def test_RequiredTextColumnsStayTexts(tmp_path):
     path.write_text("a,b\n007,1\n1e3,2\n")
     ds = hr.data.experimental.CsvDataset(str(path), [required, hr.constant([], hr.int32)], header=True)
     assert list(ds) == [(b"007", 1), (b"1e3", 2)]  # what TensorFlow 2.21 gives
-    fields = lines.map(lambda line: tuple(hr.io.decode_csv(line, [[i64(3)]]))).element_spec
+    fields = lines.map(lambda line: tuple(hr.io.decode_csv(line, [[3]]))).element_spec
     assert fields[0].dtype == hr.int32  # what TensorFlow 2.21 gives
     ds = D.range(1).map(lambda x: hr.concat([hr.constant([], hr.string), ["a"]], 0))
     assert next(iter(ds)).tolist() == [b"a"]

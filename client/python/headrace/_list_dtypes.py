@@ -1,7 +1,8 @@
-"""The dtypes of tensors that are made of Python's numbers and lists: TensorFlow's rules.
+"""The dtypes of tensors that are made of Python's numbers and lists.
 
-Outside of functions the first value of a list decides, whatever numpy's scalars beside it are; in a function numpy does, and
-what comes out as int64 and float64 becomes int32 and float32. Arrays, and numpy's scalars that stand alone, keep their dtypes.
+Numbers of Python follow TensorFlow's rules: integers are int32 if they fit, floats float32. Of a list with floats the first
+value decides outside of functions, and numpy in them. Arrays, and numpy's scalars, keep their dtypes, in lists too: the elements
+of a dataset are such scalars, and would lose bits (TensorFlow, whose elements are tensors, narrows numpy's scalars).
 """
 
 from __future__ import annotations
@@ -13,6 +14,15 @@ import numpy as np
 from . import dtypes
 
 _INT32 = np.iinfo(np.int32)
+
+
+def holds_integers_of_numpy(value: Any) -> bool:
+    """Does a list hold an integer, or an array of integers, of numpy?"""
+    if not isinstance(value, (list, tuple)):
+        return isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "iu"
+    kinds = set(map(type, value))
+    return any(issubclass(kind, (list, tuple, np.integer, np.ndarray)) for kind in kinds) and any(
+        map(holds_integers_of_numpy, value))
 
 
 def of_list(array: Any, first: Any, in_function: bool) -> Any:
@@ -31,7 +41,8 @@ def of_list(array: Any, first: Any, in_function: bool) -> Any:
     if kind != "f":
         return array
     if in_function:
-        return array.astype(np.float32) if array.dtype == np.float64 else array
+        of_python = not isinstance(first, (np.generic, np.ndarray)) or first.dtype != np.float64
+        return array.astype(np.float32) if array.dtype == np.float64 and of_python else array
     if isinstance(first, (bool, np.bool_)) or isinstance(first, np.ndarray) and first.dtype == np.bool_:
         raise ValueError("a list holds values of several types: bools and numbers")
     of_numpy = getattr(first, "dtype", None)

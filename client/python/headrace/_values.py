@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, dtypes
-from ._list_dtypes import array_as_declared, as_declared, of_list
+from ._list_dtypes import array_as_declared, as_declared, holds_integers_of_numpy, of_list
 from ._tensor_text import is_in_function, refuse_text, refuse_texts
 from .errors import ArgumentError
 
@@ -47,7 +47,9 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     listed = isinstance(value, (list, tuple, range, bool, int, float, complex, str, bytes)) and not isinstance(value, np.generic)
     if wanted is not None:
         return as_declared(array, wanted, _first_leaf(value)) if listed else array_as_declared(array, wanted)
-    return of_list(array, _first_leaf(value), is_in_function()) if listed else array
+    if not listed or array.dtype.kind in "iu" and holds_integers_of_numpy(value):
+        return array
+    return of_list(array, _first_leaf(value), is_in_function())
 
 
 def constant(value: Any, dtype: Any = None) -> _core.Tensor:

@@ -232,8 +232,11 @@ result<int64_t> count_in_range(T start, T limit, T delta) {
   if (delta == T{})
     return invalid_argument("delta is 0; it must be another number");
   if constexpr (is_floating(dtype_of<T>)) {
-    const auto steps = std::ceil((static_cast<double>(limit) - static_cast<double>(start))
-                                 / static_cast<double>(delta));
+    // TensorFlow counts in the type of the numbers.
+    using wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    const auto distance = static_cast<T>(static_cast<wide>(limit) - static_cast<wide>(start));
+    const auto steps = std::ceil(
+      static_cast<double>(static_cast<T>(static_cast<wide>(distance) / static_cast<wide>(delta))));
     if (!(steps >= 0))
       return invalid_argument(
         fmt::format("{} in steps of {} never comes to {}", text(start), text(delta), text(limit)));

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _values, dtypes
-from .array_ops import cast, cond, constant
 from .._refusals import refuse
+from ..errors import ArgumentError
+from .array_ops import cast, cond, constant
 from .shaping import expand_dims, gather, reshape
 
 Tensor = _core.Tensor
@@ -57,8 +58,18 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, nam
     if _values.holds_tensors(list(bounds)):
         return _computed_range(bounds, dtype)
     if any(isinstance(x, (float, np.floating)) for x in bounds):
-        return constant(np.arange(*(float(x) for x in bounds)), dtype or dtypes.float32)
+        return constant(_float_range(*bounds, dtypes.as_dtype(dtype or dtypes.float32).as_numpy_dtype), dtype or dtypes.float32)
     return constant(np.arange(*(_values.integer(x, "range") for x in bounds)).tolist() or np.zeros(0, np.int32), dtype)
+
+
+def _float_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    """As many values as TensorFlow has, which counts them in the dtype of the range."""
+    kind = np.float64 if dtype == np.float64 else np.float32
+    first, last, step = kind(start), kind(limit), kind(delta)
+    steps = np.ceil((last - first) / step) if step else kind(-1)
+    if not steps >= 0:
+        raise ArgumentError(f"range: {start} in steps of {delta} never comes to {limit}")
+    return first + np.arange(int(steps), dtype=kind) * step
 
 
 #: Of the dtypes of a range's numbers the one that comes last is that of the range.
