@@ -40,8 +40,10 @@ const char* to_text(method how) {
   return "unknown";
 }
 
-expr decode(const char* format, const expr& contents, int64_t channels, int64_t ratio, dtype type) {
+expr decode(const char* format, const expr& contents, int64_t channels, int64_t ratio, dtype type,
+            jpeg_transform transform = jpeg_transform::accurate) {
   expr_attrs attrs;
+  attrs.index = transform == jpeg_transform::fast ? 1 : 0;
   attrs.text = format;
   attrs.dims = {channels, ratio};
   return apply(expr_op::decode_image, {contents.node()}, std::move(attrs), type);
@@ -110,10 +112,11 @@ void check_range(const char* function, double low, double high, double least) {
 
 } // namespace
 
-expr decode_jpeg(const expr& contents, int64_t channels, int64_t ratio) {
-  return decode("jpeg", contents, channels, ratio, dtype::uint8);
+expr decode_jpeg(const expr& contents, int64_t channels, int64_t ratio, jpeg_transform transform) {
+  return decode("jpeg", contents, channels, ratio, dtype::uint8, transform);
 }
-expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels) {
+expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels,
+                          jpeg_transform transform) {
   if (height < 1 || width < 1)
     fail("decode_jpeg",
          fmt::format("at least {} by {} pixels; extents are positive", height, width));
@@ -121,13 +124,14 @@ expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, i
   attrs.text = "jpeg";
   attrs.dims = {channels, 1};
   attrs.axes = {height, width};
+  attrs.index = transform == jpeg_transform::fast ? 1 : 0;
   return apply(expr_op::decode_image, {contents.node()}, std::move(attrs), dtype::uint8);
 }
 expr decode_png(const expr& contents, int64_t channels, dtype type) {
   return decode("png", contents, channels, 1, type);
 }
-expr decode_image(const expr& contents, int64_t channels) {
-  return decode("any", contents, channels, 1, dtype::uint8);
+expr decode_image(const expr& contents, int64_t channels, jpeg_transform transform) {
+  return decode("any", contents, channels, 1, dtype::uint8, transform);
 }
 expr encode_jpeg(const expr& image, int64_t quality) { return encode("jpeg", image, quality); }
 expr encode_png(const expr& image, int64_t compression) {

@@ -11,21 +11,27 @@ namespace headrace::image {
 
 // -- files ---------------------------------------------------------------------
 
+/// How a JPEG's blocks become pixels. Both are integer transforms with the same bits everywhere;
+/// the fast one, which TensorFlow uses by default, is less exact.
+enum class jpeg_transform : uint8_t { accurate, fast };
+
 /// A scalar string with a JPEG becomes uint8 [height, width, channels]. `channels`: 1 (grey), 3
 /// (RGB) or 0 (as in the file). `ratio` 2, 4 or 8 divides the extents (rounded up) while decoding,
-/// at a fraction of the cost. Decoded by the exact integer transform: the same bits everywhere.
+/// at a fraction of the cost.
 /// Where a function uses one slice of the image (a crop) and its extents, only these are decoded,
 /// to the same bits.
-expr decode_jpeg(const expr& contents, int64_t channels = 0, int64_t ratio = 1);
+expr decode_jpeg(const expr& contents, int64_t channels = 0, int64_t ratio = 1,
+                 jpeg_transform transform = jpeg_transform::accurate);
 /// The same with the largest ratio by which each image is still at least `height` by `width`, for
 /// images that are made smaller afterwards. Other bits than those of the whole image.
-expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width,
-                          int64_t channels = 0);
+expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels = 0,
+                          jpeg_transform transform = jpeg_transform::accurate);
 /// A scalar string with a PNG. `channels`: 1, 2 (with alpha), 3, 4 or 0. `type`: uint8, or uint16
 /// (where values of 8 bits become multiples of 257).
 expr decode_png(const expr& contents, int64_t channels = 0, dtype type = dtype::uint8);
 /// A JPEG or a PNG, as its first bytes say. `channels`: 0, 1 or 3.
-expr decode_image(const expr& contents, int64_t channels = 0);
+expr decode_image(const expr& contents, int64_t channels = 0,
+                  jpeg_transform transform = jpeg_transform::accurate);
 /// uint8 with 1 or 3 channels; `quality` in [1, 100]. Chroma has half the resolution.
 expr encode_jpeg(const expr& image, int64_t quality = 95);
 /// uint8 or uint16 with 1 to 4 channels; `compression` in [0, 9], -1: zlib's default.

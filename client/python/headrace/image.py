@@ -78,20 +78,25 @@ def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscalin
 
     ``ratio`` 2, 4 or 8 divides the extents while decoding, at a fraction of the cost. ``at_least=(height, width)`` takes
     the largest such ratio by which each image is still as large as that: for images that are resized to less, where other
-    bits than those of the whole image are good enough. ``dct_method`` is always the exact one. Where a function uses one
-    slice of the image (a crop) and its extents, only these are decoded, to the same bits.
+    bits than those of the whole image are good enough. ``dct_method``:
+    ``"INTEGER_FAST"`` (the default), or ``"INTEGER_ACCURATE"``, which is more exact. Where a function uses one slice of the image
+    (a crop) and its extents, only these are decoded, to the same bits.
 
     >>> images.map(hr.image.encode_jpeg).map(hr.image.decode_jpeg).get_single_element().shape
     (2, 2, 3)
     """
     if try_recover_truncated or acceptable_fraction != 1 or not fancy_upscaling:
         raise UnimplementedError("image.decode_jpeg: this release decodes whole files, with fancy upscaling")
+    if dct_method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
+        raise ArgumentError(f"image.decode_jpeg: dct_method is {dct_method!r}; there are INTEGER_FAST (the default) and "
+                            "INTEGER_ACCURATE")
+    fast = dct_method != "INTEGER_ACCURATE"
     if at_least is None:
-        return _core.decode_jpeg(tensor(contents, "contents"), integer(channels, "channels"), integer(ratio, "ratio"))
+        return _core.decode_jpeg(tensor(contents, "contents"), integer(channels, "channels"), integer(ratio, "ratio"), fast)
     if ratio != 1:
         raise ValueError(f"image.decode_jpeg: ratio is {ratio} and at_least is {at_least}; give one of them")
     height, width = _size(at_least, "at_least")
-    return _core.decode_jpeg_at_least(tensor(contents, "contents"), height, width, integer(channels, "channels"))
+    return _core.decode_jpeg_at_least(tensor(contents, "contents"), height, width, integer(channels, "channels"), fast)
 
 
 def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,

@@ -22,12 +22,23 @@ dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
 /// As `bind_functions`, for headrace/image.py.
 void bind_image_functions(nb::module_& m) {
   // files
-  m.def("decode_jpeg", &image::decode_jpeg);
-  m.def("decode_jpeg_at_least", &image::decode_jpeg_at_least);
+  const auto transform_of = [](bool fast) {
+    return fast ? image::jpeg_transform::fast : image::jpeg_transform::accurate;
+  };
+  m.def("decode_jpeg", [=](e contents, int64_t channels, int64_t ratio, bool fast) {
+    return image::decode_jpeg(contents, channels, ratio, transform_of(fast));
+  });
+  m.def("decode_jpeg_at_least",
+        [=](e contents, int64_t height, int64_t width, int64_t channels, bool fast) {
+          return image::decode_jpeg_at_least(contents, height, width, channels, transform_of(fast));
+        });
   m.def("decode_png", [](e contents, int64_t channels, const std::string& type) {
     return image::decode_png(contents, channels, type_of(type));
   });
-  m.def("decode_image", &image::decode_image);
+  // As in TensorFlow, whose programs cannot choose here.
+  m.def("decode_image", [](e contents, int64_t channels) {
+    return image::decode_image(contents, channels, image::jpeg_transform::fast);
+  });
   m.def("encode_jpeg", &image::encode_jpeg);
   m.def("encode_png", &image::encode_png);
 

@@ -24,7 +24,9 @@ constexpr int64_t most_image_values = int64_t{1} << 29;
 /// Decodes to uint8. `channels`: 1 (grey), 3 (RGB), 0 (as in the file). Extents are divided by
 /// `ratio` (1, 2, 4, 8), rounded up, while decoding. On failure `room` is not called unless the
 /// pixels themselves are damaged.
-status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_room& room);
+/// `fast`: by the fast integer transform, which is less exact.
+status decode_jpeg(std::string_view bytes, int channels, int ratio, bool fast,
+                   const image_room& room);
 
 /// The extents that `decode_jpeg` would give. Only the header is read.
 result<image_size> jpeg_size(std::string_view bytes, int channels, int ratio);
@@ -39,7 +41,8 @@ struct image_part {
 /// Decodes that part of a JPEG alone, to the bits that it has in the whole image. The whole file is
 /// read, so that it fails where decoding the whole image does. `to`: memory for the part.
 /// @pre the part is within `jpeg_size`, and `size.channels` is that of it
-status decode_jpeg_part(std::string_view bytes, int ratio, const image_part& part, std::byte* to);
+status decode_jpeg_part(std::string_view bytes, int ratio, bool fast, const image_part& part,
+                        std::byte* to);
 
 /// Decodes to uint8, or uint16 if `wide`. `channels`: 1, 2 (with alpha), 3, 4 or 0.
 status decode_png(std::string_view bytes, int channels, bool wide, const image_room& room);

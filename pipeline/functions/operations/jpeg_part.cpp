@@ -49,14 +49,14 @@ margins margins_of(const jpeg_decompress_struct& c, const image_part& part) {
 
 /// Returns false after a failure. No object in it has a destructor, as a failure jumps.
 bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, int ratio,
-            const image_part& part, unsigned char* line, unsigned char* to) {
+            bool fast, const image_part& part, unsigned char* line, unsigned char* to) {
   if (setjmp(errors.back) != 0)
     return false;
   jpeg_mem_src(&c, reinterpret_cast<const unsigned char*>(bytes.data()),
                static_cast<unsigned long>(bytes.size()));
   jpeg_read_header(&c, TRUE);
   c.out_color_space = part.size.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  c.dct_method = JDCT_ISLOW;
+  c.dct_method = fast ? JDCT_IFAST : JDCT_ISLOW;
   c.scale_num = 1;
   c.scale_denom = static_cast<unsigned>(ratio);
   jpeg_start_decompress(&c);
@@ -85,7 +85,8 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
 
 } // namespace
 
-status decode_jpeg_part(std::string_view bytes, int ratio, const image_part& part, std::byte* to) {
+status decode_jpeg_part(std::string_view bytes, int ratio, bool fast, const image_part& part,
+                        std::byte* to) {
   failing errors{};
   jpeg_decompress_struct c{};
   c.err = jpeg_std_error(&errors.base);
@@ -98,7 +99,7 @@ status decode_jpeg_part(std::string_view bytes, int ratio, const image_part& par
     return resource_exhausted("no memory for a JPEG decoder");
   jpeg_create_decompress(&c);
   const bool done =
-    decode(c, errors, bytes, ratio, part, line.data(), reinterpret_cast<unsigned char*>(to));
+    decode(c, errors, bytes, ratio, fast, part, line.data(), reinterpret_cast<unsigned char*>(to));
   jpeg_destroy_decompress(&c);
   return done ? status{} : invalid_argument(fmt::format("no whole JPEG: {}", errors.text));
 }

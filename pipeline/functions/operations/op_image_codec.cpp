@@ -16,7 +16,8 @@ namespace {
 // vectors of three integers, as of `slice`. `attrs.text`: jpeg, png, or any; `attrs.dims`: the
 // channels (0: as in the file) and the ratio; of a part also its extents, where -1 is the rest;
 // `attrs.flag`: only the extents of the image, as `shape_of` gives them; `attrs.axes`: empty, or
-// extents that a JPEG has at least when its ratio is chosen.
+// extents that a JPEG has at least when its ratio is chosen; `attrs.index`: 1: by the fast
+// transform.
 
 status check_part(const library_operands& in) {
   if (in.attrs.dims.size() != 5)
@@ -54,6 +55,8 @@ result<tensor_spec> infer_decode(const library_operands& in) {
   if (ratio != 1 && (format != "jpeg" || (ratio != 2 && ratio != 4 && ratio != 8)))
     return invalid_argument(
       fmt::format("ratio {}; JPEGs can be divided by 1, 2, 4 or 8 while decoding", ratio));
+  if (in.attrs.index != 0 && (in.attrs.index != 1 || png))
+    return invalid_argument("there are two transforms, of JPEGs");
   const auto& least = in.attrs.axes;
   if (!least.empty() && (least.size() != 2 || least[0] < 1 || least[1] < 1 || format != "jpeg"))
     return invalid_argument("the least extents are two positive numbers, of a JPEG");
@@ -91,6 +94,7 @@ result<bool> is_jpeg(std::string_view bytes, const expr_attrs& attrs) {
   return jpeg;
 }
 
+bool is_fast(const op_call& call) { return call.node.attrs.index == 1; }
 int channels_of(const op_call& call) { return static_cast<int>(call.node.attrs.dims[0]); }
 
 /// By which the extents of a JPEG are divided.
@@ -111,7 +115,7 @@ status decode(std::string_view bytes, const op_call& call, const image_room& roo
   if (!jpeg)
     return decode_png(bytes, channels_of(call), call.node.spec.type == dtype::uint16, room);
   HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
-  return decode_jpeg(bytes, channels_of(call), ratio, room);
+  return decode_jpeg(bytes, channels_of(call), ratio, is_fast(call), room);
 }
 
 /// Of an image in memory.
@@ -188,8 +192,8 @@ status append_part(std::string_view bytes, const op_call& call, size_t r, column
     if (part.dims[0] * part.dims[1] != 0 && part.dims[2] == whole.channels) {
       const auto how = append(part, [&](std::byte* to) {
         return decode_jpeg_part(
-          bytes, ratio, {part.begin[0], part.begin[1], {part.dims[0], part.dims[1], part.dims[2]}},
-          to);
+          bytes, ratio, is_fast(call),
+          {part.begin[0], part.begin[1], {part.dims[0], part.dims[1], part.dims[2]}}, to);
       });
       // The whole image says better what is wrong with a file.
       if (how.ok())
