@@ -58,18 +58,18 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, nam
     if _values.holds_tensors(list(bounds)):
         return _computed_range(bounds, dtype)
     if any(isinstance(x, (float, np.floating)) for x in bounds):
-        return constant(_float_range(*bounds, dtypes.as_dtype(dtype or dtypes.float32).as_numpy_dtype), dtype or dtypes.float32)
+        return constant(_float_range(bounds, dtypes.as_dtype(dtype or dtypes.float32).as_numpy_dtype), dtype or dtypes.float32)
     return constant(np.arange(*(_values.integer(x, "range") for x in bounds)).tolist() or np.zeros(0, np.int32), dtype)
 
 
-def _float_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+def _float_range(bounds: tuple[Any, ...], dtype: Any) -> Any:
     """As many values as TensorFlow has, which counts them in the dtype of the range."""
-    kind = np.float64 if dtype == np.float64 else np.float32
-    first, last, step = kind(start), kind(limit), kind(delta)
-    steps = np.ceil((last - first) / step) if step else kind(-1)
+    kind: Any = np.float64 if dtype == np.float64 else np.float32
+    start, limit, delta = map(kind, bounds)
+    steps = np.ceil((limit - start) / delta) if delta else -1.0
     if not steps >= 0:
-        raise ArgumentError(f"range: {start} in steps of {delta} never comes to {limit}")
-    return first + np.arange(int(steps), dtype=kind) * step
+        raise ArgumentError(f"range: {bounds[0]} in steps of {bounds[2]} never comes to {bounds[1]}")
+    return start + np.arange(int(steps), dtype=kind) * delta
 
 
 #: Of the dtypes of a range's numbers the one that comes last is that of the range.
