@@ -94,6 +94,7 @@ public:
       plan_.results.push_back(visit(tensor));
     fold();
     guard();
+    guard_loops();
     level();
     schedule();
     release();
@@ -219,6 +220,31 @@ private:
     }
   }
 
+  /// Equal for all results of one loop, and for all features of one parse.
+  std::string key_of_all_results(const program::plan::item& item) const {
+    auto whole = *item.node;
+    whole.attrs.index = 0;
+    whole.spec = {};
+    return key_of(whole, item.inputs);
+  }
+
+  /// The results of a loop are computed together: a row is skipped only if none of them needs it.
+  /// With the same guards they have the same level, so that none is read before the loop has run.
+  void guard_loops() {
+    std::map<std::string, std::vector<size_t>> loops;
+    for (size_t i = 0; i < plan_.items.size(); ++i)
+      if (plan_.items[i].what == kind::loop)
+        loops[key_of_all_results(plan_.items[i])].push_back(i);
+    for (const auto& [key, results] : loops) {
+      auto common = plan_.items[results.front()].guards;
+      for (auto i : results)
+        std::erase_if(common, [&](const auto& guard) {
+          return !std::ranges::binary_search(plan_.items[i].guards, guard);
+        });
+      for (auto i : results) plan_.items[i].guards = common;
+    }
+  }
+
   /// Functions can share a pass if they have the same shapes and neither needs the other through
   /// something outside of the pass: the level counts how often a value left passes.
   bool fuses(const program::plan::item& a, const program::plan::item& b) const {
@@ -259,10 +285,7 @@ private:
         continue;
       std::pair<size_t, size_t> at{levels_[i], root(i)};
       if (item.what == kind::parse || item.what == kind::loop) {
-        auto whole = *item.node;
-        whole.attrs.index = 0;
-        whole.spec = {};
-        at = parses.emplace(key_of(whole, item.inputs), at).first->second;
+        at = parses.emplace(key_of_all_results(item), at).first->second;
       }
       auto& step = steps[at];
       step.what = item.what;

@@ -177,6 +177,29 @@ TEST(WhileLoop, GoesRoundAsOftenAsEachElementSays) {
   EXPECT_EQ(values_of<int64_t>(out.columns[2]), (std::vector<int64_t>{112, 32, 16, 128}));
 }
 
+TEST(WhileLoop, HasRunBeforeAnyOfItsResultsIsRead) {
+  auto out = apply_everywhere({scalars<int64_t>({0, 1, 2, 3})}, [](expr n) {
+    const auto done = while_loop([](const expr_structure& v) { return v[0] < 3; },
+                                 [](const expr_structure& v) {
+                                   return expr_structure::tuple({v[0] + 1, v[1] + 1});
+                                 },
+                                 expr_structure::tuple({n, constant(int64_t{0})}));
+    // One result is needed by a branch alone, whose condition is computed late; the other one by
+    // all rows, early.
+    auto late = n;
+    for (int i = 0; i < 4; ++i) late = reduce_sum(stack({late, n}));
+    const auto chosen = cond(
+      late % 2 == 0,
+      [&] {
+        return reduce_sum(stack({done[0], n}));
+      },
+      [&] { return n; });
+    return std::tuple{chosen, done[1] * 2};
+  });
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{3, 1, 5, 3}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[1]), (std::vector<int64_t>{6, 4, 2, 0}));
+}
+
 TEST(WhileLoop, OnlyStepsThatAreTakenCanFail) {
   auto out = apply_everywhere({scalars<int64_t>({1, 2, 3})}, [](expr n) {
     // Divides by 0 in the step in which n reaches it.
