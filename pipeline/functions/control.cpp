@@ -33,7 +33,7 @@ expr_structure variables_of(const std::shared_ptr<const function_scope>& scope,
 
 open_loop::open_loop(const expr_structure& first, std::optional<int64_t> maximum_iterations,
                      std::span<const shape> invariants)
-  : scope_(std::make_shared<const function_scope>()),
+  : scope_(std::make_shared<const loop_scope>()),
     variables_(variables_of(scope_, first, invariants)),
     most_steps_(maximum_iterations.value_or(-1)) {
   if (maximum_iterations && *maximum_iterations < 0)

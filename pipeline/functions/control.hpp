@@ -8,6 +8,8 @@
 
 namespace headrace {
 
+struct loop_scope; // see representation/loop.hpp
+
 namespace detail {
 
 expr_structure make_cond(const expr& condition, const expr_structure& x, const expr_structure& y);
@@ -23,7 +25,7 @@ public:
   expr_structure finish(const expr& condition, const expr_structure& after) const;
 
 private:
-  std::shared_ptr<const function_scope> scope_;
+  std::shared_ptr<const loop_scope> scope_;
   std::vector<expr_ptr> first_;
   expr_structure variables_;
   int64_t most_steps_;

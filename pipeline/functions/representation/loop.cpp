@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
 
+#include <atomic>
 #include <fmt/format.h>
 #include <unordered_map>
 
@@ -12,7 +13,7 @@ namespace {
 /// Copies a loop's expressions so that they use nothing but the loop's own variables.
 class capturing {
 public:
-  capturing(std::shared_ptr<const function_scope> scope, size_t variables)
+  capturing(std::shared_ptr<const loop_scope> scope, size_t variables)
     : scope_(std::move(scope)), variables_(variables) {}
 
   expr_ptr closed(const expr_ptr& x) {
@@ -51,19 +52,25 @@ private:
     return std::make_shared<const expr_node>(std::move(copy));
   }
 
-  /// Does it differ from step to step? A loop inside stays there in any case: it may go on forever
-  /// in elements that do not come to it.
+  /// True if it differs from step to step, or is a loop that was opened inside. That one stays
+  /// there in any case: it may go on forever in elements that do not come to it. A loop that was
+  /// opened before this one has run before it, and is captured.
   bool belongs_inside(const expr_ptr& x) {
     if (const auto known = inside_.find(x.get()); known != inside_.end())
       return known->second;
-    bool out = x->op == expr_op::while_loop || x->op == expr_op::row_seed
-               || (x->op == expr_op::loop_variable && x->scope == scope_);
+    bool out = x->op == expr_op::row_seed || (x->op == expr_op::loop_variable && x->scope == scope_)
+               || (x->op == expr_op::while_loop && opened_later(*x));
     for (const auto& input : operands_of(*x)) out = belongs_inside(input) || out;
     inside_.emplace(x.get(), out);
     return out;
   }
 
-  std::shared_ptr<const function_scope> scope_;
+  /// A loop of a decoded graph has no scope; no loop is traced around it.
+  bool opened_later(const expr_node& loop) const {
+    return loop.scope && static_cast<const loop_scope&>(*loop.scope).number > scope_->number;
+  }
+
+  std::shared_ptr<const loop_scope> scope_;
   size_t variables_;
   std::vector<expr_ptr> captures_, kept_;
   expr_ptr seed_;
@@ -80,6 +87,12 @@ status check_step(size_t i, const tensor_spec& before, const tensor_spec& after)
 }
 
 } // namespace
+
+loop_scope::loop_scope()
+  : number([] {
+      static std::atomic<uint64_t> opened{0};
+      return ++opened;
+    }()) {}
 
 loop_parts parts_of(const expr_node& loop) {
   const std::span<const expr_ptr> all{loop.inputs};
@@ -108,7 +121,7 @@ expr_ptr make_loop_variable(std::shared_ptr<const function_scope> scope, int64_t
   return std::make_shared<const expr_node>(std::move(node));
 }
 
-result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const function_scope>& scope,
+result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const loop_scope>& scope,
                                         const std::vector<expr_ptr>& variables,
                                         std::vector<expr_ptr> first, const expr_ptr& condition,
                                         const std::vector<expr_ptr>& after, int64_t most_steps) {
@@ -139,8 +152,10 @@ result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const function_sco
     attrs.flag = inside.has_seeds();
     attrs.dims = {static_cast<int64_t>(variables.size()), static_cast<int64_t>(captures.size()),
                   most_steps};
-    HEADRACE_ASSIGN(auto x, make_expr(expr_op::while_loop, inputs, std::move(attrs)));
-    out.push_back(std::move(x));
+    HEADRACE_ASSIGN(const auto x, make_expr(expr_op::while_loop, inputs, std::move(attrs)));
+    auto with_scope = std::make_shared<expr_node>(*x);
+    with_scope->scope = scope;
+    out.push_back(std::move(with_scope));
   }
   return out;
 }

@@ -3,6 +3,8 @@
 #include "headrace/pipeline/graph/expr_node.hpp"
 #include "headrace/runtime/base/result.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -28,7 +30,14 @@ loop_parts parts_of(const expr_node& loop);
 /// of its steps.
 std::span<const expr_ptr> operands_of(const expr_node& node);
 
-/// A variable of a loop that is being traced. `scope` tells the loops apart.
+/// Identity of a loop that is traced. A loop that was opened later, and is used in the steps of
+/// this one, stands inside of it; one that was opened earlier stands before it.
+struct loop_scope : function_scope {
+  loop_scope();
+  const uint64_t number; ///< loops that are opened later have higher ones
+};
+
+/// A variable of a loop that is being traced, which `scope` identifies.
 expr_ptr make_loop_variable(std::shared_ptr<const function_scope> scope, int64_t index,
                             tensor_spec spec);
 
@@ -36,7 +45,7 @@ expr_ptr make_loop_variable(std::shared_ptr<const function_scope> scope, int64_t
 /// of outside becomes captures. Fails if a dtype or shape is not the same after a step (the error
 /// names the variable by its number), if the condition is no bool scalar, or if a variable has an
 /// unknown rank.
-result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const function_scope>& scope,
+result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const loop_scope>& scope,
                                         const std::vector<expr_ptr>& variables,
                                         std::vector<expr_ptr> first, const expr_ptr& condition,
                                         const std::vector<expr_ptr>& after, int64_t most_steps);

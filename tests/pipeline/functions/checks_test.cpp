@@ -200,6 +200,40 @@ TEST(WhileLoop, HasRunBeforeAnyOfItsResultsIsRead) {
   EXPECT_EQ(values_of<int64_t>(out.columns[1]), (std::vector<int64_t>{6, 4, 2, 0}));
 }
 
+TEST(WhileLoop, CapturesWhatLoopsBeforeItGive) {
+  auto out = apply_everywhere({scalars<int64_t>({0, 1, 2})}, [](expr n) {
+    // If each loop ran those before it in its steps, this would not end: they are 2^30.
+    auto sum = n;
+    for (int i = 0; i < 30; ++i)
+      sum = while_loop([](const expr_structure& v) { return v[0] < 2; },
+                       [&](const expr_structure& v) {
+                         return expr_structure::tuple({v[0] + 1, v[1] + sum % 7 + 1});
+                       },
+                       expr_structure::tuple({constant(int64_t{0}), n}))[1];
+    return sum;
+  });
+  std::vector<int64_t> want{0, 1, 2};
+  for (auto& x : want) {
+    const auto n = x;
+    for (int i = 0; i < 30; ++i) x = n + 2 * (x % 7 + 1);
+  }
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), want);
+}
+
+TEST(WhileLoop, KeepsALoopInsideThatOthersNeverEnd) {
+  auto out = apply_everywhere({scalars<int64_t>({0, 1})}, [](expr n) {
+    return while_loop([](expr x) { return x < 1; },
+                      [&](expr x) {
+                        // It would not end for the element 1, which does not come to it.
+                        return x + 1
+                               + while_loop([](expr y) { return y != 4; },
+                                            [](expr y) { return y + 2; }, n * int64_t{3});
+                      },
+                      n);
+  });
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{5, 1}));
+}
+
 TEST(WhileLoop, OnlyStepsThatAreTakenCanFail) {
   auto out = apply_everywhere({scalars<int64_t>({1, 2, 3})}, [](expr n) {
     // Divides by 0 in the step in which n reaches it.
