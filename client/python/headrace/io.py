@@ -14,6 +14,9 @@ from ._specs import TensorShape
 from ._values import constant, integer, integers, known, tensor
 from ._values import tensor as _tensor
 from .errors import ArgumentError, InvalidArgumentError, NotFoundError, UnimplementedError
+from .image import (  # noqa: F401  (tf.io has them, too)
+    decode_and_crop_jpeg, decode_image, decode_jpeg, decode_png, encode_jpeg, encode_png, extract_jpeg_shape, is_jpeg,
+)
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("io")
@@ -366,67 +369,6 @@ def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixe
     if fixed_length is not None:
         raise UnimplementedError("io.decode_raw: this release has no fixed_length")
     return _core.decode_raw(tensor(input_bytes, "input_bytes"), dtypes.as_dtype(out_type).name, little_endian)
-
-
-def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
-                try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
-                name: str | None = None) -> Tensor:
-    """See ``headrace.image.decode_jpeg``.
-
-    >>> images.map(hr.image.encode_jpeg).map(hr.io.decode_jpeg).get_single_element().shape
-    (2, 2, 3)
-    """
-    from . import image
-
-    return image.decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction,
-                             dct_method)
-
-
-def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
-                         try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
-                         name: str | None = None) -> Tensor:
-    """See ``headrace.image.decode_and_crop_jpeg``.
-
-    >>> images.map(hr.image.encode_jpeg).map(lambda x: hr.io.decode_and_crop_jpeg(x, [0, 0, 1, 1])).get_single_element().shape
-    (1, 1, 3)
-    """
-    from . import image
-
-    return image.decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscaling, try_recover_truncated,
-                                      acceptable_fraction, dct_method)
-
-
-def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
-    """See ``headrace.image.extract_jpeg_shape``.
-
-    >>> images.map(hr.image.encode_jpeg).map(hr.io.extract_jpeg_shape).get_single_element()
-    array([2, 2, 3], dtype=int32)
-    """
-    from . import image
-
-    return image.extract_jpeg_shape(contents, output_type)
-
-
-def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
-    """See ``headrace.image.is_jpeg``.
-
-    >>> images.map(hr.image.encode_jpeg).map(hr.io.is_jpeg).get_single_element().item()
-    True
-    """
-    from . import image
-
-    return image.is_jpeg(contents)
-
-
-def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """See ``headrace.image.decode_png``.
-
-    >>> images.map(hr.image.encode_png).map(hr.io.decode_png).get_single_element().shape
-    (2, 2, 3)
-    """
-    from . import image
-
-    return image.decode_png(contents, channels, dtype)
 
 
 def _path_of(value: Any, argument: str) -> str:
