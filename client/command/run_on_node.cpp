@@ -2,6 +2,7 @@
 
 #include "headrace/client/command/option_values.hpp"
 #include "headrace/client/command/run_directory.hpp"
+#include "headrace/client/command/run_ranks.hpp"
 #include "headrace/client/command/run_servers.hpp"
 #include "headrace/client/command/service_watch.hpp"
 #include "headrace/client/drain_worker.hpp"
@@ -32,22 +33,8 @@ std::string host_name() {
   return name;
 }
 
-std::string tag_of(int rank) { return fmt::format("node-{}", rank); }
-
-bool has_tag(const worker_status& x, const std::string& tag) {
-  return std::ranges::find(x.tags, tag) != x.tags.end();
-}
-
 /// What helps against two runs that have been given one place to meet.
 constexpr const char* one_each = "give each run a directory or a port of its own (--rendezvous)";
-
-/// "rank 1", "ranks 1 and 2".
-std::string ranks_text(const std::vector<int>& ranks) {
-  const bool one = ranks.size() == 1;
-  return fmt::format("rank{} {}{}", one ? "" : "s",
-                     fmt::join(ranks.begin(), ranks.end() - (one ? 0 : 1), ", "),
-                     one ? "" : fmt::format(" and {}", ranks.back()));
-}
 
 void say(const std::string& text) { std::fprintf(stderr, "headrace run: %s\n", text.c_str()); }
 
@@ -218,29 +205,12 @@ private:
     return live.empty() ? std::nullopt : std::optional{live.front()};
   }
 
-  /// A worker of another process with this rank, at the service that was to be met at an address.
-  struct rival {
-    std::string address; ///< empty: there is none
-    /// It has given a sign of life since this process began; else it may be of a run that was
-    /// killed, and is lost after a while.
-    bool lives = false;
-  };
   rival rival_in(const service_status& now) const {
-    rival out;
     if (by_directory() || alone() || !has_rank())
-      return out;
-    const auto here_for = clock::system().now() - begin_;
-    for (const auto& x : now.workers) {
-      if (!has_tag(x, tag_of(options_.rank.rank)) || has_tag(x, process_tag()))
-        continue;
-      // A dispatcher that outlives its run also knows those that left before.
-      const bool has_left = x.left && options_.work_dir.empty();
-      if ((x.alive || has_left) && !out.lives)
-        out = {x.address, has_left || x.since_heartbeat < here_for};
-    }
-    return out;
+      return {};
+    return rival_of(now, options_.rank.rank, process_, clock::system().now() - begin_,
+                    !options_.work_dir.empty());
   }
-  std::string process_tag() const { return "process-" + process_; }
 
   status rank_is_taken(const rival& by) const {
     return already_exists(fmt::format(
@@ -304,32 +274,26 @@ private:
   }
 
   status start_workers() {
-    std::vector<std::string> tags{has_rank() ? tag_of(options_.rank.rank) : "no-command"};
+    std::vector<std::string> tags{has_rank() ? tag_of_rank(options_.rank.rank) : "no-command"};
     if (has_rank() && !by_directory() && !alone())
-      tags.push_back(process_tag());
+      tags.push_back(tag_of_process(process_));
     for (int i = 0; i < options_.workers; ++i)
       HEADRACE_TRY(servers_.start_worker(options_, local_, tags));
     return {};
   }
 
-  /// The workers of the service by the rank that started them.
-  std::map<int, std::vector<worker_status>> workers_of_ranks(const service_status& now) const {
-    std::map<int, std::vector<worker_status>> out;
-    for (const auto& x : now.workers)
-      for (int rank = 0; rank < options_.rank.size; ++rank)
-        if (has_tag(x, tag_of(rank)))
-          out[rank].push_back(x);
-    return out;
+  /// Unset: the ranks meet at an address.
+  std::optional<std::map<int, run_progress>> records_of_ranks() const {
+    return by_directory() ? std::optional{directory_.progress(options_.rank.size, token_)}
+                          : std::nullopt;
   }
 
   status await_ranks(time_point until) {
-    std::vector<int> missing;
-    std::string about;
+    missing_ranks missing;
     bool helpless = false;
     const auto come = servers_.wait(until, [&]() -> result<bool> {
       HEADRACE_TRY(servers_.failed());
-      missing.clear();
-      about.clear();
+      missing = {};
       if (by_directory()) {
         HEADRACE_ASSIGN(const auto there, directory_.service());
         if (!there)
@@ -344,52 +308,35 @@ private:
       }
       const auto now = get_service_status(local_, std::chrono::seconds{1});
       if (!now) {
-        about = now.status().message();
+        missing.about = now.status().message();
         return false;
       }
       if (const auto other = rival_in(*now); other.lives)
         return rank_is_taken(other);
-      auto workers = workers_of_ranks(*now);
-      const auto progress = by_directory() ? directory_.progress(options_.rank.size, token_)
-                                           : std::map<int, run_progress>{};
-      if (const auto own = progress.find(options_.rank.rank);
-          own != progress.end() && own->second.process != process_)
-        return aborted(fmt::format("another process has come as rank {} of the run in {}; {}",
-                                   options_.rank.rank, directory_.file(), one_each));
-      for (int rank = 0; rank < options_.rank.size; ++rank) {
-        const auto at = progress.find(rank);
-        if (by_directory() && at == progress.end() && rank != options_.rank.rank) {
-          missing.push_back(rank);
-          continue;
-        }
-        const auto wanted = static_cast<size_t>(rank == options_.rank.rank || at == progress.end()
-                                                  ? options_.workers
-                                                  : at->second.workers);
-        // A worker that has left also counts as registered.
-        if (workers[rank].size() < wanted
-            && (at == progress.end() || at->second.state == "running")) {
-          missing.push_back(rank);
-          about +=
-            fmt::format("; of rank {} there {} {} of {} workers", rank,
-                        workers[rank].size() == 1 ? "is" : "are", workers[rank].size(), wanted);
-        }
-      }
+      const auto records = records_of_ranks();
+      if (records)
+        if (const auto own = records->find(options_.rank.rank);
+            own != records->end() && own->second.process != process_)
+          return aborted(fmt::format("another process has come as rank {} of the run in {}; {}",
+                                     options_.rank.rank, directory_.file(), one_each));
+      missing =
+        missing_at_begin(*now, options_.rank, options_.workers, records ? &*records : nullptr);
       // No node of the run may have workers; then others bring them.
-      helpless = by_directory() && missing.empty()
+      helpless = by_directory() && missing.ranks.empty()
                  && std::ranges::none_of(now->workers, &worker_status::alive);
-      return missing.empty() && !helpless;
+      return missing.ranks.empty() && !helpless;
     });
     if (come && !*come && helpless)
       return deadline_exceeded(
         fmt::format("the nodes have no workers (--workers-per-node 0), and no others came within "
                     "--start-timeout ({})",
                     duration_text(options_.start_timeout)));
-    if (come && !*come && missing.empty())
-      return deadline_exceeded(fmt::format("the service did not answer: {}", about));
+    if (come && !*come && missing.ranks.empty())
+      return deadline_exceeded(fmt::format("the service did not answer: {}", missing.about));
     if (come && !*come)
       return deadline_exceeded(fmt::format("{} of {} did not come within --start-timeout ({}){}",
-                                           ranks_text(missing), options_.rank.size,
-                                           duration_text(options_.start_timeout), about));
+                                           ranks_text(missing.ranks), options_.rank.size,
+                                           duration_text(options_.start_timeout), missing.about));
     return come.status();
   }
 
@@ -452,17 +399,16 @@ private:
           return x != nullptr && x->host == host_ && x->workers == 0;
         },
         "done"));
-    drain([tag = tag_of(options_.rank.rank)](const worker_status& x) { return has_tag(x, tag); });
+    drain(
+      [tag = tag_of_rank(options_.rank.rank)](const worker_status& x) { return has_tag(x, tag); });
     return {};
   }
 
   /// Waits until the other ranks of which `which` is true are in the state `state`, have ended, or
   /// are lost.
-  status await_ends(time_point until, const std::function<bool(int, const run_progress*)>& which,
+  status await_ends(time_point until, const unended_ranks::question& which,
                     const std::string& state) {
-    // A worker that is being restarted counts as lost for a short time.
-    constexpr auto long_enough = std::chrono::seconds{10};
-    std::map<int, time_point> without;
+    unended_ranks looks;
     std::vector<int> missing;
     const auto over = servers_.wait(until, [&]() -> result<bool> {
       missing.clear();
@@ -470,25 +416,9 @@ private:
         return true;
       const auto at = clock::system().now();
       const auto now = get_service_status(local_, std::chrono::seconds{1});
-      auto workers = now ? workers_of_ranks(*now) : std::map<int, std::vector<worker_status>>{};
-      const auto progress = by_directory() ? directory_.progress(options_.rank.size, token_)
-                                           : std::map<int, run_progress>{};
-      for (int rank = 0; rank < options_.rank.size; ++rank) {
-        const auto found = progress.find(rank);
-        const auto* how = found != progress.end() ? &found->second : nullptr;
-        if (rank == options_.rank.rank || !which(rank, how))
-          continue;
-        if (how != nullptr && (how->state == "ended" || how->state == state))
-          continue;
-        const auto& its = workers[rank];
-        if (!now || its.empty() || std::ranges::any_of(its, &worker_status::alive)) {
-          without.erase(rank);
-          missing.push_back(rank);
-        } else if (!std::ranges::all_of(its, &worker_status::left)
-                   && at - without.emplace(rank, at).first->second < long_enough) {
-          missing.push_back(rank);
-        }
-      }
+      const auto records = records_of_ranks();
+      missing = looks.look(now ? &*now : nullptr, records ? &*records : nullptr, options_.rank,
+                           which, state, at);
       return missing.empty();
     });
     if (over && !*over)

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "headrace/client/command/run_directory.hpp"
+#include "headrace/client/command/run_rank.hpp"
+#include "headrace/client/service_status.hpp"
+#include "headrace/runtime/base/clock.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+/// What a process of `headrace run` concludes about the other ranks from the status of their
+/// service and from the records in their directory. Pure.
+namespace headrace::command {
+
+/// The tag of the workers that the process of a rank starts.
+std::string tag_of_rank(int rank);
+/// The tag of the workers of one process. `process`: its random number.
+std::string tag_of_process(const std::string& process);
+bool has_tag(const worker_status& x, const std::string& tag);
+
+/// "rank 1", "ranks 1 and 2". @pre `ranks` is not empty
+std::string ranks_text(const std::vector<int>& ranks);
+
+/// The records of ranks, or null where the ranks meet at an address.
+using rank_records = const std::map<int, run_progress>*;
+
+/// Ranks whose workers have not come yet.
+struct missing_ranks {
+  std::vector<int> ranks;
+  std::string about; ///< how many of their workers there are; may be empty
+};
+
+/// `workers`: how many workers each rank starts of which no record says otherwise.
+missing_ranks missing_at_begin(const service_status& now, const run_rank& own, int workers,
+                               rank_records records);
+
+/// Ranks whose commands have not ended, at a series of looks.
+class unended_ranks {
+public:
+  /// Does a rank matter? It is given its record; null: there is none.
+  using question = std::function<bool(int rank, const run_progress* record)>;
+
+  /// A rank counts as ended if its record has the state `state` or "ended", if all of its workers
+  /// have left, or if none of them has been alive for ten seconds. `now`: null: the service did not
+  /// answer.
+  std::vector<int> look(const service_status* now, rank_records records, const run_rank& own,
+                        const question& matters, const std::string& state, time_point at);
+
+private:
+  std::map<int, time_point> without_; ///< since when no worker of a rank is alive
+};
+
+/// A worker of another process that has this rank, at a service that ranks meet at an address.
+struct rival {
+  std::string address; ///< empty: there is none
+  /// It has given a sign of life since this process began. Otherwise it may be of a run that was
+  /// killed, and is lost after a while.
+  bool lives = false;
+};
+
+/// `here_for`: how long this process has run. `remembers`: the dispatcher keeps its state on the
+/// disk, so that it also lists workers that left it in an earlier run.
+rival rival_of(const service_status& now, int rank, const std::string& process, duration here_for,
+               bool remembers);
+
+} // namespace headrace::command
