@@ -13,6 +13,13 @@ constexpr auto patience = std::chrono::seconds{3};
 
 } // namespace
 
+web_options web_options_of(const endpoint_options& where) {
+  web_options out{.host = where.host, .tls = where.tls, .insecure = where.insecure};
+  if (!where.advertise_host.empty())
+    out.names.push_back(where.advertise_host);
+  return out;
+}
+
 monitored of_dispatcher(const endpoint_options& where, uint16_t port) {
   // The advertised address may not lead to this host from inside, for instance with address
   // translation.

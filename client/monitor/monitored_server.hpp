@@ -5,6 +5,10 @@
 
 namespace headrace::monitor {
 
+/// The HTTP port of a server that listens at `where`: at the same host with the same TLS, at any
+/// free port.
+web_options web_options_of(const endpoint_options& where);
+
 /// The content for a dispatcher that listens at that port. Its process requests the status as a
 /// client does.
 monitored of_dispatcher(const endpoint_options& where, uint16_t port);

@@ -158,14 +158,8 @@ public:
     const auto& at = options.endpoint;
     if (http_port < 0)
       return;
-    monitor::web_options web{.host = at.host,
-                             .port = static_cast<uint16_t>(http_port),
-                             .any_port = false,
-                             .tls = at.tls,
-                             .insecure = at.insecure,
-                             .names = {}};
-    if (!at.advertise_host.empty())
-      web.names.push_back(at.advertise_host);
+    auto web = monitor::web_options_of(at);
+    web.port = static_cast<uint16_t>(http_port);
     web_ = monitor::start_monitor(web, monitor::of_dispatcher(at, server_.port())).value();
   }
   const std::string& target() const noexcept { return server_.target(); }
