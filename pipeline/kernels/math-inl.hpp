@@ -302,6 +302,15 @@ struct math_power {
   static double of(double x, double y) {
     if (y == 0 || x == 1)
       return 1;
+    // The usual exponents, which one correctly rounded operation raises to.
+    if (y == 1)
+      return x;
+    if (y == 2)
+      return x * x;
+    if (y == -1)
+      return 1 / x;
+    if (y == 0.5 && x > 0)
+      return std::sqrt(x);
     if (x != x || y != y)
       return nan_of<double>();
     const double magnitude = std::abs(x);

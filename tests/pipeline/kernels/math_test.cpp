@@ -127,6 +127,27 @@ TEST(Math, PowersFollowTheStandardInSpecialCasesToo) {
 }
 
 template <class T>
+void check_usual_exponents() {
+  std::mt19937_64 random{13};
+  std::vector<T> x, y;
+  for (const auto exponent : {1.0, 2.0, -1.0, 0.5})
+    for (int i = 0; i < 1000; ++i) {
+      x.push_back(static_cast<T>(std::exp2(static_cast<double>(random() % 2000) * 0.01 - 10)));
+      y.push_back(static_cast<T>(exponent));
+    }
+  std::vector<T> out(x.size());
+  find_tile(expr_op::power, dtype_of<T>)(out.data(), x.data(), y.data(), nullptr, x.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(out[i], static_cast<T>(std::pow(static_cast<long double>(x[i]), y[i])))
+      << x[i] << " to the power " << y[i];
+}
+
+TEST(Math, PowersOfTheUsualExponentsAreRoundedCorrectly) {
+  check_usual_exponents<float>();
+  check_usual_exponents<double>();
+}
+
+template <class T>
 void check_equal_bits() {
   const auto x = arguments<T>();
   std::vector<T> first;
