@@ -130,8 +130,8 @@ expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, i
 expr decode_png(const expr& contents, int64_t channels, dtype type) {
   return decode("png", contents, channels, 1, type);
 }
-expr decode_image(const expr& contents, int64_t channels, jpeg_transform transform) {
-  return decode("any", contents, channels, 1, dtype::uint8, transform);
+expr decode_image(const expr& contents, int64_t channels, jpeg_transform transform, dtype type) {
+  return decode("any", contents, channels, 1, type, transform);
 }
 expr encode_jpeg(const expr& image, int64_t quality) { return encode("jpeg", image, quality); }
 expr encode_png(const expr& image, int64_t compression) {

@@ -29,9 +29,11 @@ expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, i
 /// A scalar string with a PNG. `channels`: 1, 2 (with alpha), 3, 4 or 0. `type`: uint8, or uint16
 /// (where values of 8 bits become multiples of 257).
 expr decode_png(const expr& contents, int64_t channels = 0, dtype type = dtype::uint8);
-/// A JPEG or a PNG, as its first bytes say. `channels`: 0, 1 or 3.
+/// A JPEG or a PNG, as its first bytes say. `channels`: 0, 1 or 3, of a PNG also 2 or 4. `type`:
+/// uint8; uint16, as `decode_png` gives it, where a JPEG's values become multiples of 256; float32
+/// in [0, 1].
 expr decode_image(const expr& contents, int64_t channels = 0,
-                  jpeg_transform transform = jpeg_transform::accurate);
+                  jpeg_transform transform = jpeg_transform::accurate, dtype type = dtype::uint8);
 /// uint8 with 1 or 3 channels; `quality` in [1, 100]. Chroma has half the resolution.
 expr encode_jpeg(const expr& image, int64_t quality = 95);
 /// uint8 or uint16 with 1 to 4 channels; `compression` in [0, 9], -1: zlib's default.

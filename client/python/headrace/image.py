@@ -74,7 +74,8 @@ def _size(size: Any, argument: str = "size") -> tuple[int, int]:
 def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
                 try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
                 name: str | None = None, at_least: Any = None) -> Tensor:
-    """A JPEG as uint8 [height, width, channels], of 1 (grey), 3 (RGB) or 0 (as in the file) channels.
+    """A JPEG as uint8 [height, width, channels], of 1 (grey), 3 (RGB) or 0 (as in the file) channels. A PNG is read, too, where
+    neither ``ratio`` nor ``at_least`` is given.
 
     ``ratio`` 2, 4 or 8 divides the extents while decoding, at a fraction of the cost. ``at_least=(height, width)`` takes
     the largest such ratio by which each image is still as large as that: for images that are resized to less, where other
@@ -91,12 +92,15 @@ def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscalin
         raise ArgumentError(f"image.decode_jpeg: dct_method is {dct_method!r}; there are INTEGER_FAST (the default) and "
                             "INTEGER_ACCURATE")
     fast = dct_method != "INTEGER_ACCURATE"
+    count, divided = integer(channels, "channels"), integer(ratio, "ratio")
+    if at_least is None and divided == 1 and count in (0, 1, 3):
+        return _core.decode_image(tensor(contents, "contents"), count, fast, "uint8")
     if at_least is None:
-        return _core.decode_jpeg(tensor(contents, "contents"), integer(channels, "channels"), integer(ratio, "ratio"), fast)
+        return _core.decode_jpeg(tensor(contents, "contents"), count, divided, fast)
     if ratio != 1:
         raise ValueError(f"image.decode_jpeg: ratio is {ratio} and at_least is {at_least}; give one of them")
     height, width = _size(at_least, "at_least")
-    return _core.decode_jpeg_at_least(tensor(contents, "contents"), height, width, integer(channels, "channels"), fast)
+    return _core.decode_jpeg_at_least(tensor(contents, "contents"), height, width, count, fast)
 
 
 def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
@@ -125,7 +129,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str
     >>> images.map(hr.image.encode_jpeg).map(hr.image.extract_jpeg_shape).get_single_element()
     array([2, 2, 3], dtype=int32)
     """
-    return shape(decode_jpeg(contents), output_type)
+    return shape(_core.decode_jpeg(tensor(contents, "contents"), 0, 1, True), output_type)
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
@@ -138,26 +142,33 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """A PNG as uint8 or uint16 [height, width, channels], with 1 to 4 channels, or 0 for the number in the file.
+    """A PNG as uint8 or uint16 [height, width, channels], with 1 to 4 channels, or 0 for the number in the file. A JPEG is
+    read, too.
 
     >>> images.map(hr.image.encode_png).map(hr.image.decode_png).get_single_element()[..., 0]
     array([[0, 3],
            [6, 9]], dtype=uint8)
     """
-    return _core.decode_png(tensor(contents, "contents"), integer(channels, "channels"), dtypes.as_dtype(dtype).name)
+    wanted = dtypes.as_dtype(dtype)
+    if wanted not in (dtypes.uint8, dtypes.uint16):
+        raise ArgumentError(f"image.decode_png: dtype is {wanted.name}; there are uint8 and uint16")
+    return _core.decode_image(tensor(contents, "contents"), integer(channels, "channels"), True, wanted.name)
 
 
 def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes.uint8, name: str | None = None,
                  expand_animations: bool = True) -> Tensor:
-    """A JPEG or a PNG, by its first bytes; other dtypes are converted as by ``convert_image_dtype``.
+    """A JPEG or a PNG, by its first bytes. A PNG is read with 16 bits where ``dtype`` is not uint8; other dtypes than uint8,
+    uint16 and float32 are converted from uint16 as by ``convert_image_dtype``.
 
     ``expand_animations`` is accepted: what is animated is not read.
 
     >>> images.map(hr.image.encode_png).map(hr.image.decode_image).get_single_element().shape
     (2, 2, 3)
     """
-    out = _core.decode_image(tensor(contents, "contents"), 0 if channels is None else integer(channels, "channels"))
-    return out if dtypes.as_dtype(dtype) == dtypes.uint8 else convert_image_dtype(out, dtype)
+    wanted = dtypes.as_dtype(dtype)
+    read = wanted if wanted in (dtypes.uint8, dtypes.uint16, dtypes.float32) else dtypes.uint16
+    out = _core.decode_image(tensor(contents, "contents"), 0 if channels is None else integer(channels, "channels"), True, read.name)
+    return out if wanted == read else convert_image_dtype(out, wanted)
 
 
 def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None) -> Tensor:

@@ -32,12 +32,8 @@ void bind_image_functions(nb::module_& m) {
         [=](e contents, int64_t height, int64_t width, int64_t channels, bool fast) {
           return image::decode_jpeg_at_least(contents, height, width, channels, transform_of(fast));
         });
-  m.def("decode_png", [](e contents, int64_t channels, const std::string& type) {
-    return image::decode_png(contents, channels, type_of(type));
-  });
-  // As in TensorFlow, whose programs cannot choose here.
-  m.def("decode_image", [](e contents, int64_t channels) {
-    return image::decode_image(contents, channels, image::jpeg_transform::fast);
+  m.def("decode_image", [=](e contents, int64_t channels, bool fast, const std::string& type) {
+    return image::decode_image(contents, channels, transform_of(fast), type_of(type));
   });
   m.def("encode_jpeg", &image::encode_jpeg);
   m.def("encode_png", &image::encode_png);

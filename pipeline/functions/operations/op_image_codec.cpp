@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/operations/image_codec.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace {
 // channels (0: as in the file) and the ratio; of a part also its extents, where -1 is the rest;
 // `attrs.flag`: only the extents of the image, as `shape_of` gives them; `attrs.axes`: empty, or
 // extents that a JPEG has at least when its ratio is chosen; `attrs.index`: 1: by the fast
-// transform.
+// transform. Of any format also uint16, and float32 in [0, 1].
 
 status check_part(const library_operands& in) {
   if (in.attrs.dims.size() != 5)
@@ -48,10 +49,10 @@ result<tensor_spec> infer_decode(const library_operands& in) {
   const auto& format = in.attrs.text;
   if (format != "jpeg" && format != "png" && format != "any")
     return invalid_argument(fmt::format("format '{}'; there are jpeg, png and any", format));
-  const bool png = format == "png";
-  if (channels != 0 && channels != 1 && channels != 3 && !(png && (channels == 2 || channels == 4)))
+  const bool png = format == "png", jpeg = format == "jpeg";
+  if (channels != 0 && channels != 1 && channels != 3 && (jpeg || (channels != 2 && channels != 4)))
     return invalid_argument(fmt::format("{} channels; there can be 0 (as in the file), 1, {}",
-                                        channels, png ? "2, 3 or 4" : "or 3"));
+                                        channels, jpeg ? "or 3" : "2, 3 or 4"));
   if (ratio != 1 && (format != "jpeg" || (ratio != 2 && ratio != 4 && ratio != 8)))
     return invalid_argument(
       fmt::format("ratio {}; JPEGs can be divided by 1, 2, 4 or 8 while decoding", ratio));
@@ -63,9 +64,12 @@ result<tensor_spec> infer_decode(const library_operands& in) {
   if (in.attrs.flag)
     return part ? result<tensor_spec>{invalid_argument("the extents of a part are not asked for")}
                 : tensor_spec{dtype::int64, {3}};
-  if (in.type != dtype::uint8 && !(png && in.type == dtype::uint16))
+  if (in.type != dtype::uint8 && (jpeg || in.type != dtype::uint16)
+      && (jpeg || png || in.type != dtype::float32))
     return invalid_argument(fmt::format("{} was asked for; there is uint8{}", to_string(in.type),
-                                        png ? " and uint16" : ""));
+                                        jpeg  ? ""
+                                        : png ? " and uint16"
+                                              : ", uint16 and float32"));
   if (part)
     return tensor_spec{in.type, {in.attrs.dims[2], in.attrs.dims[3], in.attrs.dims[4]}};
   const auto unknown = shape::unknown;
@@ -110,28 +114,64 @@ result<int> ratio_of(std::string_view bytes, const op_call& call) {
   return ratio;
 }
 
-status decode(std::string_view bytes, const op_call& call, const image_room& room) {
-  HEADRACE_ASSIGN(const auto jpeg, is_jpeg(bytes, call.node.attrs));
-  if (!jpeg)
-    return decode_png(bytes, channels_of(call), call.node.spec.type == dtype::uint16, room);
-  HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
-  return decode_jpeg(bytes, channels_of(call), ratio, is_fast(call), room);
+status check_jpeg_channels(const op_call& call) {
+  if (const auto channels = channels_of(call); channels == 2 || channels == 4)
+    return invalid_argument(
+      fmt::format("{} channels of a JPEG; there can be 0 (as in the file), 1 or 3", channels));
+  return {};
 }
 
-/// Of an image in memory.
+/// An image in memory.
 struct decoded {
   image_size size;
   std::vector<std::byte> pixels;
+
+  size_t values() const { return static_cast<size_t>(size.height * size.width * size.channels); }
+  image_room room(size_t bytes_each) {
+    return [this, bytes_each](const image_size& found) {
+      size = found;
+      pixels.resize(values() * bytes_each);
+      return pixels.data();
+    };
+  }
 };
+
+/// Converts the values that a file has to those of `type`, as `convert_image_dtype` does: uint8 of
+/// a JPEG, uint16 of a PNG.
+void convert(const decoded& from, bool jpeg, dtype type, std::byte* to) {
+  const auto each = [&]<class In, class Out>(In, Out, auto&& change) {
+    const auto* in = reinterpret_cast<const In*>(from.pixels.data());
+    std::transform(in, in + from.values(), reinterpret_cast<Out*>(to), change);
+  };
+  if (!jpeg)
+    each(uint16_t{}, float{}, [](uint16_t x) { return static_cast<float>(x) * (1.0F / 65535); });
+  else if (type == dtype::uint16)
+    each(uint8_t{}, uint16_t{}, [](uint8_t x) { return static_cast<uint16_t>(x << 8); });
+  else
+    each(uint8_t{}, float{}, [](uint8_t x) { return static_cast<float>(x) * (1.0F / 255); });
+}
+
+status decode(std::string_view bytes, const op_call& call, const image_room& room) {
+  HEADRACE_ASSIGN(const auto jpeg, is_jpeg(bytes, call.node.attrs));
+  const auto type = call.node.spec.type;
+  const auto plain = [&](const image_room& to) -> status {
+    if (!jpeg)
+      return decode_png(bytes, channels_of(call), type != dtype::uint8, to);
+    HEADRACE_TRY(check_jpeg_channels(call));
+    HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
+    return decode_jpeg(bytes, channels_of(call), ratio, is_fast(call), to);
+  };
+  if (type == dtype::uint8 || (type == dtype::uint16 && !jpeg))
+    return plain(room);
+  decoded whole;
+  HEADRACE_TRY(plain(whole.room(jpeg ? 1 : 2)));
+  convert(whole, jpeg, type, room(whole.size));
+  return {};
+}
 
 result<decoded> decode_whole(std::string_view bytes, const op_call& call) {
   decoded out;
-  HEADRACE_TRY(decode(bytes, call, [&](const image_size& found) {
-    out.size = found;
-    out.pixels.resize(static_cast<size_t>(found.height * found.width * found.channels)
-                      * size_of(call.node.spec.type));
-    return out.pixels.data();
-  }));
+  HEADRACE_TRY(decode(bytes, call, out.room(size_of(call.node.spec.type))));
   return out;
 }
 
@@ -185,7 +225,8 @@ status append_part(std::string_view bytes, const op_call& call, size_t r, column
     out.end_row(dims);
     return {};
   };
-  if (jpeg) {
+  if (jpeg && call.node.spec.type == dtype::uint8) {
+    HEADRACE_TRY(check_jpeg_channels(call));
     HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
     HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, channels_of(call), ratio));
     HEADRACE_ASSIGN(const auto part, place_of_part(call, r, whole));
@@ -211,10 +252,12 @@ status append_part(std::string_view bytes, const op_call& call, size_t r, column
 result<image_size> extents_of(std::string_view bytes, const op_call& call) {
   HEADRACE_ASSIGN(const auto jpeg, is_jpeg(bytes, call.node.attrs));
   if (jpeg) {
+    HEADRACE_TRY(check_jpeg_channels(call));
     HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
     return jpeg_size(bytes, channels_of(call), ratio);
   }
-  HEADRACE_ASSIGN(const auto whole, decode_whole(bytes, call));
+  decoded whole;
+  HEADRACE_TRY(decode_png(bytes, channels_of(call), false, whole.room(1)));
   return whole.size;
 }
 
