@@ -154,3 +154,21 @@ def test_workers_run_them(cluster: Any) -> None:
     ds = hr.Dataset.range(20).map(lambda x: (x, hr.py_function(square, [x], hr.TensorSpec([], hr.int64))))
     there = ds.apply(hr.service.distribute("dynamic", cluster(2).target))
     assert sorted(there) == [(n, n * n) for n in range(20)]
+
+
+@pytest.mark.parametrize("call", [hr.py_function, hr.numpy_function])
+def test_a_list_is_the_list_of_the_parts_however_tout_lists_them(call: Any) -> None:
+    for given in ([7], (7,), 7):
+        assert of(lambda n: call(lambda _: given, [n], hr.int64), 1) == [7]
+        assert of(lambda n: call(lambda _: given, [n], (hr.int64,)), 1) == [(7,)]
+    for given in ([7, 8], (7, 8)):
+        assert of(lambda n: call(lambda _: given, [n], (hr.int64, hr.int64)), 1) == [(7, 8)]
+        assert of(lambda n: tuple(call(lambda _: given, [n], [hr.int64, hr.int64])), 1) == [(7, 8)]
+    (image,) = of(lambda n: call(lambda _: [np.array([5, 6])], [n], hr.int64), 1)
+    assert image.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("tout", [hr.int64, (hr.int64,), [hr.int64]])
+def test_more_parts_than_declared_are_an_error(tout: Any) -> None:
+    with pytest.raises(hr.errors.InvalidArgumentError, match="it gave"):
+        of(lambda n: hr.py_function(lambda _: [7, 8], [n], tout), 1)

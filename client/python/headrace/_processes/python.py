@@ -53,11 +53,23 @@ class _Twice(_Around):
 
 
 class _Parts(_Around):
-    """Of a function that is declared to give a list: returns a tuple. One part may come without a list."""
+    """Of a function whose list or tuple is the list of its parts: returns a tuple. One part may come without a list."""
 
     def __call__(self, *arguments: Any) -> Any:
         result = self._result(arguments)
         return tuple(result) if isinstance(result, (list, tuple)) else (result,)
+
+
+class _OnePart(_Around):
+    """Of a function that is declared to give one tensor, perhaps as the only part of a list or tuple: returns the tensor."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        result = self._result(arguments)
+        if not isinstance(result, (list, tuple)):
+            return result
+        if len(result) != 1:
+            raise TypeError(f"it gave {len(result)} parts, but Tout declares one: numpy.array makes one tensor of a list")
+        return result[0]
 
 
 class PyFunction:
@@ -115,7 +127,8 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
     made in each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
     processes: here, or on workers started from Python (``WorkerServer``, ``headrace worker --python``).
     Tout: dtypes or ``TensorSpec``s, arranged as what ``func`` gives. A dtype alone leaves the shape open: see
-    ``ensure_shape``.
+    ``ensure_shape``. With ``inp``, a list or a tuple that ``func`` gives is the list of its parts: as many as in ``Tout``, or
+    the one.
     deterministic: your word that it gives the same for the same element wherever it runs. The graph says so.
 
     An exception is that element's error, with the traceback of where it ran: an ``InvalidArgumentError`` for a
@@ -168,10 +181,12 @@ def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, fun
         refuse(f"{function} runs for every element, and so cannot stand in a branch or a loop over tensors",
                "Use a Python function that looks at the condition itself")
     given = tuple(_values.constant(x) for x in inp)
-    parts = isinstance(Tout, list)
-    called = PyFunction(f, tuple(Tout) if parts else Tout, deterministic, around or (_Parts if parts else None), function)
+    parts = isinstance(Tout, (list, tuple)) and not hasattr(Tout, "_fields")
+    if around is None:
+        around = _Parts if parts else None if isinstance(Tout, dict) or hasattr(Tout, "_ragged_parts") else _OnePart
+    called = PyFunction(f, tuple(Tout) if parts else Tout, deterministic, around, function)
     out = Dataset.from_tensors(given).map(called).get_single_element()
-    return list(out) if parts else out
+    return list(out) if isinstance(Tout, list) else out
 
 
 class NamedFunction(PyFunction):
