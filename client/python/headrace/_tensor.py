@@ -62,10 +62,10 @@ _UFUNCS: dict[Any, Any] = {
     np.true_divide: lambda a, b: a / b,
     np.floor_divide: lambda a, b: a // b,
     np.remainder: lambda a, b: a % b,
-    np.fmod: lambda a, b: _core.truncate_mod(_t(a), _t(b)),
+    np.fmod: lambda a, b: _core.truncate_mod(*_values.pair(a, b)),
     np.power: lambda a, b: a**b,
     np.float_power: lambda a, b: _core.cast(_t(a), "float64") ** b,
-    np.matmul: lambda a, b: _core.matmul(_values.constant(a), _values.constant(b), False, False),
+    np.matmul: lambda a, b: _core.matmul(*_values.pair(a, b), False, False),
     np.negative: lambda x: -x,
     np.positive: lambda x: x,
     np.absolute: abs,
@@ -83,8 +83,8 @@ _UFUNCS: dict[Any, Any] = {
     np.ceil: lambda x: _core.ceil(x),
     np.rint: lambda x: _core.round(x),
     np.isnan: lambda x: _core.is_nan(x),
-    np.minimum: lambda a, b: _core.minimum(_t(a), _t(b)),
-    np.maximum: lambda a, b: _core.maximum(_t(a), _t(b)),
+    np.minimum: lambda a, b: _core.minimum(*_values.pair(a, b)),
+    np.maximum: lambda a, b: _core.maximum(*_values.pair(a, b)),
     np.equal: lambda a, b: a == b,
     np.not_equal: lambda a, b: a != b,
     np.less: lambda a, b: a < b,
@@ -119,8 +119,9 @@ def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: 
         name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
         with_arguments = f" with {', '.join(kwargs)}" if kwargs else ""
         refuse(f"{name}{with_arguments} cannot be traced", "Use the functions of headrace.math")
+    beside = next(x for x in inputs if isinstance(x, Tensor)).dtype
     operands = [x if isinstance(x, (Tensor, bool, int, float, str, bytes)) and not isinstance(x, np.generic)
-                else _values.constant(x) for x in inputs]
+                else _values.operand_beside(x, beside) for x in inputs]
     return known(*operands)
 
 
@@ -143,14 +144,14 @@ _FUNCTIONS: dict[Any, Any] = {
     np.any: _reduction(_core.reduce_any),
     np.mean: lambda a, axis=None, *, keepdims=False: _core.reduce_mean(
         a if a.dtype.is_floating else _core.cast(a, "float64"), _axes(axis), keepdims),
-    np.where: lambda c, x, y: _core.where(_values.constant(c), _t(x), _t(y)),
+    np.where: lambda c, x, y: _core.where(_values.constant(c), *_values.pair(x, y)),
     np.reshape: lambda a, shape: _core.reshape(a, _values.extents(shape, "shape")),
     np.transpose: lambda a, axes=None: _core.transpose(a, _axes(axes)),
     np.expand_dims: lambda a, axis: _core.expand_dims(a, _values.integer(axis, "axis")),
     np.squeeze: lambda a, axis=None: _core.squeeze(a, _axes(axis)),
-    np.stack: lambda arrays, axis=0: _core.stack([_t(x) for x in arrays], axis),
-    np.concatenate: lambda arrays, axis=0: _core.concat([_t(x) for x in arrays], axis),
-    np.clip: lambda a, a_min, a_max: _core.minimum(_core.maximum(a, _t(a_min)), _t(a_max)),
+    np.stack: lambda arrays, axis=0: _core.stack(_values.side_by_side(arrays), axis),
+    np.concatenate: lambda arrays, axis=0: _core.concat(_values.side_by_side(arrays), axis),
+    np.clip: lambda a, a_min, a_max: _core.minimum(*_values.pair(_core.maximum(*_values.pair(a, a_min)), a_max)),
     np.tile: lambda a, reps: _core.tile(a, _values.extents(reps, "reps")),
     np.sort: lambda a, axis=-1: _core.sort(a, axis, False),
     np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(a, axis, False), "int64"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, dtypes
-from ._list_dtypes import array_as_declared, as_declared, holds_integers_of_numpy, of_list
+from ._list_dtypes import adapted, array_as_declared, as_declared, holds_integers_of_numpy, of_list
 from ._tensor_text import is_in_function, refuse_text, refuse_texts
 from .errors import ArgumentError
 
@@ -96,14 +96,14 @@ def _first_tensor(value: Any) -> _core.Tensor:
 
 
 def side_by_side(values: Any) -> list[_core.Tensor]:
-    """The tensors of a list; Python numbers among them get the dtype of the first tensor."""
+    """The tensors of a list; numbers of Python and numpy among them get the dtype of the first tensor."""
     parts = list(values)
     first = next((part for part in parts if holds_tensors(part)), None)
     if first is None:
         first = constant(parts[0]) if parts else None
         return [beside(part, first.dtype) for part in parts] if first is not None else []
     dtype = _first_tensor(first).dtype
-    return [part if isinstance(part, _core.Tensor) else beside(part, dtype) for part in parts]
+    return [part if isinstance(part, _core.Tensor) else operand_beside(part, dtype) for part in parts]
 
 
 def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
@@ -117,6 +117,13 @@ def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
         return _core.constant(as_array(part, dtype))
     fits = dtype.is_integer and array.dtype.kind == "i" and (array.astype(dtype.as_numpy_dtype) == array).all()
     return _core.constant(as_array(part, dtype) if fits else array)
+
+
+def operand_beside(operand: Any, dtype: dtypes.DType) -> _core.Tensor:
+    """An operand of an operation on a tensor of this dtype. Its numbers of Python and numpy get the dtype."""
+    if isinstance(_first_leaf(operand), (np.ndarray, np.generic)) and not holds_tensors(operand):
+        return _core.constant(adapted(as_array(operand), dtype, operand))
+    return beside(operand, dtype)
 
 
 def tensor(value: Any, argument: str) -> _core.Tensor:
@@ -136,11 +143,12 @@ def named(value: Any, argument: str) -> _core.Tensor:
 
 
 def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
-    """Two operands; Python numbers in a list get the dtype of the tensor in the other operand."""
-    if isinstance(y, (list, tuple)) and isinstance(x, _core.Tensor):
-        return x, beside(y, x.dtype)
-    if isinstance(x, (list, tuple)) and isinstance(y, _core.Tensor):
-        return beside(x, y.dtype), y
+    """Two operands; numbers of numpy, and of Python in a list, get the dtype of the tensor in the other operand."""
+    of_own_dtype = (list, tuple, np.ndarray, np.generic)
+    if isinstance(y, of_own_dtype) and isinstance(x, _core.Tensor):
+        return x, operand_beside(y, x.dtype)
+    if isinstance(x, of_own_dtype) and isinstance(y, _core.Tensor):
+        return operand_beside(x, y.dtype), y
     if isinstance(y, (_core.Tensor, np.ndarray, np.generic)):
         return tensor(x, "x"), tensor(y, "y")
     # Neither operand determines the dtype of Python numbers.

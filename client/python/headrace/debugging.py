@@ -28,7 +28,7 @@ from ._functions.spec_assertions import assert_shapes as assert_shapes
 from ._functions.spec_assertions import assert_type as assert_type
 from ._functions.spec_assertions import does_not_hold, held
 from ._missing import names_of as _names_of
-from ._values import constant, integer, tensor
+from ._values import constant, integer, pair
 from .errors import InvalidArgumentError, UnimplementedError
 
 if not TYPE_CHECKING:
@@ -38,7 +38,7 @@ Tensor = _core.Tensor
 
 
 def _two(f: Any, x: Any, y: Any, message: str | None, summarize: Any) -> Tensor:
-    return held(f(constant(x), tensor(y, "y"), message or ""), summarize)
+    return held(f(*pair(constant(x), y), message or ""), summarize)
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:

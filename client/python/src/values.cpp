@@ -86,12 +86,17 @@ expr expr_of(nb::handle value) {
   return nb::cast<expr>(tensor);
 }
 
+bool takes_dtype_of_neighbour(nb::handle value) {
+  auto* p = value.ptr();
+  return PyList_Check(p) || PyTuple_Check(p) || PyArray_Check(p) || PyArray_IsScalar(p, Generic);
+}
+
 expr operand::beside(const expr& neighbour) const {
-  if (!list.is_valid() || neighbour.is_literal())
+  if (!given.is_valid() || neighbour.is_literal())
     return value;
   auto as_dtype = nb::module_::import_("headrace.dtypes").attr("as_dtype");
   auto made = nb::module_::import_("headrace._values")
-                .attr("beside")(list, as_dtype(std::string{to_string(neighbour.type())}));
+                .attr("operand_beside")(given, as_dtype(std::string{to_string(neighbour.type())}));
   return nb::cast<expr>(made);
 }
 

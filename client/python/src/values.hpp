@@ -17,12 +17,15 @@ expr expr_of(nb::handle value);
 /// Tuples and dicts of such values.
 expr_structure structure_of(nb::handle value);
 
+/// Is it a list, a tuple, or an array or a scalar of numpy?
+bool takes_dtype_of_neighbour(nb::handle value);
+
 /// An operand of an operator: convertible from all that `expr_of` takes.
 struct operand {
   expr value{int64_t{0}};
-  nb::object list; ///< what it was made of, if that is a list or a tuple
+  nb::object given; ///< what it was made of, if that is a list, a tuple or numpy's
 
-  /// The value. Python's numbers in a list take the dtype of the tensor beside it.
+  /// The value. Numbers of numpy, and Python's in a list, take the dtype of the tensor beside it.
   expr beside(const expr& neighbour) const;
 };
 
@@ -37,8 +40,8 @@ struct type_caster<headrace::python::operand> {
   bool from_python(handle from, uint8_t, cleanup_list*) noexcept {
     try {
       value.value = headrace::python::expr_of(from);
-      if (PyList_Check(from.ptr()) || PyTuple_Check(from.ptr()))
-        value.list = borrow(from);
+      if (headrace::python::takes_dtype_of_neighbour(from))
+        value.given = borrow(from);
       return true;
     } catch (python_error&) {
       return false;

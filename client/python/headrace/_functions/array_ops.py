@@ -252,8 +252,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     >>> list(Dataset.range(4).map(lambda x: hr.clip_by_value(x, 1, 2)))
     [np.int64(1), np.int64(1), np.int64(2), np.int64(2)]
     """
-    return _core.clip_by_value(_values.constant(t), _values.tensor(clip_value_min, "clip_value_min"),
-                               _values.tensor(clip_value_max, "clip_value_max"))
+    x, least = _values.pair(_values.constant(t), clip_value_min)
+    return _core.clip_by_value(x, least, _values.pair(x, clip_value_max)[1])
 
 
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Tensor:
@@ -264,7 +264,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
     >>> Dataset.from_tensors([[1.0, 2.0]]).map(lambda x: hr.matmul(x, x, transpose_b=True)).get_single_element()
     array([[5.]], dtype=float32)
     """
-    return _core.matmul(_values.constant(a), _values.constant(b), transpose_a, transpose_b)
+    return _core.matmul(*_values.pair(a, b), transpose_a, transpose_b)
 
 
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:

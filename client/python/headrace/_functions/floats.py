@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from .._numerics import as_one
 from .reductions import reduce_mean
-from .._values import constant, tensor
+from .._values import constant, operand_beside, pair
 
 Tensor = _core.Tensor
 
@@ -55,7 +55,8 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors([1, 5]).map(lambda x: hr.math.squared_difference(x, 2)).get_single_element()
     array([1, 9], dtype=int32)
     """
-    return _core.square(constant(x) - tensor(y, "y"))
+    a, b = pair(x, y)
+    return _core.square(a - b)
 
 
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -64,10 +65,10 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors([1.0, 0.0]).map(lambda y: hr.math.divide_no_nan(3.0, y)).get_single_element()
     array([3., 0.], dtype=float32)
     """
-    by = _float(y, "divide_no_nan")
+    a, b = (x, operand_beside(y, x.dtype)) if isinstance(x, Tensor) and not isinstance(y, Tensor) else pair(x, y)
+    by = _float(b, "divide_no_nan")
     zero = by == 0
-    return _core.where(zero, _core.literal(0), constant(x, by.dtype if isinstance(x, (int, float)) else None)
-                       / _core.where(zero, _core.literal(1), by))
+    return _core.where(zero, _core.literal(0), a / _core.where(zero, _core.literal(1), by))
 
 
 def is_finite(x: Any, name: str | None = None) -> Tensor:
