@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import headrace as hr
+from headrace._processes import generators
+from headrace._processes.child import Limits
 
 Dataset = hr.Dataset
 SCALAR = hr.TensorSpec([], hr.int64)
@@ -267,3 +269,34 @@ def test_AProcessThatDiedIsReplacedInTheNextPass():
     mine.kill()
     mine.wait(60)
     assert ints(ds) == [1]
+
+
+def test_APassThatEndsWhileAnotherBeginsLeavesTheProcessToIt(monkeypatch):
+    class Child:
+        ended = False
+
+        def __init__(self, limits):
+            pass
+
+        def lives(self):
+            return True
+
+        def leave(self):
+            self.ended = True
+
+        def wait(self, limit):
+            return 0
+
+    class EndsThePass(dict):
+        def pop(self, *arguments):
+            out = super().pop(*arguments)
+            passes.clear()  # as another thread may do here
+            return out
+
+    monkeypatch.setattr(generators, "Child", Child)
+    kept = generators.Generators(Limits())
+    passes = [generators.Generator(b"", kept, (1, b""))]
+    passes[0]._process = first = kept.process_for(passes[0]._number, passes[0]._key)
+    first.lock.release()
+    kept._all = EndsThePass(kept._all)
+    assert kept.process_for(-1, (1, b"")) is first and not first.child.ended and first.passes == {-1}

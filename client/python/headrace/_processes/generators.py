@@ -70,15 +70,25 @@ class Generators:
 
     def _kept(self, number: int, key: Key, instead_of: _Process | None = None) -> _Process:
         with self._lock:
-            there = self._all.pop(key, None)
-            if there is None or there is instead_of or not there.child.lives():
+            there = before = self._all.get(key)
+            # The end of a pass, which takes no lock, ends a process that is not among all and has no pass. So the number is
+            # added before the process is taken out, to be put at the end.
+            if there is not None:
+                there.passes.add(number)
+                if there is instead_of or not there.child.lives():
+                    there.passes.discard(number)
+                    there = None
+            self._all.pop(key, None)
+            if there is None:
                 there = _Process(self.limits)
-            there.passes.add(number)
+                there.passes.add(number)
             self._all[key] = there
             idle = [k for k, other in self._all.items() if not other.passes]
             gone = [self._all.pop(k).child for k in idle[:max(0, len(self._all) - _MOST)]]
             self._end_gone()
             gone += [self._leaving.popleft() for _ in range(len(self._leaving))]
+            if before is not None and before is not there and not before.passes:
+                gone.append(before.child)
         end(gone)
         return there
 
