@@ -184,3 +184,13 @@ def test_WhatAShardFuncDividedIsLoadedFromTheShardsInTurn(tmp_path):
     two = {"reader_func": lambda shards: shards.interleave(lambda shard: shard, cycle_length=2)}
     assert loaded("three", 10, lambda x: x % 3, **two) == [0, 1, 3, 4, 6, 7, 9, 2, 5, 8]
     assert loaded("backwards", 10, lambda x: 2 - x % 3, **two) == [2, 1, 5, 4, 8, 7, 0, 3, 6, 9]
+
+
+def test_KeysOfBranchesAndStepsMayBeInAnotherOrder():
+    ds = hr.Dataset.range(2)
+    assert list(ds.map(lambda x: hr.cond(x > 0, lambda: {"a": x, "b": (x + 1, {"p": x, "q": x + 7})}, lambda: {"b": (x, {"q": x, "p": x + 8}), "a": x + 2}))) == [
+        {"a": 2, "b": (0, {"p": 8, "q": 0})}, {"a": 1, "b": (2, {"p": 1, "q": 8})}]
+    (last, _) = ds.map(lambda x: hr.while_loop(lambda v: v["i"] < 3, lambda v: ({"s": v["s"] + 10, "i": v["i"] + 1},), ({"i": x, "s": x},))[0])
+    assert last == {"i": 3, "s": 30}
+    with pytest.raises(TypeError, match="the same structure"):
+        ds.map(lambda x: hr.cond(x > 0, lambda: {"a": x}, lambda: {"b": x}))

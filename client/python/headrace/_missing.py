@@ -40,7 +40,6 @@ MISSING: dict[str, dict[str, str]] = {
         "boolean_mask": "headrace.boolean_mask of a tensor",
         "cross": "headrace.strings.join, and headrace.strings.to_hash_bucket_fast",
         "cross_hashed": "headrace.strings.join, and headrace.strings.to_hash_bucket_fast",
-        "map_flat_values": "RaggedTensor.with_flat_values",
         "range": "RaggedTensor.from_row_lengths",
         "row_splits_to_segment_ids": "RaggedTensor.row_lengths",
         "segment_ids_to_row_splits": "RaggedTensor.row_splits",

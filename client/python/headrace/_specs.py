@@ -8,7 +8,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import dtypes
-from ._labels import with_parts
+from ._labels import rebuilt, with_parts
 from ._values import integer
 
 ShapeLike = Union["TensorShape", Sequence[Union[int, None]], int, None]
@@ -275,7 +275,7 @@ class DatasetSpec:
         True
         """
         other = spec_or_value.element_spec
-        return _same_structure(self._element_spec, other) and all(
+        return same_structure(self._element_spec, other) and all(
             type(a) is type(b) and a.is_compatible_with(b) for a, b in zip(flatten(self._element_spec), flatten(other)))
 
     def most_specific_compatible_type(self, other: DatasetSpec) -> DatasetSpec:
@@ -285,7 +285,7 @@ class DatasetSpec:
         >>> one.most_specific_compatible_type(other)
         DatasetSpec(TensorSpec(shape=(None,), dtype=headrace.int64, name=None))
         """
-        if not isinstance(other, DatasetSpec) or not _same_structure(self._element_spec, other._element_spec):
+        if not isinstance(other, DatasetSpec) or not same_structure(self._element_spec, other._element_spec):
             raise ValueError(f"no spec is compatible with {self!r} and with {other!r}")
         theirs = iter(flatten(other._element_spec))
         return DatasetSpec(map_structure(lambda mine: mine.most_specific_compatible_type(next(theirs)),
@@ -318,9 +318,22 @@ def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
     return f(value)
 
 
-def _same_structure(one: Any, other: Any) -> bool:
-    """True if two nests of tuples and dicts have the same structure."""
-    return bool(map_structure(lambda leaf: 0, one) == map_structure(lambda leaf: 0, other))
+def same_structure(one: Any, other: Any) -> bool:
+    """True if two nests of tuples and dicts have the same structure. Keys may be in another order."""
+    return bool(_structure(one) == _structure(other))
+
+
+def _structure(value: Any) -> Any:
+    if hasattr(value, "_ragged_parts"):
+        return len(value._ragged_parts)
+    return with_parts(_structure, value) if isinstance(value, (tuple, dict)) else 0
+
+
+def arranged_as(one: Any, other: Any) -> Any:
+    """``other``, whose structure is the same, with the keys of its dicts in the order of ``one``."""
+    if isinstance(one, dict) and type(other) is type(one):
+        return rebuilt(one, [arranged_as(part, other[name]) for name, part in one.items()])
+    return rebuilt(other, list(map(arranged_as, one, other))) if isinstance(one, tuple) else other
 
 
 def flatten(value: Any) -> list[Any]:

@@ -32,6 +32,9 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     Raises ``TypeError`` or ``ValueError`` for a value that cannot be a tensor.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(value, "_ragged_parts"):
+        raise ArgumentError("a RaggedTensor stands where a tensor is needed: to_tensor fills its rows up; with_flat_values takes "
+                            "what is computed of its flat_values")
     refuse_texts(value)
     try:
         # Strings are kept as objects: numpy's own strings would lose trailing NULs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy as np
 from . import _core, _values, dtypes
 from ._functions.array_ops import constant as tensor_of
 from ._functions.ragged import RaggedTensor
+from ._functions.ragged_operators import same_rows, with_rows_of
 from ._missing import names_of as _names_of
 from .errors import UnimplementedError
 
-__all__ = ["constant"]
+__all__ = ["constant", "map_flat_values"]
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("ragged")
@@ -54,6 +55,26 @@ def constant(pylist: Any, dtype: Any = None, ragged_rank: int | None = None, inn
         lengths.append(np.array([len(row) for row in lists], np.int64))
         lists = [part for row in lists for part in row]
     return RaggedTensor((_flat(lists, None if dtype is None else dtypes.as_dtype(dtype), inner), *lengths))
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> RaggedTensor:
+    """What ``op`` gives for the flat values of the ragged tensors among its arguments, in rows of the same lengths.
+
+    Raises ``ValueError`` where no argument is ragged; rows whose lengths differ are an error of the element.
+
+    >>> r = hr.ragged.constant([[1, 2], [3]])
+    >>> hr.ragged.map_flat_values(lambda x, y: x * y, r, 10)
+    RaggedTensor([[10, 20], [30]])
+    """
+    given = [x for x in (*args, *kwargs.values()) if isinstance(x, RaggedTensor)]
+    if not given:
+        raise ValueError("ragged.map_flat_values: no argument is a RaggedTensor: call the function itself")
+    for other in given[1:]:
+        same_rows(given[0], other)
+
+    def flat(x: Any) -> Any:
+        return _values.constant(x.flat_values) if isinstance(x, RaggedTensor) else x
+    return with_rows_of(given[0], op(*map(flat, args), **{name: flat(x) for name, x in kwargs.items()}))
 
 
 def _as_lists(value: Any) -> Any:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _assertions, _core, _values, dtypes
-from .._specs import TensorShape, map_structure
+from .._specs import TensorShape, arranged_as, map_structure, same_structure
 from .._refusals import refuse
+from .ragged import RaggedTensor
+from .ragged_operators import mapped
 
 Tensor = _core.Tensor
 
@@ -49,14 +51,18 @@ def _converted(value: Any, dtype: Any) -> Tensor:
     return _values.constant(value, dtype)
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """``x`` as another dtype. To an integer, fractions are cut off; what is out of range is an error of the element.
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """``x``, a tensor or a ragged one, as another dtype. To an integer, fractions are cut off; what is out of range is an error
+    of the element.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(2).map(lambda x: hr.cast(x, hr.float32)))
     [np.float32(0.0), np.float32(1.0)]
     """
-    return _core.cast(_values.constant(x), dtypes.as_dtype(dtype).name)
+    wanted = dtypes.as_dtype(dtype).name
+    if isinstance(x, RaggedTensor):
+        return mapped(lambda values: _core.cast(values, wanted), x)
+    return _core.cast(_values.constant(x), wanted)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
@@ -99,11 +105,9 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
         yes = true_fn()
     with _assertions.branch(chosen, False):
         no = false_fn()
-    others: list[Any] = []
-    shape_of_no = map_structure(lambda x: others.append(x), no)
-    if shape_of_no != map_structure(lambda _: None, yes):
+    if not same_structure(yes, no):
         raise TypeError(f"cond: true_fn and false_fn must give the same structure, not {yes!r} and {no!r}")
-    both = [map_structure(_values.constant, branch) for branch in (yes, no)]
+    both = [map_structure(_values.constant, branch) for branch in (yes, arranged_as(yes, no))]
     return _core.cond(chosen, *both)
 
 
@@ -142,7 +146,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     if len(after) != len(variables):
         raise ValueError(f"while_loop: body gives {len(after)} values for {len(variables)} variables")
     beside = [_values.beside(a, v.dtype) if isinstance(v, Tensor) and not isinstance(a, Tensor)
-              else map_structure(_values.constant, a) for v, a in zip(variables, after)]
+              else map_structure(_values.constant, arranged_as(v, a) if same_structure(v, a) else a) for v, a in zip(variables, after)]
     return loop.finish(condition, in_body.tied(tuple(beside)))
 
 
