@@ -51,3 +51,9 @@ def test_MypyAcceptsWhatIsRightAndNamesWhatIsWrong(tmp_path):
               if "# wrong: " in line}
     assert said.keys() == wanted.keys(), done.stdout
     assert all(wanted[number] in said[number] for number in wanted), done.stdout
+
+
+def test_TheDtypeOfAnElementFindsADTypeInADict():
+    for dtype in (hr.int64, hr.uint8, hr.float32, hr.bool, hr.bfloat16, hr.complex64):
+        assert {dtype: 1}[np.zeros(1, dtype.as_numpy_dtype).dtype] == 1 and {dtype: 1}[hr.as_dtype(dtype.name)] == 1
+    assert np.dtype("int32") not in {hr.int64: 1}

@@ -140,7 +140,8 @@ class DType:
             return False
 
     def __hash__(self) -> builtins.int:
-        return hash(self._name)
+        # That of numpy's, which is equal: the dtype of an element finds a DType in a dict.
+        return hash(np.dtype(self.as_numpy_dtype))
 
     def __repr__(self) -> str:
         return f"headrace.{self._name}"
