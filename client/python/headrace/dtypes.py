@@ -141,7 +141,7 @@ class DType:
 
     def __hash__(self) -> builtins.int:
         # That of numpy's, which is equal: the dtype of an element finds a DType in a dict.
-        return hash(np.dtype(self.as_numpy_dtype))
+        return hash(self._name if self._name == "bfloat16" else np.dtype(self.as_numpy_dtype))
 
     def __repr__(self) -> str:
         return f"headrace.{self._name}"
