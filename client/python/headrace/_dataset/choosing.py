@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _tracing
-from .._values import count_of, integer
+from .. import _core, _tracing, _values, debugging
+from .._values import count_of, depends, integer
 from ..errors import UnimplementedError
 from .arguments import Int, flag, seed_of, shares
 from .base import Described
@@ -105,10 +105,23 @@ class Choosing(Described):
 
         >>> list(Dataset.range(5).shard(2, 1))
         [np.int64(1), np.int64(3)]
+        >>> list(Dataset.range(2).flat_map(lambda i: Dataset.range(5).shard(2, i)))
+        [np.int64(0), np.int64(2), np.int64(4), np.int64(1), np.int64(3)]
 
-        ``SHARD_HINT`` shards: each worker's own part, under ``ShardingPolicy.HINT``.
+        ``SHARD_HINT`` shards: each worker's own part, under ``ShardingPolicy.HINT``. Raises ``InvalidArgumentError`` for an
+        ``index`` that is not in [0, ``num_shards``); of tensors that depend on the element, it is that element's error.
         """
+        if depends([num_shards, index]):
+            return self._sharded_by(count_of(num_shards, "num_shards"), count_of(index, "index"))
         return self._with(_core.shard(self._graph, integer(num_shards, "num_shards"), integer(index, "index")))
+
+    def _sharded_by(self, num_shards: Any, index: Any) -> Dataset:
+        """``shard`` in a function, by numbers of the element."""
+        shards, mine = (_core.cast(_values.constant(x), "int64") for x in (num_shards, index))
+        shards = debugging.assert_positive(shards, "shard: num_shards must be 1 or more")
+        mine = debugging.assert_less(debugging.assert_non_negative(mine, "shard: index must be 0 or more"), shards,
+                                     "shard: index must be below num_shards")
+        return self.enumerate().filter(lambda n, _: n % shards == mine).map(lambda _, element: element)
 
     def enumerate(self, start: Int = 0, name: str | None = None) -> Dataset:
         """(number, element), counted from ``start``.
