@@ -62,10 +62,11 @@ expr central_crop(const expr& image, double fraction);
 /// Onto a canvas of zeros at (`top`, `left`).
 expr pad_to_bounding_box(const expr& image, int64_t top, int64_t left, int64_t height,
                          int64_t width);
-/// Centred: what is too large is cut, what is too small gets zeros round it.
+/// Crops or pads the image round its centre: an axis that is too long is cut, one that is too short
+/// gets zeros on both sides.
 expr resize_with_crop_or_pad(const expr& image, int64_t height, int64_t width);
-/// `resize` within the extents and the same aspect ratio (extents are cut to be whole), then zeros
-/// round it.
+/// As `resize` within these extents, with the aspect ratio kept (the resized extents are rounded
+/// down); the rest is zeros.
 expr resize_with_pad(const expr& image, int64_t height, int64_t width,
                      method how = method::bilinear, bool antialias = false);
 

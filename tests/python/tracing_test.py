@@ -351,7 +351,8 @@ def test_NumbersOfPythonAloneAreInt32AndFloat32():
 
 
 def test_two_threads_trace_at_once():
-    """Each function has the random numbers and the datasets that it has alone."""
+    """Each of two functions that are traced at the same time has the random numbers and the datasets that it has when it is
+    traced by itself."""
     def windows(meet):
         def f(rows):
             meet()

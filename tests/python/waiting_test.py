@@ -138,7 +138,7 @@ def test_AWaitForADispatcherIsInterruptedAtOnce():
     child = start("""
         import socket, sys
         import headrace as hr
-        # What listens here closes each connection: it is not there yet.
+        # The server of this test closes each connection, as a service does that has not started yet.
         nobody = socket.create_server(("127.0.0.1", 0))
         import threading
         visits = threading.Semaphore(0)

@@ -201,8 +201,8 @@ column run_resize(const op_call& call) {
 
 // -- canvas --------------------------------------------------------------------
 
-/// A second operand is the image before it was resized to fit: the middle is computed from its
-/// extents.
+/// If there is a second operand, it is the image before it was resized: the position of the image
+/// on the canvas is computed from the extents of that one.
 result<tensor_spec> infer_place(const library_operands& in) {
   if (in.size() == 2)
     HEADRACE_TRY(check_image(in[1]));
