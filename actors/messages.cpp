@@ -2,6 +2,8 @@
 
 namespace headrace {
 
-bool announce_actor_types() { return port::announce<caf::id_block::headrace_actors>(); }
+void register_actor_types(caf::actor_system_config& config) {
+  port::register_types<caf::id_block::headrace_actors>(config);
+}
 
 } // namespace headrace

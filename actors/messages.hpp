@@ -37,8 +37,8 @@ CAF_END_TYPE_ID_BLOCK(headrace_actors)
 
 namespace headrace {
 
-bool announce_actor_types();
-inline const bool actor_types_known = announce_actor_types();
+/// The value of `node_options::message_types` for nodes with actors of the service.
+void register_actor_types(caf::actor_system_config& config);
 
 /// The actor of one job. The dispatcher passes on the messages of its consumers and workers, and
 /// reports workers that come and go.

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/consumer/consumer_state.hpp"
 #include "headrace/client/internal/reader_actor.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/link/tls_check.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/node_config.hpp"
@@ -9,17 +10,13 @@
 
 namespace headrace {
 
-bool announce_consumer_types() { return port::announce<caf::id_block::headrace_client>(); }
-
 namespace {
 
 static_assert(consumer_first_type_id == client_first_type_id);
 
 node_options options_of(const tls_options& tls, const link_liveness& liveness = {},
                         logger log = {}) {
-  node_options out;
-  out.role = node_role::consumer;
-  out.tls = tls;
+  auto out = service_node(node_role::consumer, tls);
   out.liveness = liveness;
   out.log = std::move(log);
   return out;
@@ -31,6 +28,7 @@ void configure_consumers(caf::actor_system_config& config, const tls_options& tl
   if (auto how = check_tls(tls); !how)
     throw error{how};
   configure_network(config, options_of(tls));
+  port::register_types<caf::id_block::headrace_client>(config);
 }
 
 struct consumer_host::impl {

@@ -46,9 +46,6 @@ CAF_END_TYPE_ID_BLOCK(headrace_client)
 
 namespace headrace {
 
-bool announce_consumer_types();
-inline const bool consumer_types_known = announce_consumer_types();
-
 /// Reads one repetition of a job.
 ///
 /// `(more, n)` is answered with 1 to `n` elements as soon as there are some, with the end, or with

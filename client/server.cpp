@@ -6,6 +6,7 @@
 #include "headrace/client/internal/other_services.hpp"
 #include "headrace/client/internal/server_timing.hpp"
 #include "headrace/client/internal/service_client.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/internal/service_source.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
@@ -27,14 +28,12 @@ namespace {
 
 node_options node_options_of(const endpoint_options& from, node_role role, duration lease,
                              const logger& log) {
-  node_options out;
-  out.role = role;
+  auto out = service_node(role, from.tls);
   out.host = from.host;
   out.actor_port = from.port;
   out.data_port = from.data_port;
   out.advertise_host = from.advertise_host;
   out.advertise_data = from.advertise_data;
-  out.tls = from.tls;
   out.insecure = from.insecure;
   out.liveness = from.liveness.value_or(liveness_for(lease));
   out.lease = lease;

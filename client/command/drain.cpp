@@ -2,6 +2,7 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/drain_worker.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node.hpp"
@@ -35,7 +36,7 @@ void show(const draining_worker& x) {
 }
 
 int run(const flags& given) {
-  auto here = node::process({.role = node_role::tool, .tls = given.tls});
+  auto here = node::process(service_node(node_role::tool, given.tls));
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));
   const auto how =

@@ -2,6 +2,7 @@
 #include "headrace/client/command/option_values.hpp"
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
@@ -25,7 +26,7 @@ result<dataset> dataset_of(const flags& given) {
   if (given.dispatcher.empty())
     return read_dataset(given.what);
   // Requests use the process's node; the first call, which makes the node, decides how it connects.
-  HEADRACE_TRY(node::process({.role = node_role::tool, .tls = given.tls}).status());
+  HEADRACE_TRY(node::process(service_node(node_role::tool, given.tls)).status());
   return registered_dataset(given.dispatcher, given.what);
 }
 

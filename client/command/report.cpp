@@ -1,6 +1,7 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/monitor/page.hpp"
 #include "headrace/client/monitor/status_json.hpp"
 #include "headrace/client/service_status.hpp"
@@ -59,7 +60,7 @@ status choose(service_status& from, const std::string& job) {
 }
 
 int run(const flags& given) {
-  auto here = node::process({.role = node_role::tool, .tls = given.tls});
+  auto here = node::process(service_node(node_role::tool, given.tls));
   if (!here)
     return fail(here.status().message(), exit_code_of(here.status()));
   auto now = get_service_status(given.dispatcher, std::chrono::seconds{5});

@@ -6,6 +6,7 @@
 #include "headrace/client/command/run_servers.hpp"
 #include "headrace/client/command/service_watch.hpp"
 #include "headrace/client/drain_worker.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/node/address.hpp"
@@ -122,7 +123,7 @@ private:
   /// running.
   status begin() {
     const auto until = clock::system().now() + options_.start_timeout;
-    HEADRACE_ASSIGN(here_, node::process({.role = node_role::tool, .tls = options_.tls}));
+    HEADRACE_ASSIGN(here_, node::process(service_node(node_role::tool, options_.tls)));
     HEADRACE_TRY(leads() ? start_dispatcher(until) : find_service(until));
     if (!leads())
       // Often enough to be sure that it has not answered for that long.

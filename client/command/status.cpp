@@ -2,6 +2,7 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/status_text.hpp"
 #include "headrace/client/command/subcommands.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/monitor/status_json.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
@@ -37,7 +38,7 @@ void show(const flags& given, const service_status& x) {
 int run(const flags& given) {
   stop_signal stop;
   // Requests use the process's node; the first call, which makes the node, decides how it connects.
-  auto here = node::process({.role = node_role::tool, .tls = given.tls});
+  auto here = node::process(service_node(node_role::tool, given.tls));
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));
   do {

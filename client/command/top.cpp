@@ -2,6 +2,7 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/command/top_text.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
@@ -33,7 +34,7 @@ size_t columns() {
 
 int run(const flags& given) {
   stop_signal stop;
-  auto here = node::process({.role = node_role::tool, .tls = given.tls});
+  auto here = node::process(service_node(node_role::tool, given.tls));
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));
   const bool screen = ::isatty(STDOUT_FILENO) != 0;

@@ -4,6 +4,7 @@
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/client/internal/service_call.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/internal/service_session.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/pipeline/graph/graph_options.hpp"
@@ -25,7 +26,7 @@
 namespace headrace::service {
 
 result<std::shared_ptr<node>> node_with(const tls_options& tls) {
-  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer, .tls = tls}));
+  HEADRACE_ASSIGN(auto here, node::process(service_node(node_role::consumer, tls)));
   const auto& present = here->options().tls;
   if (present.certificate != tls.certificate || present.key != tls.key
       || present.ca_file != tls.ca_file)

@@ -1,6 +1,7 @@
 #include "headrace/client/internal/service_session.hpp"
 
 #include "headrace/actors/consumer/link_pool.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/session.hpp"
 #include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/node/node.hpp"
@@ -42,13 +43,13 @@ result<std::shared_ptr<service_session>> service_session::open(const tls_options
     return invalid_argument("session: certificate, key and ca_file are missing");
   auto out = std::make_shared<service_session>();
   out->owner = ::getpid();
-  HEADRACE_ASSIGN(out->here, node::make({.role = node_role::consumer, .tls = tls}));
+  HEADRACE_ASSIGN(out->here, node::make(service_node(node_role::consumer, tls)));
   HEADRACE_ASSIGN(out->links, links_of(*out->here));
   return out;
 }
 
 result<service_session> service_session::of_process() {
-  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer}));
+  HEADRACE_ASSIGN(auto here, node::process(service_node(node_role::consumer)));
   auto& known = last();
   std::lock_guard lock{known.mutex};
   auto links = known.links.lock();

@@ -202,8 +202,8 @@ inline caf::atom_value word(const std::string& text) { return caf::atom_from_str
 #else
 inline std::string word(std::string text) { return text; }
 #endif
-/// Registers the types of a type-id block. Called by a configuration's constructor, once for each
-/// block.
+/// Registers the types of a type-id block. To be called once for each block, from one source file,
+/// as it generates code for every type.
 template <class Block>
 void register_types(caf::actor_system_config& cfg) {
 #if HEADRACE_CAF_LEGACY
@@ -214,25 +214,6 @@ void register_types(caf::actor_system_config& cfg) {
   caf::io::middleman::init_global_meta_objects();
   caf::init_global_meta_objects<Block>();
 #endif
-}
-
-/// The blocks for which `announce` was called.
-inline std::vector<void (*)(caf::actor_system_config&)>& announced() {
-  static std::vector<void (*)(caf::actor_system_config&)> blocks;
-  return blocks;
-}
-/// Registers a layer's block of type ids with every system that is configured later. To be called
-/// once for each block, from one source file, as it generates code for every type. A constant
-/// beside the block, which is initialised by a function of that source, links the source into the
-/// program.
-template <class Block>
-bool announce() {
-  announced().push_back(&register_types<Block>);
-  return true;
-}
-/// Registers the types of all announced blocks with a system.
-inline void register_announced(caf::actor_system_config& cfg) {
-  for (const auto block : announced()) block(cfg);
 }
 
 } // namespace headrace::port

@@ -2,6 +2,8 @@
 
 namespace headrace {
 
-bool announce_runtime_types() { return port::announce<caf::id_block::headrace_runtime>(); }
+void register_runtime_types(caf::actor_system_config& config) {
+  port::register_types<caf::id_block::headrace_runtime>(config);
+}
 
 } // namespace headrace

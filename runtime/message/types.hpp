@@ -15,15 +15,15 @@ namespace headrace {
 //     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")
 //   CAF_END_TYPE_ID_BLOCK(headrace_actors)
 //
-//   bool announce_actor_types();
-//   inline const bool actor_types_known = announce_actor_types();
+//   void register_actor_types(caf::actor_system_config& config);
 //
 // and in its .cpp:
 //
-//   bool announce_actor_types() {
-//     return port::announce<caf::id_block::headrace_actors>();
+//   void register_actor_types(caf::actor_system_config& config) {
+//     port::register_types<caf::id_block::headrace_actors>(config);
 //   }
 //
+// That function is the value of `node_options::message_types` of its nodes.
 // An atom has at most ten characters. Only 1.1 needs the types that never leave the process.
 inline constexpr auto runtime_first_type_id = caf::first_custom_type_id;
 inline constexpr auto node_first_type_id =
@@ -53,8 +53,7 @@ CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 
 namespace headrace {
 
-bool announce_runtime_types();
-inline const bool runtime_types_known = announce_runtime_types();
+void register_runtime_types(caf::actor_system_config& config);
 
 /// The only signature of a published actor.
 using published_actor = port::handle<caf::result<envelope>(envelope)>;

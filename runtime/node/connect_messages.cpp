@@ -2,6 +2,8 @@
 
 namespace headrace {
 
-bool announce_node_types() { return port::announce<caf::id_block::headrace_node>(); }
+void register_node_types(caf::actor_system_config& config) {
+  port::register_types<caf::id_block::headrace_node>(config);
+}
 
 } // namespace headrace

@@ -31,8 +31,7 @@ CAF_END_TYPE_ID_BLOCK(headrace_node)
 
 namespace headrace {
 
-bool announce_node_types();
-inline const bool node_types_known = announce_node_types();
+void register_node_types(caf::actor_system_config& config);
 
 /// Connects on behalf of actors, so that no actor blocks. Each node has one connector; tests
 /// replace it.

@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/basp/guarded_network.hpp"
 #include "headrace/runtime/message/types.hpp"
+#include "headrace/runtime/node/connect_messages.hpp"
 #include "headrace/runtime/node/random_node_id.hpp"
 #include "headrace/runtime/node/tls_error_queue.hpp"
 
@@ -21,7 +22,10 @@ std::string_view framework_name() noexcept {
 
 void configure_network(caf::actor_system_config& config, const node_options& options) {
   using port::option;
-  port::register_announced(config);
+  register_runtime_types(config);
+  register_node_types(config);
+  if (options.message_types != nullptr)
+    options.message_types(config);
   load_guarded_network(
     config, {.log = options.log, .metrics = options.metrics, .greet_within = options.lease});
   name_at_random(config);

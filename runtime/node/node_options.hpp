@@ -10,6 +10,10 @@
 #include <memory>
 #include <string>
 
+namespace caf {
+class actor_system_config;
+}
+
 namespace headrace {
 
 /// The purpose of a node, which is part of its hello.
@@ -60,6 +64,9 @@ struct node_options {
   logger log;
   /// The registry for the metrics of the node and its roles; null: a registry of its own.
   std::shared_ptr<metric_registry> metrics;
+  /// Registers the types of the messages that this node's actors send each other, beside those of
+  /// the runtime, with its actor system; null: there are none.
+  void (*message_types)(caf::actor_system_config&) = nullptr;
   /// How long the destructor waits for actors to end, before it abandons them.
   duration stop_budget = std::chrono::seconds{2};
 };

@@ -1,4 +1,5 @@
 #include "headrace/client/headrace.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/node/node.hpp"
 
@@ -43,7 +44,7 @@ TEST(LocalCluster, DynamicGivesEachElementOnceThroughMapAndBatch) {
 }
 
 TEST(LocalCluster, IsReadWithoutSockets) {
-  auto here = node::process().value();
+  auto here = node::process(service_node(node_role::consumer)).value();
   local_cluster cluster{{.workers = 2}};
   for (auto mode : {sharding_policy::off, sharding_policy::dynamic})
     EXPECT_FALSE(sorted_values(dataset::range(1'000).apply(over(cluster, mode))).empty());

@@ -1,4 +1,5 @@
 #include "headrace/client/headrace.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "tests/support/patience.hpp"
@@ -60,10 +61,15 @@ protected:
     return error{status{}};
   }
   static uint64_t connected() {
-    return node::process().value()->links().metrics().count(link_metric::connected);
+    return node::process(service_node(node_role::consumer))
+      .value()
+      ->links()
+      .metrics()
+      .count(link_metric::connected);
   }
 
-  std::shared_ptr<node> kept = node::process().value(); // counts all that this process connects
+  std::shared_ptr<node> kept = node::process(service_node(node_role::consumer))
+                                 .value(); // counts all that this process connects
   function_finder find;
   std::optional<dispatcher_server> dispatcher;
   std::optional<worker_server> apart, here;
@@ -182,7 +188,7 @@ TEST_F(LocalReads, GiveTheMemoryThatTheWorkerWroteAsTheLinkCompressesNothing) {
     EXPECT_TRUE(made.contains(x[0].as<int64_t>().data())) << "it was copied on its way";
   }
   EXPECT_EQ(came, 20u);
-  const auto here = node::process().value();
+  const auto here = node::process(service_node(node_role::consumer)).value();
   EXPECT_EQ(here->metrics()->count(link_metric::bytes_in), 0u);
   EXPECT_EQ(here->metrics()->count(link_metric::connected), 0u);
 }

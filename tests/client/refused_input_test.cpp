@@ -1,3 +1,4 @@
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -82,7 +83,8 @@ TEST(RefusedInput, RandomBytesAtAWorkersDataPortAreCountedAndShown) {
     EXPECT_FALSE(stranger.timed_out());
   }
   const std::map<std::string, uint64_t> expected{{"bad_magic", 2}};
-  const auto here = node::process().value(); // kept because there are many requests
+  const auto here = node::process(service_node(node_role::consumer))
+                      .value(); // kept because there are many requests
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
     return x.workers.size() == 1 && x.workers[0].refused_links() == expected;
   });
@@ -99,7 +101,8 @@ TEST(RefusedInput, ConnectionsThatSayNothingMakeRoomAndAreCountedAndShown) {
   worker_server worker{{.dispatcher = dispatcher.target()}};
   std::vector<raw_peer> strangers;
   for (int i = 0; i < 67; ++i) strangers.emplace_back(worker.data_port());
-  const auto here = node::process().value(); // kept because there are many requests
+  const auto here = node::process(service_node(node_role::consumer))
+                      .value(); // kept because there are many requests
   // The connections that are left are `silent` after a while.
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
     return x.workers.size() == 1 && x.workers[0].refused_links().contains("crowded");

@@ -3,6 +3,7 @@
 // (trainer_orders.hpp has the arguments). It prints "begun" when it has read some elements, or its
 // end. Its exit code is 0 however the epoch ends; the record has the end.
 
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "tests/support/reading_record.hpp"
@@ -17,17 +18,18 @@ namespace {
 using namespace headrace;
 using namespace headrace::test;
 
+node_options node_with_log(const std::string& file) {
+  auto out = service_node(node_role::consumer);
+  out.log = logger::open({.level = log_level::debug, .file = file}).value();
+  return out;
+}
+
 class trainer {
 public:
   explicit trainer(trainer_orders orders)
     : orders_(std::move(orders)),
       record_(reading_record::open(orders_.record)),
-      node_(
-        node::process(
-          {.role = node_role::consumer,
-           .log =
-             logger::open({.level = log_level::debug, .file = orders_.record + ".log"}).value()})
-          .value()) {}
+      node_(node::process(node_with_log(orders_.record + ".log")).value()) {}
 
   void run() {
     try {

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/client/headrace.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "tests/support/patience.hpp"
@@ -66,7 +67,7 @@ public:
 
   explicit test_worker(const std::string& dispatcher, worker_options options = {},
                        role_failed failed = {})
-    : here_({.role = node_role::worker}) {
+    : here_(service_node(node_role::worker)) {
     auto how =
       here_.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); });
     if (!how)
@@ -91,7 +92,7 @@ public:
   explicit test_dispatcher(
     dispatcher_options options = {}, role_failed failed = {},
     const std::shared_ptr<dispatcher_stores>& stores = std::make_shared<dispatcher_stores>())
-    : here_({.role = node_role::dispatcher}) {
+    : here_(service_node(node_role::dispatcher)) {
     options.timing.heartbeat = std::chrono::milliseconds{20};
     options.on_start = actors.listener();
     options.on_job = jobs.listener();
