@@ -68,6 +68,18 @@ def test_ShapesFitTogether():
         next(it)
 
 
+def test_ShapesAreWrittenAsTheDocumentationSays():
+    x, scalar = hr.ones([2, 3]), hr.constant(1)
+    d.assert_shapes([(x, "NM"), (hr.ones([3]), "M"), (scalar, None), (scalar, ("*", "K")), (hr.ones([1]), "K"), (x, (4 / 2, b"3"))])
+    for shapes in ([(x, "NN")], [(x, (2, 2.0))], [(scalar, ("*", 2))], [(scalar, (..., "A", "B"))], [(x, (True, "M"))]):
+        with pytest.raises(ValueError, match="needed"):
+            d.assert_shapes(shapes)
+    with pytest.raises(ValueError, match="iterable"):
+        d.assert_shapes({"text": 1})
+    with pytest.raises(ValueError, match="only begin"):
+        d.assert_shapes([(x, ("N", "*"))])
+
+
 def test_NearIsTenStepsOfTheDtype():
     def near(x, y):
         try:

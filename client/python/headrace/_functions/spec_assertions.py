@@ -133,18 +133,45 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DT
     return wanted
 
 
-def _pairs(shapes: Any) -> list[tuple[Any, Any]]:
-    return list(shapes.items()) if isinstance(shapes, Mapping) else [(x, dims) for x, dims in shapes]
+def _pairs(shapes: Any, message: str | None) -> list[tuple[Any, tuple[Any, ...]]]:
+    """The tensors with their shapes; a shape of None says nothing."""
+    out = []
+    for x, shape in shapes.items() if isinstance(shapes, Mapping) else shapes:
+        if shape is None:
+            continue
+        if not isinstance(shape, Iterable):
+            raise does_not_hold("assert_shapes", f"a shape is an iterable of extents and names, as (2, 'N'), not {shape!r}",
+                                message)
+        dims = tuple(shape)
+        if any(_is_prefix(wanted) for wanted in dims[1:]):
+            raise does_not_hold("assert_shapes", f"in {dims} ... or '*' stands behind other axes; it may only begin a shape",
+                                message)
+        out.append((x, dims))
+    return out
+
+
+def _is_prefix(wanted: Any) -> bool:
+    return wanted is Ellipsis or isinstance(wanted, str) and wanted == "*"
 
 
 def _is_any(wanted: Any) -> bool:
     return wanted is None or isinstance(wanted, str) and wanted == "."
 
 
+def _extent(wanted: Any) -> Any:
+    """An int, if `wanted` can be converted to one, otherwise `wanted` itself, a name."""
+    try:
+        return int(wanted)
+    except (ValueError, TypeError):
+        return wanted
+
+
 def _inner_axes(x: Tensor, dims: tuple[Any, ...], message: str | None) -> tuple[Tensor, list[Any], tuple[Any, ...]]:
     """The tensor, the extents of its axes, and what they are to be: of the last ones if ``dims`` begins with any axes."""
-    if dims and (dims[0] is Ellipsis or isinstance(dims[0], str) and dims[0] == "*"):
+    if dims and _is_prefix(dims[0]):
         dims = dims[1:]
+        if x.shape.rank == 0 and len(dims) <= 1:
+            return x, [1], dims
         out = assert_rank_at_least(x, len(dims), message)
         if out.shape.rank is None:
             raise does_not_hold("assert_shapes", "the tensor has an unknown rank; say it with headrace.ensure_shape", message)
@@ -164,9 +191,9 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
                   name: str | None = None) -> list[Tensor]:
     """The tensors of ``(tensor, shape)`` pairs, if all have these shapes. ``shapes``: a list of pairs.
 
-    A shape holds, for each axis, an extent (an int, or its digits), None or ``"."`` (any), or another value: axes of one value
-    have one extent. It may begin with ``...`` or ``"*"``: any axes before the others. A scalar counts as one axis of extent 1.
-    ``data``: tensors that the message shows in place of the shape. What is known when the function is traced raises
+    A shape holds, for each axis, an extent (what ``int`` converts: 4, ``"4"``, 4.0), None or ``"."`` (any), or another value:
+    axes of one value have one extent. ``"NM"`` is ``("N", "M")``. It may begin with ``...`` or ``"*"``: any axes before the
+    others. A scalar counts as one axis of extent 1. A shape of None says nothing. ``data``: tensors that the message shows in place of the shape. What is known when the function is traced raises
     ``InvalidArgumentError`` at once.
 
     >>> import headrace as hr
@@ -179,19 +206,17 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
     given = data if isinstance(data, (list, tuple)) else [] if data is None else [data]
     shown = [("data", constant(x)) for x in given]
     most = None if summarize is None else integer(summarize, "summarize")
-    for x, shape in _pairs(shapes):
-        dims = tuple(shape) if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else (shape,)
+    for x, dims in _pairs(shapes, message):
         t, found, wanted_of = _inner_axes(constant(x), dims, message)
         for wanted, extent in zip(wanted_of, found):
-            if isinstance(wanted, str) and wanted.isdecimal():
-                wanted = int(wanted)
             if _is_any(wanted):
                 continue
-            if not isinstance(wanted, (int, np.integer)) or isinstance(wanted, bool):
+            wanted = _extent(wanted)
+            if not isinstance(wanted, int):
                 wanted = extents.setdefault(wanted, extent)
             if wanted is extent:
                 continue
-            if isinstance(wanted, (int, np.integer)) and isinstance(extent, int):
+            if isinstance(wanted, int) and isinstance(extent, int):
                 if wanted != extent:
                     raise does_not_hold("assert_shapes", f"a tensor has shape {t.shape}; {dims} is needed", message)
             else:
