@@ -47,6 +47,21 @@ def test_NestsOfAnyDtypeAreDividedTogether():
         Local(2).experimental_distribute_dataset(hr.Dataset.range(3))
 
 
+def test_RaggedBatchesAreDividedByTheirRows():
+    def rows(n):
+        return hr.strings.as_string(hr.range(n))
+    twos = hr.Dataset.range(5).map(lambda n: (n, rows(n))).ragged_batch(3)
+    got = [[[part.to_list() for part in pair.values] for pair in step[1:]]
+           for step in Local(2).experimental_distribute_dataset(twos)]
+    assert got == [[[[[], [b"0"]], [[b"0", b"1"]]]], [[[[b"0", b"1", b"2"]], [[b"0", b"1", b"2", b"3"]]]]]
+    threes = hr.Dataset.range(1, 5).map(hr.range).ragged_batch(2).ragged_batch(2)
+    distributed = Local(3).experimental_distribute_dataset(threes)
+    assert [part.to_list() for x in distributed for part in x.values] == [
+        [[[0], [0, 1]]], [[[0, 1, 2], [0, 1, 2, 3]]], []]
+    from_function = Local(2).distribute_datasets_from_function(lambda c: threes)
+    assert [part.to_list() for x in from_function for part in x.values][1] == []
+
+
 def test_DatasetsFromAFunctionAreTakenInTurnAndFilledAtTheEnd():
     strategy = Local(2)
     distributed = strategy.distribute_datasets_from_function(lambda c: hr.Dataset.range(5).batch(2))

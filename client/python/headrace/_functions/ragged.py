@@ -206,7 +206,7 @@ class RaggedTensor:
         if not -n <= row < n:
             raise IndexError(f"row {row} of {n}")
         splits = self.row_splits
-        return _cut(self.values, splits[row % n], splits[row % n + 1])
+        return cut_rows(self.values, splits[row % n], splits[row % n + 1])
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -366,12 +366,12 @@ class RaggedTensorSpec:
         return f"RaggedTensorSpec({self.shape}, {self.dtype!r}, {self.ragged_rank}, {self.row_splits_dtype!r})"
 
 
-def _cut(values: Any, first: int, last: int) -> Any:
-    """Rows ``first`` to ``last`` of an array or a ragged tensor."""
+def cut_rows(values: Any, first: int, last: int) -> Any:
+    """Rows ``first`` to ``last`` of an array, a tensor or a ragged tensor, which has as many."""
     if not isinstance(values, RaggedTensor):
         return values[first:last]
     splits = values.row_splits
-    return RaggedTensor.from_row_lengths(_cut(values.values, splits[first], splits[last]),
+    return RaggedTensor.from_row_lengths(cut_rows(values.values, splits[first], splits[last]),
                                          values.row_lengths()[first:last])
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from .. import _core, _options
 from .._dataset import Dataset
 from .._epochs import mixed
-from .._specs import map_structure
+from .._functions.ragged import RaggedTensor, RaggedTensorSpec
+from .._labels import with_parts
 from ..errors import OpError, OutOfRangeError
 from .values import per_replica
 
@@ -142,10 +143,12 @@ class DistributedIterator:
 
 def _no_rows(spec: Any) -> Any:
     """A batch of no rows."""
-    def leaf(of: Any) -> Any:
-        if not of.shape.rank:
-            raise ValueError(f"the dataset ended in the middle of a step, and elements of {of} cannot be empty: batch the "
-                             "dataset, or let its number of elements be a multiple of the number of replicas")
-        rest = [0 if n is None else n for n in of.shape.dims[1:]]
-        return np.empty([0, *rest], np.object_ if of.dtype.name == "string" else of.dtype.as_numpy_dtype)
-    return map_structure(leaf, spec)
+    if isinstance(spec, (tuple, dict)):
+        return with_parts(_no_rows, spec)
+    if isinstance(spec, RaggedTensorSpec):
+        return RaggedTensor(tuple(map(_no_rows, spec._ragged_parts)))
+    if not spec.shape.rank:
+        raise ValueError(f"the dataset ended in the middle of a step, and elements of {spec} cannot be empty: batch the "
+                         "dataset, or let its number of elements be a multiple of the number of replicas")
+    rest = [0 if n is None else n for n in spec.shape.dims[1:]]
+    return np.empty([0, *rest], np.object_ if spec.dtype.name == "string" else spec.dtype.as_numpy_dtype)

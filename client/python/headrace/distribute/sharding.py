@@ -8,10 +8,12 @@ from .. import _core, dtypes
 from .._dataset import Dataset
 from .._epochs import mixed
 from .._functions.array_ops import cast
-from .._functions.composed import boolean_mask, ones_like
+from .._functions.ragged import RaggedTensor, cut_rows
+from .._functions.shaping import shape
+from .._labels import with_parts
 from .._options import AutoShardPolicy
-from .._specs import flatten, map_structure
-from ..math import cumsum, equal, greater_equal, less, logical_and, logical_not, logical_or, reduce_all, reduce_sum
+from .._specs import flatten
+from ..math import minimum
 
 #: The names of the engine's policies.
 _POLICIES = {AutoShardPolicy.OFF: "off", AutoShardPolicy.AUTO: "file_or_data", AutoShardPolicy.FILE: "file",
@@ -35,26 +37,26 @@ def split_batches(dataset: Dataset, replicas: int) -> Dataset:
     check_batches(dataset, replicas)
 
     def pieces(*batch: Any) -> Dataset:
-        row = _row_numbers(flatten(batch)[0])
-        most = (reduce_sum(ones_like(row)) + (replicas - 1)) // replicas
         whole = batch if len(batch) > 1 else batch[0]
-
-        def piece(i: Any) -> Any:
-            mine = logical_and(greater_equal(row, i * most), less(row, (i + 1) * most))
-            return map_structure(lambda x: boolean_mask(x, mine), whole)
-
-        return Dataset.range(replicas).map(piece)
+        rows = cast(_row_count(whole), dtypes.int64)
+        most = (rows + (replicas - 1)) // replicas
+        return Dataset.range(replicas).map(lambda i: _rows(whole, minimum(i * most, rows), minimum((i + 1) * most, rows)))
 
     return dataset.flat_map(pieces)
 
 
-def _row_numbers(x: Any) -> Any:
-    """The numbers 0, 1, ... for the rows of a tensor of any dtype."""
-    same = equal(x, x)  # false for NaN
-    each = logical_or(same, logical_not(same))
-    if x.shape.rank > 1:
-        each = reduce_all(each, axis=list(range(1, x.shape.rank)))
-    return cumsum(cast(each, dtypes.int64)) - 1
+def _rows(value: Any, first: Any, last: Any) -> Any:
+    """Rows `first` to `last` of the tensors and ragged tensors of a nest."""
+    if isinstance(value, (tuple, dict)):
+        return with_parts(lambda part: _rows(part, first, last), value)
+    return cut_rows(value, first, last)
+
+
+def _row_count(value: Any) -> Any:
+    """The number of rows of a nest's first tensor or ragged tensor."""
+    while isinstance(value, (tuple, dict)):
+        value = next(iter(value.values() if isinstance(value, dict) else value))
+    return value.nrows() if isinstance(value, RaggedTensor) else shape(value)[0]
 
 
 def policy_of(dataset: Dataset) -> AutoShardPolicy:
