@@ -184,5 +184,10 @@ def test_StrategiesThatTrainSayWhereToLook():
     for name in ("MirroredStrategy", "TPUStrategy", "get_strategy"):
         with pytest.raises(hr.errors.UnimplementedError, match="LocalStrategy"):
             getattr(hr.distribute, name)
+    for name, text in (("scope", "leave it out"), ("reduce", "all_reduce"), ("gather", "all_gather"), ("extended", "the framework")):
+        for place in (Local(2), hr.distribute.Strategy):
+            with pytest.raises(hr.errors.UnimplementedError, match=text):
+                getattr(place, name)
+    assert not hasattr(Local(2), "nonsense")
     with pytest.raises(hr.errors.UnimplementedError, match="on the host"):
         hr.distribute.InputOptions(experimental_place_dataset_on_device=True)

@@ -53,6 +53,14 @@ MISSING: dict[str, dict[str, str]] = {
         "experimental_set_strategy", "get_replica_context", "get_strategy", "has_strategy",
         "in_cross_replica_context", "ParameterServerStrategy", "coordinator",
     ), _INPUT_ONLY),
+    "distribute.Strategy": {
+        "scope": f"leave it out, as no variables are mirrored: {_INPUT_ONLY}",
+        "reduce": "torch.distributed.all_reduce or jax.lax.psum between processes; experimental_local_results gives the parts "
+                  "of this one",
+        "gather": "torch.distributed.all_gather or jax.lax.all_gather between processes; experimental_local_results gives the "
+                  "parts of this one",
+        **dict.fromkeys(("cluster_resolver", "extended", "update_config_proto"), _INPUT_ONLY),
+    },
     "distribute.cluster_resolver": {
         "GCEClusterResolver": "it needs Google Compute Engine's API and credentials; give the addresses to "
                               "SimpleClusterResolver",

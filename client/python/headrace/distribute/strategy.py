@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._dataset import Dataset
+from .._missing import missing
 from .._values import integer
 from .context import InputContext, InputOptions, InputReplicationMode, options_of
 from .datasets import DistributedDataset, Mover
@@ -14,7 +15,15 @@ from .sharding import part_of, policy_of, split_batches
 from .values import DistributedValues, of_replica, per_replica
 
 
-class Strategy:
+class _Names(type):
+    """Says of documented names of strategies that train what to use instead."""
+
+    if not TYPE_CHECKING:
+        def __getattr__(cls, name: str) -> Any:
+            missing("distribute.Strategy", name)
+
+
+class Strategy(metaclass=_Names):
     """Replicas of a model in one process or several, and their input; nothing is trained. Programs make a
     ``LocalStrategy`` or a ``ProcessStrategy``.
 
@@ -33,6 +42,10 @@ class Strategy:
         self._movers = tuple(map(mover_of, self._devices))
         self._processes, self._index = processes, index
         self._seed = None if seed is None else integer(seed, "seed")
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            missing("distribute.Strategy", name)
 
     @property
     def num_replicas_in_sync(self) -> int:
