@@ -10,6 +10,7 @@ import pytest
 
 import examples
 import headrace as hr
+from distribute_test import READ, flat, read_in_processes
 
 torch = pytest.importorskip("torch")
 import headrace.torch  # noqa: E402
@@ -191,6 +192,30 @@ def test_WhatAServiceGivesHasNoState(cluster):
     next(it)
     with pytest.raises(hr.errors.UnimplementedError, match="positions"):
         data.state_dict()
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 3])
+def test_PartsAreMovedToTheReplicasDevices(ahead):
+    ds = hr.Dataset.range(6).map(lambda n: {"n": n, "s": hr.strings.as_string(n)}).batch(4)
+    strategy = hr.distribute.LocalStrategy(["cpu", torch.device("meta")])
+    how = hr.distribute.InputOptions(experimental_per_replica_buffer_size=ahead)
+    got = [strategy.experimental_local_results(x) for x in strategy.experimental_distribute_dataset(ds, how)]
+    assert [[part["n"].device.type for part in step] for step in got] == [["cpu", "meta"]] * 2
+    assert [step[0]["n"].tolist() for step in got] == [[0, 1], [4]]
+    assert [step[1]["n"].shape for step in got] == [(2,), (1,)] and got[0][1]["s"].tolist() == [b"2", b"3"]
+    kept = hr.distribute.InputOptions(experimental_fetch_to_device=False)
+    (x, _) = strategy.experimental_distribute_dataset(ds, kept)
+    assert all(isinstance(part["n"], np.ndarray) for part in strategy.experimental_local_results(x))
+
+
+def test_ProcessesOfTorchDistributedDivideADataset(tmp_path):
+    begin = """
+import torch.distributed
+torch.distributed.init_process_group("gloo", init_method="file://" + os.environ["FOLDER"] + "/meeting",
+                                     rank=int(os.environ.pop("RANK")), world_size=int(os.environ.pop("WORLD_SIZE")))
+"""
+    got = read_in_processes(begin + READ.format(policy="DATA", replicas=1, ds="hr.Dataset.range(20).batch(4)"), 2, tmp_path)
+    assert [flat([one])[:4] for one in got] == [[0, 1, 4, 5], [2, 3, 6, 7]] and sorted(flat(got)) == list(range(20))
 
 
 def test_TheExampleLearnsDigits():
