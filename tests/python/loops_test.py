@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import headrace as hr
 from control_flow import NUMBERS, refused, same
@@ -177,3 +178,14 @@ def test_LoopVariablesThatChangeAreNamed():
     refused(dtype, "`y` is int64 before a step of a loop over a tensor and float32 after it.*cast")
     refused(local, "`z` has no value after a loop")
     refused(in_place, "a `while` over a tensor calls `seen.append")
+
+
+def test_OptionsOfLoopsSayWhatToUseInstead():
+    def grows(n):
+        out = hr.zeros([0], hr.int64)
+        for i in hr.range(n):
+            hr.autograph.experimental.set_loop_options(shape_invariants=[(out, hr.TensorShape([None]))])
+            out = hr.concat([out, [i]], 0)
+        return out
+    with pytest.raises(hr.errors.UnimplementedError, match="while_loop takes shape_invariants"):
+        hr.Dataset.range(3).map(grows)

@@ -23,11 +23,22 @@ MISSING: dict[str, dict[str, str]] = {
         "device": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
         "function": "what is given to a dataset is traced anyhow; leave the decorator out",
         "keras": "import keras; its fit takes headrace.keras.DataAdapter(ds), after import headrace.keras",
+        "name_scope": "operations have no names; leave it out",
         "load_op_library": "headrace.load_plugin",
         "nn": "the functions of headrace.math, or headrace.py_function",
         "nest": "elements are tuples and dicts of tensors: Python's own",
         "print": "ds.map(headrace.py_function(f, Tout)) with a print in f",
         "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",
+    },
+    "autograph": {
+        "set_verbosity": "errors of functions name the line, and nothing is logged",
+        "to_code": "functions are rewritten when they are given to a dataset, and errors name their own lines",
+        "to_graph": "functions are rewritten when they are given to a dataset",
+        "trace": "headrace.py_function with a print in it",
+    },
+    "autograph.experimental": {
+        "Feature": "all of Python's control flow is rewritten, or none: do_not_convert",
+        "set_loop_options": "headrace.while_loop takes shape_invariants; other options change nothing",
     },
     "debugging": {
         "enable_traceback_filtering": "tracebacks are whole",

@@ -34,9 +34,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._control_flow.rewriting import LEFT_ALONE
+from ._missing import missing, names_of
 
 __all__ = ["experimental"]
 
@@ -57,4 +58,15 @@ def _do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     return func
 
 
-experimental = types.SimpleNamespace(do_not_convert=_do_not_convert)
+class _Experimental(types.SimpleNamespace):
+    """A namespace that says of documented names that it lacks what to use instead."""
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            missing("autograph.experimental", name)
+
+
+experimental = _Experimental(do_not_convert=_do_not_convert)
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of("autograph")
