@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peer import awaited, differs, elements, ours, plain, tf
+from peer import differs, elements, ours, plain, tf
 
 Dataset = tf.data.Dataset
 

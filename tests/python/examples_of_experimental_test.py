@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from peer import LIBRARY, awaited, differs, elements, ours, plain, tf
+from peer import LIBRARY, differs, elements, ours, plain, tf
 
 Dataset, experimental = tf.data.Dataset, tf.data.experimental
 

@@ -17,13 +17,6 @@ LIBRARY = os.environ.get("HEADRACE_EXAMPLES_WITH", "headrace")
 tf = importlib.import_module(LIBRARY)
 
 
-def awaited(what: str) -> Any:
-    """A mark: the example needs something that is to be added, and must fail until it is here."""
-    if LIBRARY != "headrace":
-        return lambda test: test
-    return pytest.mark.xfail(strict=True, reason=f"awaits {what}")
-
-
 def differs(why: str) -> Any:
     """A mark: docs/migrating.md says why an example is another one here; it is as documented only with TensorFlow."""
     return pytest.mark.skipif(LIBRARY == "headrace", reason=why)
