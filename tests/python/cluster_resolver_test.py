@@ -7,9 +7,11 @@ import http.server
 import json
 import os
 import re
+import ssl
 import subprocess
 import sys
 import threading
+import types
 import urllib.parse
 
 import pytest
@@ -24,14 +26,16 @@ needs_command = pytest.mark.skipif(not COMMAND, reason="HEADRACE_COMMAND is not 
 class ApiServer:
     """Answers a list of pods as an API server does; `answers` are given in turn, the last one again and again."""
 
-    def __init__(self, folder, *answers):
+    def __init__(self, folder, *answers, certificate=None):
         self.asked = []
+        self.tokens = []
         (folder / "namespace").write_text("training\n")
         outer, left = self, list(answers)
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 outer.asked.append(self.path)
+                outer.tokens.append(self.headers.get("Authorization"))
                 code, body = left.pop(0) if len(left) > 1 else left[0]
                 text = json.dumps(body).encode()
                 self.send_response(code)
@@ -43,8 +47,14 @@ class ApiServer:
                 pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.variables = {"KUBERNETES_API": f"http://127.0.0.1:{self.server.server_port}", "KUBERNETES_ACCOUNT": str(folder)}
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.variables = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_ACCOUNT": str(folder),
+                              "KUBERNETES_SERVICE_PORT": str(self.server.server_port)}
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def __enter__(self):
         return self
@@ -127,6 +137,15 @@ def test_KubernetesGivesThePodsOfEachSelector(tmp_path, monkeypatch):
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     with pytest.raises(RuntimeError, match="KUBERNETES_SERVICE_HOST"):
         resolver.cluster_spec()
+
+
+def test_AClientIsUsedInPlaceOfTheApiServer():
+    pod = types.SimpleNamespace(metadata=types.SimpleNamespace(name="a"),
+                                status=types.SimpleNamespace(phase="Running", pod_ip="10.0.0.1"))
+    client = types.SimpleNamespace(list_pod_for_all_namespaces=lambda label_selector: types.SimpleNamespace(
+        items=[pod] if label_selector == "app=x" else []))
+    resolver = cr.KubernetesClusterResolver({"worker": ["app=x", "app=y"]}, override_client=client)
+    assert resolver.master("worker", 0) == "grpc://10.0.0.1:8470"
 
 
 # -- the command ------------------------------------------------------------------------------------------------------
@@ -279,3 +298,27 @@ def test_AWorkerThatCannotFindItsDispatcherNamesWhatIsMissing(tmp_path):
     with ApiServer(tmp_path, pods(("d", "Pending", ""))) as api:
         code, said = failure("kubernetes:app=x", "--dispatcher-timeout", "10ms", **api.variables)
         assert code == 4 and "d is Pending" in said and "--dispatcher-timeout" in said
+
+
+@needs_command
+def test_TheApiServerOfAPodIsAskedByTlsWithTheTokenOfItsAccount(clean, tmp_path):
+    for name in ("its", "other"):
+        subprocess.run([COMMAND, "certificates", str(tmp_path / name), "--name", "127.0.0.1"], check=True)
+    (tmp_path / "token").write_text("some.token\n")
+    its = tmp_path / "its"
+    with ApiServer(tmp_path, pods(("d", "Running", "127.0.0.1")),
+                   certificate=(its / "127.0.0.1.pem", its / "127.0.0.1.key")) as api:
+        for name, value in api.variables.items():
+            clean.setenv(name, value)
+        resolver = cr.KubernetesClusterResolver({"worker": ["app=dispatcher"]})
+        (tmp_path / "ca.crt").write_text((tmp_path / "other" / "ca.pem").read_text())
+        with pytest.raises(RuntimeError, match="CERTIFICATE_VERIFY_FAILED"):
+            resolver.cluster_spec()
+        (tmp_path / "ca.crt").write_text((its / "ca.pem").read_text())
+        assert resolver.cluster_spec().as_dict() == {"worker": ["127.0.0.1:8470"]}
+        dispatcher = hr.service.DispatchServer()
+        port = dispatcher.target.rpartition(":")[2]
+        with worker(f"kubernetes:app=dispatcher:{port}", **api.variables):
+            reads_through_one_worker(dispatcher)
+        assert set(api.tokens) == {"Bearer some.token"} and len(api.tokens) >= 2
+        dispatcher.stop()

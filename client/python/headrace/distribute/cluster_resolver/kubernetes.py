@@ -23,7 +23,7 @@ class KubernetesClusterResolver(ClusterResolver):
     The API server is that of the pod in which this runs (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, and token, CA and
     namespace of its service account). KUBERNETES_API names another one (``http://127.0.0.1:8001`` for ``kubectl proxy``),
     KUBERNETES_ACCOUNT another folder of those files. override_client: an object of the package ``kubernetes`` with
-    ``list_namespaced_pod`` or ``list_pod_for_all_namespaces``, in place of all that.
+    ``list_pod_for_all_namespaces``, in place of all that.
 
     >>> KubernetesClusterResolver({"worker": ["app=trainer"]}).rpc_layer
     'grpc'
