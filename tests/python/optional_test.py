@@ -50,3 +50,10 @@ def test_SpecsOfIteratorsFitIteratorsAlone():
     assert spec.is_compatible_with(iter(Dataset.range(3))) and spec.is_compatible_with(spec)
     for other in (Dataset.range(3), hr.DatasetSpec(hr.TensorSpec([], hr.int64)), iter(Dataset.from_tensors("a")), 3):
         assert not spec.is_compatible_with(other)
+
+
+def test_SpecsOfDatasetsFitDatasetsAlone():
+    ds = hr.Dataset.range(2)
+    spec = hr.DatasetSpec.from_value(ds)
+    assert spec.is_compatible_with(ds) and spec.is_compatible_with(spec)
+    assert not any(map(spec.is_compatible_with, (iter(ds), hr.data.IteratorSpec.from_value(iter(ds)), ds.batch(2), 3)))

@@ -55,7 +55,7 @@ class IteratorSpec:
         """
         if not isinstance(spec_or_value, (IteratorSpec, _core.Iterator)):
             return False
-        return self._elements.is_compatible_with(spec_or_value)
+        return self._elements.is_compatible_with(DatasetSpec(spec_or_value.element_spec))
 
     def most_specific_compatible_type(self, other: IteratorSpec) -> IteratorSpec:
         """The most specific spec with which both are compatible. Raises ``ValueError`` if there is none.

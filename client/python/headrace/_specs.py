@@ -274,6 +274,10 @@ class DatasetSpec:
         >>> Dataset.range(4).window(2).element_spec.is_compatible_with(Dataset.range(2))
         True
         """
+        from ._dataset import Dataset
+
+        if not isinstance(spec_or_value, (DatasetSpec, Dataset)):
+            return False
         other = spec_or_value.element_spec
         return same_structure(self._element_spec, other) and all(
             type(a) is type(b) and a.is_compatible_with(b) for a, b in zip(flatten(self._element_spec), flatten(other)))
