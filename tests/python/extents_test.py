@@ -295,17 +295,29 @@ def test_AMaskFitsTheTensorInEachElement():
             hr.boolean_mask(CUBE, mask, axis)
 
 
-def test_ADatasetIsShardedByNumbersOfTheElement():
-    ds = hr.Dataset.range(3).interleave(lambda i: hr.Dataset.range(7).map(lambda x: {"a": x, "b": (x, -x)}).shard(3, i), cycle_length=3)
-    assert [int(e["a"]) for e in ds] == [0, 1, 2, 3, 4, 5, 6] and all(e["b"][1] == -e["a"] for e in ds)
-    assert list(hr.Dataset.range(1, 4).flat_map(lambda n: hr.Dataset.range(5).shard(n, n - 1))) == [0, 1, 2, 3, 4, 1, 3, 2]
+def test_AShapeIsAVectorOfExtents():
+    def of_shape(x):
+        return {"zeros": hr.zeros(x.shape), "reshaped": hr.reshape(hr.range(6), x.shape), "filled": hr.fill([1] + x.shape[1:], "a"),
+                "shape": x.shape, "none": x[0, 0].shape}
+    ds = hr.Dataset.from_tensors(np.ones([2, 3])).map(of_shape)
+    assert {key: (spec.dtype.name, spec.shape.as_list()) for key, spec in ds.element_spec.items()} == {
+        "zeros": ("float32", [2, 3]), "reshaped": ("int32", [2, 3]), "filled": ("string", [1, 3]), "shape": ("int32", [2]),
+        "none": ("int32", [0])}
+    assert ds.get_single_element()["shape"].tolist() == [2, 3]
+    assert hr.constant(hr.TensorShape([2**31])).dtype == hr.int64 and hr.constant(hr.TensorShape([2]), hr.int64).dtype == hr.int64
+    for wrong in (lambda x: hr.zeros(x.shape), lambda x: hr.reshape(x, x.shape), lambda x: x.shape):
+        with pytest.raises(ValueError, match=r"not wholly known.*headrace.shape"):
+            hr.Dataset.range(4).batch(2).map(wrong)
 
 
-@pytest.mark.parametrize(("shards", "index", "message"), [
-    (3, 3, "index must be below num_shards: x = 3, y = 3"), (3, -1, "index must be 0 or more"), (0, 0, "num_shards must be 1 or more"),
-])
-def test_AWrongShardOfAnElementIsItsError(shards, index, message):
-    ds = hr.Dataset.from_tensor_slices([[shards, index], [2, 1]]).flat_map(lambda x: hr.Dataset.range(4).shard(x[0], x[1]))
-    with pytest.raises(hr.errors.InvalidArgumentError, match=message):
-        list(ds)
-    assert list(ds.ignore_errors()) == [1, 3]
+def test_ShapesAreComparedAndPutTogether():
+    shape = hr.TensorShape
+    assert shape([2]) + (3,) == [2, 3] and [1] + shape([2]) == [1, 2] and (shape(None) + [1]).rank is None
+    assert shape(None).merge_with([2]) == [2] and shape([2, 3]).most_specific_compatible_shape([2]).rank is None
+    assert shape(None).is_compatible_with([2]) and not shape([2]).is_compatible_with([2, 2])
+    for wrong in (lambda: shape([2]).merge_with([3]), lambda: shape([2]).with_rank(2), lambda: shape([2]).with_rank_at_least(2),
+                  lambda: shape([2]).with_rank_at_most(0), lambda: shape([2]).assert_has_rank(0),
+                  lambda: shape([2]).assert_same_rank([1, 2]), lambda: shape([None]).assert_is_fully_defined(),
+                  lambda: shape([2]).assert_is_compatible_with([3])):
+        with pytest.raises(ValueError):
+            wrong()

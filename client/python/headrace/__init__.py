@@ -41,8 +41,9 @@ from ._functions.shaping import (
     concat, ensure_shape, expand_dims, gather, pad, rank, reshape, reverse, roll, shape, size, squeeze, stack, tile,
     transpose, unstack,
 )
-from ._specs import DatasetSpec, TensorShape, TensorSpec
+from ._specs import DatasetSpec, TensorSpec
 from ._tensor import Tensor
+from ._tensor_shape import TensorShape
 from .dtypes import (
     DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64, half, int8, int16,
     int32, int64, string, uint8, uint16, uint32, uint64,

@@ -2,132 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Union
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from . import dtypes
-from ._labels import rebuilt, with_parts
-from ._values import integer
-
-ShapeLike = Union["TensorShape", Sequence[Union[int, None]], int, None]
-
-
-class TensorShape:
-    """The extents of a tensor, ``None`` for unknown ones; ``TensorShape(None)`` has an unknown rank.
-
-    >>> s = TensorShape([None, 3])
-    >>> s, s.rank, s[1], s == (None, 3)
-    (TensorShape([None, 3]), 2, 3, True)
-    """
-
-    __slots__ = ("_dims",)
-
-    def __init__(self, dims: ShapeLike) -> None:
-        self._dims: tuple[int | None, ...] | None
-        if isinstance(dims, TensorShape):
-            self._dims = dims._dims
-        elif dims is None:
-            self._dims = None
-        elif isinstance(dims, (int, np.integer)):
-            self._dims = (integer(dims, "shape"),)
-        else:
-            if isinstance(dims, (str, bytes)) or not hasattr(dims, "__iter__"):
-                raise TypeError(f"shape must be None, or ints and None for its extents, not {type(dims).__name__}: "
-                                f"{dims!r}")
-            extents = [None if d is None else integer(d, "shape: an extent") for d in dims]
-            self._dims = tuple(None if d == -1 else d for d in extents)
-        if self._dims is not None and any(d is not None and d < 0 for d in self._dims):
-            raise ValueError(f"shape: extents must be 0 or more, or None: {list(self._dims)}")
-
-    @property
-    def rank(self) -> int | None:
-        """The number of axes, or None.
-
-        >>> hr.TensorShape([None, 3]).rank, hr.TensorShape(None).rank
-        (2, None)
-        """
-        return None if self._dims is None else len(self._dims)
-
-    ndims = rank
-
-    @property
-    def dims(self) -> tuple[int | None, ...] | None:
-        """The extents, or None without a rank.
-
-        >>> hr.TensorShape([None, 3]).dims
-        (None, 3)
-        """
-        return self._dims
-
-    def as_list(self) -> list[int | None]:
-        """The extents. Raises ``ValueError`` without a rank.
-
-        >>> hr.TensorShape([None, 3]).as_list()
-        [None, 3]
-        """
-        return list(self._known())
-
-    def is_fully_defined(self) -> bool:
-        """True if the rank and all extents are known.
-
-        >>> hr.TensorShape([2, 3]).is_fully_defined(), hr.TensorShape([None]).is_fully_defined()
-        (True, False)
-        """
-        return self._dims is not None and None not in self._dims
-
-    def num_elements(self) -> int | None:
-        """The number of values, or None.
-
-        >>> hr.TensorShape([2, 3]).num_elements()
-        6
-        """
-        if self._dims is None:
-            return None
-        out = 1
-        for d in self._dims:
-            if d is None:
-                return None
-            out *= d
-        return out
-
-    def _known(self) -> tuple[int | None, ...]:
-        if self._dims is None:
-            raise ValueError("the rank of this shape is not known")
-        return self._dims
-
-    def __getitem__(self, index: Any) -> Any:
-        part = self._known()[index]
-        return TensorShape(part) if isinstance(index, slice) else part
-
-    def __len__(self) -> int:
-        return len(self._known())
-
-    def __iter__(self) -> Iterator[int | None]:
-        return iter(self._known())
-
-    def __bool__(self) -> bool:
-        return self._dims is not None
-
-    def __eq__(self, other: object) -> bool:
-        try:
-            return self._dims == TensorShape(other)._dims  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._dims)
-
-    def __repr__(self) -> str:
-        return f"TensorShape({None if self._dims is None else list(self._dims)})"
-
-    def __str__(self) -> str:
-        if self._dims is None:
-            return "<unknown>"
-        inner = ", ".join(map(str, self._dims))
-        return f"({inner},)" if len(self._dims) == 1 else f"({inner})"
-
+from ._labels import with_parts
+from ._tensor_shape import ShapeLike, TensorShape
 
 class TensorSpec:
     """A tensor's shape and dtype.

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core, _values
 from ._refusals import METHODS, refuse
-from ._specs import TensorShape
+from ._tensor_shape import TensorShape
 from .errors import OpError
 from ._tensor_text import refuse_text, refuse_texts
 

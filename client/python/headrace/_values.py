@@ -36,6 +36,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
         raise ArgumentError("a RaggedTensor stands where a tensor is needed: to_tensor fills its rows up; with_flat_values takes "
                             "what is computed of its flat_values")
     refuse_texts(value)
+    value = _extents_as_array(value)
     try:
         # Strings are kept as objects: numpy's own strings would lose trailing NULs.
         array = np.asarray(value, dtype=np.object_ if isinstance(_first_leaf(value), (str, bytes)) else None)
@@ -53,6 +54,17 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     if not listed or array.dtype.kind in "iu" and holds_integers_of_numpy(value):
         return array
     return of_list(array, _first_leaf(value), is_in_function())
+
+
+def _extents_as_array(value: Any) -> Any:
+    """The array of a ``TensorShape``; other values unchanged. Raises for a shape of which some extents are not known."""
+    from ._tensor_shape import TensorShape
+
+    if not isinstance(value, TensorShape):
+        return value
+    if not value.is_fully_defined():
+        raise ArgumentError(f"the shape {value} is not wholly known, and so no tensor: headrace.shape(x) is that of each element")
+    return np.asarray(value)
 
 
 def constant(value: Any, dtype: Any = None) -> _core.Tensor:
@@ -180,7 +192,7 @@ def extents(value: Any, argument: str) -> list[int | _core.Tensor] | _core.Tenso
         return value
     if isinstance(value, (list, tuple)) and any(_depends(part) for part in value):
         return [count_of(part, argument) for part in value]
-    return list(integers(value, argument))
+    return list(integers(_extents_as_array(value), argument))
 
 
 def is_known(value: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core, dtypes
 from ._missing import names_of as _names_of
-from ._specs import TensorShape
+from ._tensor_shape import TensorShape
 from ._values import constant, integer, integers, known, tensor
 from ._values import tensor as _tensor
 from .errors import ArgumentError, InvalidArgumentError, NotFoundError, UnimplementedError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, _drawing, _seeds, dtypes
 from ._epochs import mixed
 from ._missing import names_of as _names_of
-from ._specs import TensorShape
+from ._tensor_shape import TensorShape
 from ._values import constant, extents, integer, tensor
 
 if not TYPE_CHECKING:

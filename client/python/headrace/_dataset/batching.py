@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core, _tracing, _values, dtypes
-from .._specs import TensorShape, flatten, spec_of_leaf
+from .._specs import flatten, spec_of_leaf
+from .._tensor_shape import TensorShape
 from .._values import count_of, integer, integers
 from ..errors import UnimplementedError
 from .arguments import Int, flag, order, parallel_calls

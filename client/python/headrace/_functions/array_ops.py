@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _assertions, _core, _values, dtypes
-from .._specs import TensorShape, arranged_as, map_structure, same_structure
+from .._specs import map_structure
 from .._refusals import refuse
-from .ragged import RaggedTensor
-from .ragged_operators import mapped
+from .._tensor_shape import TensorShape
 
 Tensor = _core.Tensor
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core, _values, dtypes
-from .._specs import DatasetSpec, TensorShape, TensorSpec
+from .._specs import DatasetSpec, TensorSpec
+from .._tensor_shape import TensorShape
 from ..errors import UnimplementedError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, _values, dtypes
-from .._specs import TensorShape
 from .._refusals import refuse
+from .._tensor_shape import TensorShape
 
 Tensor = _core.Tensor
 

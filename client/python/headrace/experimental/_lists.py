@@ -11,7 +11,7 @@ import numpy as np
 from .. import _core, _values, dtypes
 from .._dataset import Dataset
 from .._dataset.ragged_rows import arranged, leaves
-from .._specs import TensorShape
+from .._tensor_shape import TensorShape
 from .._tracing import tensors
 from .._values import integer
 from ..errors import OutOfRangeError, UnimplementedError
