@@ -326,6 +326,12 @@ def test_EveryModuleIsLookedAt():
             "tf.image", "tf.io", "tf.lookup", "tf.math", "tf.random", "tf.strings", "tf.autograph",
             "tf.autograph.experimental"} <= set(MODULES)
     assert public(hr.experimental) == public(hr.data.experimental)
+    files = {path.stem for path in pathlib.Path(hr.__file__).parent.iterdir()
+             if (path.suffix == ".py" or (path / "__init__.py").exists()) and not path.name.startswith("_")}
+    seen = {module.__name__ for module in MODULES.values() if isinstance(module, types.ModuleType)}
+    # dtypes has names of headrace; the others are for what TensorFlow does not have, and imported by themselves.
+    beside = {"dtypes", "experimental", "dask", "jax", "keras", "ray", "torch"}
+    assert not {name for name in files if f"headrace.{name}" not in seen} - beside, "add them to a table, or to these"
 
 
 def test_NothingIsInATableTwice():
