@@ -189,3 +189,28 @@ def test_OptionsOfLoopsSayWhatToUseInstead():
         return out
     with pytest.raises(hr.errors.UnimplementedError, match="while_loop takes shape_invariants"):
         hr.Dataset.range(3).map(grows)
+
+
+def test_ListsAreVariablesOfALoopAsTuplesAre():
+    def fibonacci(n):
+        pair = [0, 1]
+        for _ in hr.range(n):
+            pair = [pair[1], pair[0] + pair[1]]
+        return pair[0], type(pair).__name__
+
+    def kept_for_one_step(n):
+        parts, total = [n], 0 * n
+        while total < n:
+            parts = [total, total + 1, 5]
+            total += parts[1] - parts[0]
+        return total
+
+    def other_length_after(n):
+        parts = [n]
+        for i in hr.range(n):
+            parts = [i, i]
+        return parts[0]
+    assert [int(x) for x, _ in hr.Dataset.range(10).map(fibonacci)] == [0, 1, 1, 2, 3, 5, 8, 13, 21, 34]
+    assert next(iter(hr.Dataset.range(2).map(fibonacci)))[1] == "list"
+    assert [int(x) for x in hr.Dataset.range(4).map(kept_for_one_step)] == [0, 1, 2, 3]
+    refused(other_length_after, "`parts` has no value after a loop")

@@ -15,7 +15,7 @@ from .._functions.composed import range_
 from .._labels import rebuilt
 from .._refusals import refuse
 from .._specs import TensorSpec, flatten, map_structure
-from ..errors import InvalidArgumentError
+from ..errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 from . import branches
 from .branches import Thunk, Unset, _condition, _is_tensor, _kind
 from .rewriting import callee
@@ -136,6 +136,24 @@ def _staged(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
     if in_place or not names:
         refuse(f"{what} over a tensor {in_place or 'sets no variable'}, which would happen for every element",
                "Set variables in the loop, and use them after it")
+    before = get()
+    lists = [isinstance(value, list) and bool(value) and _is_variable(tuple(value)) for value in before]
+    if any(lists):
+        def get_tuples() -> list[Any]:
+            return [tuple(value) if of and isinstance(value, list) else value for of, value in zip(lists, get())]
+
+        def put_lists(given: list[Any]) -> None:
+            put([list(value) if of and isinstance(value, tuple) else value for of, value in zip(lists, given)])
+
+        try:
+            _carried(test, body, get_tuples, put_lists, names)
+            return
+        except OperatorNotAllowedInGraphError:
+            put(before)  # perhaps a list of another length in each step, which is not used after the loop
+    _carried(test, body, get, put, names)
+
+
+def _carried(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...]) -> None:
     before = get()
     first = [value if _is_variable(value) else None for value in before]
     wide = [_widened(value) for value in first]
