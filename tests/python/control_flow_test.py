@@ -378,3 +378,14 @@ def test_OnAService():
             hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
         ds = hr.Dataset.range(7).map(f).apply(hr.service.distribute("distributed_epoch", dispatcher.target))
         assert sorted(map(int, ds)) == [0, 1, 2, 4, 5, 30, 60]
+
+
+def test_CondAndCaseChooseDatasets():
+    def two_or_three(x):
+        return hr.cond(x > 0, lambda: hr.Dataset.range(2), lambda: hr.Dataset.range(10, 13))
+
+    def three_ways(x):
+        return hr.case([(x == 0, lambda: hr.Dataset.range(1)), (x == 1, lambda: hr.Dataset.range(5, 6))],
+                       lambda: hr.Dataset.range(x).skip(1))
+    assert [int(x) for x in hr.Dataset.range(2).flat_map(two_or_three)] == [10, 11, 12, 0, 1]
+    assert [int(x) for x in hr.Dataset.range(4).flat_map(three_ways)] == [0, 5, 1, 1, 2]

@@ -22,6 +22,7 @@ MISSING: dict[str, dict[str, str]] = {
         "compat": "the names of TensorFlow 2, as headrace.data",
         "config": "elements are on the CPU; Options().threading and autotune bound what runs at a time",
         "device": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
+        "enable_check_numerics": "headrace.debugging.enable_check_numerics",
         "function": "what is given to a dataset is traced anyhow; leave the decorator out",
         "keras": "import keras; its fit takes headrace.keras.DataAdapter(ds), after import headrace.keras",
         "map_fn": "a `for` over the rows of a tensor in the function, or Dataset.map of unbatched rows",

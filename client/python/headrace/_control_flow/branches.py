@@ -215,15 +215,19 @@ def _one(condition: _core.Tensor, yes: Any, no: Any, what: str) -> Any:
             parts = [_one(condition, a, b, f"{what}[{i}]") for i, (a, b) in enumerate(zip(yes, no))]
             return type(yes)(*parts) if hasattr(yes, "_fields") else kind(parts)
     if isinstance(yes, Dataset) and isinstance(no, Dataset):
-        # All elements of one, and none of the other.
-        return yes.take(_core.where(condition, _values.constant(np.int64(-1)), _values.constant(np.int64(0)))).concatenate(
-            no.take(_core.where(condition, _values.constant(np.int64(0)), _values.constant(np.int64(-1)))))
+        return one_dataset(condition, yes, no)
     if isinstance(yes, (dict, tuple, list)) or isinstance(no, (dict, tuple, list)):
         refuse(f"{what} has different structures: {yes!r} and {no!r}", "Give both the same")
     a, b = _beside_each_other(yes, no)
     if a.dtype != b.dtype:
         refuse(f"{what} is {a.dtype.name} in one and {b.dtype.name} in the other", "Use headrace.cast")
     return _core.cond(condition, a, b)
+
+
+def one_dataset(condition: _core.Tensor, yes: Any, no: Any) -> Any:
+    """All elements of one dataset, and none of the other."""
+    every, none = _values.constant(np.int64(-1)), _values.constant(np.int64(0))
+    return yes.take(_core.where(condition, every, none)).concatenate(no.take(_core.where(condition, none, every)))
 
 
 def _beside_each_other(yes: Any, no: Any) -> tuple[_core.Tensor, _core.Tensor]:

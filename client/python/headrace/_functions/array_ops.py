@@ -89,7 +89,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
          name: str | None = None) -> Any:
-    """The result of ``true_fn`` if ``pred`` (one bool) is true, else that of ``false_fn``: tensors in the same structure.
+    """The result of ``true_fn`` if ``pred`` (one bool) is true, else that of ``false_fn``: tensors in the same structure, or
+    datasets of the same elements.
 
     Both are traced; an element cannot fail because of the branch that it does not take.
 
@@ -104,7 +105,14 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
         yes = true_fn()
     with _assertions.branch(chosen, False):
         no = false_fn()
-    if not same_structure(yes, no):
+    from .._control_flow.branches import one_dataset
+    from .._dataset import Dataset
+
+    if isinstance(yes, Dataset) and isinstance(no, Dataset):
+        return one_dataset(chosen, yes, no)
+    others: list[Any] = []
+    shape_of_no = map_structure(lambda x: others.append(x), no)
+    if shape_of_no != map_structure(lambda _: None, yes):
         raise TypeError(f"cond: true_fn and false_fn must give the same structure, not {yes!r} and {no!r}")
     both = [map_structure(_values.constant, branch) for branch in (yes, arranged_as(yes, no))]
     return _core.cond(chosen, *both)
