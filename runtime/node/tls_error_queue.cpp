@@ -8,8 +8,11 @@ namespace headrace {
 namespace {
 
 /// Called for all bytes that OpenSSL reads from or writes to the socket.
-long before_transfer(BIO*, int what, const char*, size_t, int, long, int result, size_t*) {
-  if (what == BIO_CB_READ || what == BIO_CB_WRITE)
+long before_transfer(BIO* socket, int what, const char*, size_t, int, long, int result, size_t*) {
+  // A session that fails sends an alert, and is again in a state of the handshake then: the error
+  // in the queue is its own, which the caller is still to be given.
+  const auto* session = reinterpret_cast<const SSL*>(BIO_get_callback_arg(socket));
+  if (what == BIO_CB_READ || (what == BIO_CB_WRITE && SSL_in_init(session) == 0))
     ERR_clear_error();
   return result;
 }
@@ -17,8 +20,13 @@ long before_transfer(BIO*, int what, const char*, size_t, int, long, int result,
 /// The socket is set before the handshake begins.
 void at_handshake(const SSL* session, int where, int result) {
   if ((where & SSL_CB_HANDSHAKE_START) != 0) {
-    BIO_set_callback_ex(SSL_get_rbio(session), before_transfer);
-    BIO_set_callback_ex(SSL_get_wbio(session), before_transfer);
+    for (auto* socket : {SSL_get_rbio(session), SSL_get_wbio(session)}) {
+      // Buffers, which other libraries have in its place, may outlive the session.
+      if (BIO_method_type(socket) != BIO_TYPE_SOCKET)
+        continue;
+      BIO_set_callback_ex(socket, before_transfer);
+      BIO_set_callback_arg(socket, reinterpret_cast<char*>(const_cast<SSL*>(session)));
+    }
   }
   // This callback replaces one that the context's owner may have set, so it calls that one.
   if (auto* others = SSL_CTX_get_info_callback(SSL_get_SSL_CTX(session)))

@@ -175,6 +175,17 @@ def test_AServiceTakesThem(tmp_path):
             assert sorted(map(int, ds)) == [0, 1, 2, 3, 4]
 
 
+def test_OtherSessionsOfTheProcessKeepTheirErrors(tmp_path):
+    for name in ("its", "other"):
+        assert certificates(tmp_path / name)[0] == 0
+    its = {f"tls_{kind}": str(tmp_path / "its" / file) for kind, file in (("cert", "host.pem"), ("key", "host.key"), ("ca", "ca.pem"))}
+    with hr.service.DispatchServer(hr.service.DispatcherConfig(**its)) as dispatcher:
+        context = ssl.create_default_context(cafile=tmp_path / "other" / "ca.pem")
+        with socket.create_connection(("127.0.0.1", int(dispatcher.target.rpartition(":")[2])), timeout=30) as plain:
+            with pytest.raises(ssl.SSLCertVerificationError):
+                context.wrap_socket(plain, server_hostname="127.0.0.1")
+
+
 def test_ASessionReadsTheEnvironment(tmp_path, monkeypatch):
     for name in ("CERT", "KEY", "CA"):
         monkeypatch.delenv(f"HEADRACE_TLS_{name}", raising=False)
