@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 import ray
@@ -71,17 +72,24 @@ def free_cpus():
     return ray.available_resources().get("CPU", 0)
 
 
+def until(good, what):
+    """Waits until ``good()`` is true: what Ray and the dispatcher know of each other's processes comes some time later."""
+    end = time.monotonic() + PATIENCE
+    while not good():
+        assert time.monotonic() < end, f"it did not come: {what}"
+        time.sleep(0.05)
+
+
 def await_free(cpus):
-    while free_cpus() < cpus:
-        pass
+    until(lambda: free_cpus() >= cpus, f"{cpus} free CPUs")
 
 
 def test_AServiceRunsOnTheNodesThatTheStrategySaysAndLeavesNothing():
     with hr.ray.start(workers=3, cpus_per_worker=1, memory_per_worker="100MiB", strategy="SPREAD") as service:
         assert service.num_workers == 3 and len(nodes_of(service)) == NODES
         assert len(alive(service)) == 3 and reads(service)
-        assert free_cpus() == 2 * NODES - 3
-        assert ray.available_resources()["memory"] == NODES * (1 << 30) - 3 * 100 * (1 << 20)
+        until(lambda: free_cpus() == 2 * NODES - 3, "the workers' CPUs are taken")
+        until(lambda: ray.available_resources()["memory"] == NODES * (1 << 30) - 3 * 100 * (1 << 20), "their memory, too")
         # The certificate is the permission.
         with pytest.raises(hr.errors.OpError):
             hr.service.status(service.address, timeout=1)
@@ -129,8 +137,7 @@ def test_ItFollowsTheNumberThatTheDispatcherWants(monkeypatch):
         assert service.num_workers == 1
         for number, comes in ((9, 3), (2, 2), (0, 1)):
             wanted[0] = number
-            while len(alive(service)) != comes:
-                pass
+            until(lambda n=comes: len(alive(service)) == n, f"{comes} workers")
             assert reads(service)
 
 
@@ -149,8 +156,7 @@ def test_AWorkerWhoseProcessIsKilledComesAgain():
         before = {x["address"] for x in alive(service)}
         first = pids(service)["worker-1"]
         os.kill(first, signal.SIGKILL)
-        while not ({x["address"] for x in alive(service)} - before and len(alive(service)) == 2):
-            pass
+        until(lambda: {x["address"] for x in alive(service)} - before and len(alive(service)) == 2, "a new worker")
         assert reads(service)
 
 
@@ -160,8 +166,7 @@ def test_AServersProcessDoesNotOutliveItsActor():
         actor = ray.get(service._launcher.handle("worker-2").__ray_call__.remote(lambda self: os.getpid()))
         os.kill(actor, signal.SIGKILL)
         assert server.ends()
-        while len(alive(service)) != 2:
-            pass
+        until(lambda: len(alive(service)) == 2, "the second worker")
         assert reads(service)
 
 
@@ -201,14 +206,18 @@ def test_ADetachedServiceOutlivesItsProgramAndIsFoundByItsName(cluster):
     service.scale(3)
     with pytest.raises(hr.errors.AlreadyExistsError, match=r"hr.ray.connect\('kept'\) finds it"):
         hr.ray.start(name="kept")
-    while True:  # Ray ends the other one with its program
+
+    def is_gone():
         try:
             hr.ray.connect("not-kept")
         except hr.errors.NotFoundError as error:
             assert str(error).startswith("there is no service 'not-kept' on this Ray cluster; there is: kept")
-            break
+            return True
         except hr.errors.OpError:
             pass
+        return False
+
+    until(is_gone, "Ray ends the other one with its program")
     service.stop()
     await_free(2 * NODES)
 
