@@ -41,12 +41,15 @@ int run_apart(const settled& now) {
   // These settings are for this process alone: the other servers are given ports, and write to this
   // process.
   const texts own{"port", "port-file", "log-file", "no-restart"};
+  auto not_of_workers = own;
+  // Two processes cannot have the same port; the page is the dispatcher's.
+  not_of_workers.emplace_back("http-port");
   return run_isolated({.workers = given.workers.least,
                        .endpoint = given.endpoint,
                        .port_file = given.process.port_file,
                        .log = given.process.log,
                        .dispatcher_flags = flags_for(now, server_kind::dispatcher, own),
-                       .worker_flags = flags_for(now, server_kind::worker, own)});
+                       .worker_flags = flags_for(now, server_kind::worker, not_of_workers)});
 }
 
 int run(const server_settings& given) {

@@ -1,5 +1,6 @@
 #include "tests/client/support/command.hpp"
 #include "tests/cluster/processes.hpp"
+#include "tests/support/relay.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/scratch_directory.hpp"
 
@@ -205,6 +206,15 @@ TEST(Isolate, EndsAtOnceWhereItsPortIsInUse) {
   EXPECT_TRUE(said) << to_string(said.status());
   EXPECT_TRUE(up.read_until("port " + std::to_string(other.port()), patience));
   EXPECT_EQ(up.wait(patience).value().code, static_cast<int>(exit_code::cannot_listen));
+}
+
+TEST(Isolate, ThePortOfThePageIsTheDispatchersAlone) {
+  const auto port = std::to_string(relay{}.port()); // it is free again at the end of the line
+  auto up = isolated::start({"--workers", "2", "--http-port", port});
+  EXPECT_TRUE(up.read_until("dispatcher listening on ", patience));
+  EXPECT_TRUE(up.read_until("status page at http://127.0.0.1:" + port + "/", patience));
+  up.kill(SIGTERM);
+  EXPECT_EQ(up.wait(patience).value(), process_end{});
 }
 
 TEST(Isolate, EndsAtOnceWhereItsDispatchersListDoesNotHaveItsWorkers) {
