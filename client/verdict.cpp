@@ -24,7 +24,8 @@ constexpr double most_growth = 4;
 /// More workers are not needed if no operator is busy for more than this share of the time.
 constexpr double most_busy = 0.9;
 
-using cause_key = std::pair<slow_part, std::string>;
+/// A cause: the name of its operator, and the place of that in the task's list.
+using cause_key = std::tuple<slow_part, std::string, size_t>;
 
 /// The part of a task with the largest share of its time.
 struct limit {
@@ -35,27 +36,57 @@ struct limit {
 
 limit limit_of(const task_status& task) {
   limit out;
-  const auto consider = [&](slow_part kind, const std::string& name, double share,
+  const auto consider = [&](slow_part kind, const std::string& name, size_t place, double share,
                             double queued = 0) {
     if (share > out.share)
-      out = {{kind, name}, share, queued};
+      out = {{kind, name, place}, share, queued};
   };
-  for (const auto& x : task.operators) {
+  for (size_t i = 0; i < task.operators.size(); ++i) {
+    const auto& x = task.operators[i];
     // Calls that wait for a thread show that the processor is the limit.
-    consider(slow_part::op, x.name, x.busy + x.queued, x.queued);
-    consider(slow_part::storage, x.name, x.storage);
-    consider(slow_part::leases, {}, x.lease);
-    consider(slow_part::memory, x.name, x.memory);
+    consider(slow_part::op, x.name, i, x.busy + x.queued, x.queued);
+    consider(slow_part::storage, x.name, i, x.storage);
+    consider(slow_part::leases, {}, 0, x.lease);
+    consider(slow_part::memory, x.name, i, x.memory);
   }
   if (!task.operators.empty())
-    consider(slow_part::link, {}, task.operators.front().output);
+    consider(slow_part::link, {}, 0, task.operators.front().output);
   return out;
 }
 
-std::string name_of(const trainer_status& x) {
+std::string name_of(const trainer_status& x, const job_status& in) {
   if (!x.name.empty())
     return x.host.empty() ? x.name : fmt::format("{} ({})", x.name, x.host);
-  return x.host.empty() ? fmt::format("{:x}", x.consumer) : x.host;
+  const auto id = fmt::format("{:x}", x.consumer);
+  if (x.host.empty())
+    return id;
+  // A process may be several trainers of a job.
+  const auto same = std::ranges::count_if(
+    in.trainers, [&](const auto& one) { return one.name.empty() && one.host == x.host; });
+  return same > 1 ? fmt::format("{} ({})", id, x.host) : x.host;
+}
+
+std::string ordinal(size_t n) {
+  const auto last = n % 10;
+  const bool teens = n % 100 >= 11 && n % 100 <= 13;
+  return fmt::format("{}{}", n,
+                     teens || last == 0 || last > 3 ? "th"
+                     : last == 1                    ? "st"
+                     : last == 2                    ? "nd"
+                                                    : "rd");
+}
+
+/// The name of an operator, with its number if others of `in` have the same name.
+std::string distinct_name(const std::string& name, size_t place,
+                          const std::vector<operator_status>& in) {
+  size_t all = 0, number = 0;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i].name == name) {
+      ++all;
+      number += i >= place;
+    }
+  return all < 2 ? name
+                 : fmt::format("{} (the {} of {} from the source)", name, ordinal(number), all);
 }
 
 std::string address_of(uint64_t worker, const service_status& in) {
@@ -100,16 +131,16 @@ const task_status* slow_one(const std::vector<const task_status*>& all) {
 
 int percent(double x) { return static_cast<int>(std::lround(100 * x)); }
 
-std::string cause_text(const verdict& x) {
+std::string cause_text(const verdict& x, const std::string& what) {
   const auto on = fmt::format("on {} worker{}", x.workers, x.workers == 1 ? "" : "s");
   switch (x.cause) {
   case slow_part::op:
-    return fmt::format("{} {}, busy {} %{}", x.what, on, percent(x.share - x.queued),
+    return fmt::format("{} {}, busy {} %{}", what, on, percent(x.share - x.queued),
                        x.queued < 0.05
                          ? std::string{}
                          : fmt::format(" and {} % waiting for a thread", percent(x.queued)));
   case slow_part::storage:
-    return fmt::format("storage: {} {} waited for files {} % of the time", x.what, on,
+    return fmt::format("storage: {} {} waited for files {} % of the time", what, on,
                        percent(x.share));
   case slow_part::leases:
     return fmt::format("the dispatcher: tasks {} waited for splits {} % of the time", on,
@@ -117,7 +148,7 @@ std::string cause_text(const verdict& x) {
   case slow_part::memory:
     return fmt::format("memory: {} {} could read nothing ahead {} % of the time "
                        "(autotune.ram_budget)",
-                       x.what, on, percent(x.share));
+                       what, on, percent(x.share));
   case slow_part::link:
     return fmt::format("connections: tasks {} had rows that were not taken {} % of the time", on,
                        percent(x.share));
@@ -129,7 +160,8 @@ std::string cause_text(const verdict& x) {
   }
 }
 
-void describe(verdict& x) {
+/// @param operators those of the job, as `operators_of` lists them
+void describe(verdict& x, const std::vector<operator_status>& operators) {
   if (x.cause == slow_part::unknown) {
     x.text = "nothing is known yet of the last seconds";
     return;
@@ -147,7 +179,8 @@ void describe(verdict& x) {
     x.text += "no worker runs the job; start one";
     return;
   }
-  x.text += "cause: " + cause_text(x);
+  x.text +=
+    "cause: " + cause_text(x, x.place ? distinct_name(x.what, *x.place, operators) : x.what);
   if (x.wanted > x.running)
     x.text +=
       fmt::format("; {} workers {}", x.wanted, x.at_least ? "and more would help" : "would do");
@@ -190,13 +223,17 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   }
   const auto worst =
     std::ranges::max_element(all, {}, [](const auto& x) { return x.second.share; });
-  std::tie(out.cause, out.what) = worst->first;
+  size_t place = 0;
+  std::tie(out.cause, out.what, place) = worst->first;
   out.workers = worst->second.count;
   out.share = worst->second.share / out.workers;
   out.queued = worst->second.queued / out.workers;
   const bool more_help = out.cause == slow_part::op || out.cause == slow_part::storage;
   const auto most_of_all = out.share;
-  if (const auto* slow = slow_one(running)) {
+  const auto* slow = slow_one(running);
+  if (slow == nullptr && !out.what.empty())
+    out.place = place;
+  if (slow != nullptr) {
     out.cause = slow_part::worker;
     out.what = address_of(slow->worker, in);
     out.workers = 1;
@@ -254,7 +291,7 @@ verdict verdict_of(const job_status& job, const service_status& in) {
       least = &x;
   }
   if (job.state == "running" && most != nullptr) {
-    out.trainer = name_of(*most);
+    out.trainer = name_of(*most, job);
     out.waited = most->waited;
     const bool step_together = job.rounds.has_value();
     if (most->waited < hardly_waits) {
@@ -265,13 +302,17 @@ verdict verdict_of(const job_status& job, const service_status& in) {
         out.wanted = 1; // all is computed, and one worker can give it
     } else if (step_together && least->waited < hardly_waits) {
       out.cause = slow_part::trainer;
-      out.what = name_of(*least);
+      out.what = name_of(*least, job);
     } else if (!any)
       out.cause = slow_part::no_worker, out.wanted = 1;
     else if (!running.empty())
       blame_tasks(out, running, sum / static_cast<double>(known), in);
   }
-  describe(out);
+  const auto operators = operators_of(job);
+  // The list has the operators of the tasks that are like the first one.
+  if (out.place && (*out.place >= operators.size() || operators[*out.place].name != out.what))
+    out.place.reset();
+  describe(out, operators);
   if (job.state != "running")
     out.text = fmt::format("the job is {}", job.state);
   return out;

@@ -3,6 +3,7 @@
 #include "headrace/client/service_status.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ struct verdict {
   double waited = 0;   ///< the share of the time in which that trainer waited
   /// The operator that is the cause, or the worker, or the trainer; else empty.
   std::string what;
+  /// If an operator is the cause: its place in the result of `operators_of`, as several operators
+  /// may have one name.
+  std::optional<size_t> place;
   double share = 0; ///< the share of the time that `what` took on these workers
   /// For an operator: the part of `share` in which its calls waited for a thread.
   double queued = 0;

@@ -65,10 +65,29 @@ std::string cut(std::string text, size_t width) {
   return text.size() <= width ? text : text.substr(0, width);
 }
 
+/// Lines of at most `width` columns, broken at spaces where there are any; all but the first are
+/// indented.
+std::string folded(std::string_view text, size_t width) {
+  std::string out, indent;
+  while (!text.empty()) {
+    const auto room = width - indent.size();
+    auto end = text.size();
+    if (end > room) {
+      const auto space = text.rfind(' ', room);
+      end = space == std::string_view::npos || space == 0 ? room : space;
+    }
+    out += indent + std::string{text.substr(0, end)} + "\n";
+    text.remove_prefix(end);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    indent = "    ";
+  }
+  return out;
+}
+
 std::string of_job(const job_status& job, const service_status& in, size_t width, bool color) {
   const auto now = verdict_of(job, in);
   const auto name = job.name.empty() ? fmt::format("job {:x}", job.job) : shown(job.name);
-  auto out = "\n" + cut(fmt::format("{}: {}", name, shown(now.text)), width) + "\n";
+  auto out = "\n" + folded(fmt::format("{}: {}", name, shown(now.text)), width);
   for (const auto& x : job.trainers)
     out += cut(fmt::format("  trainer {:<24} waited {:>4}  {:>9} elements/s  {}",
                            x.name.empty() ? fmt::format("{:x}", x.consumer) : shown(x.name),
@@ -78,10 +97,9 @@ std::string of_job(const job_status& job, const service_status& in, size_t width
            + "\n";
   const auto operators = operators_of(job);
   const auto names = std::max<size_t>(width, bar_width + 30) - bar_width - 16;
-  for (const auto& x : operators) {
-    const bool blamed = now.what == x.name
-                        && (now.cause == slow_part::op || now.cause == slow_part::storage
-                            || now.cause == slow_part::memory);
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const auto& x = operators[i];
+    const bool blamed = now.place == i;
     const auto left = cut(std::string(2 * x.depth, ' ') + shown(x.name), names);
     out += fmt::format("{} {:<{}}[{}]{:>9}/s\n", blamed ? '>' : ' ', left, names, bar(x, color),
                        short_number(x.rows_per_second));

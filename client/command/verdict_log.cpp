@@ -22,7 +22,7 @@ std::vector<verdict> verdict_changes::look(const service_status& now) {
       continue;
     auto is = verdict_of(job, now);
     auto& of = jobs[job.job] = jobs_[job.job];
-    const std::pair cause{is.cause, is.what};
+    const std::tuple cause{is.cause, is.what, is.place};
     if (is.cause != slow_part::unknown && cause == of.last && cause != of.named) {
       of.named = cause;
       out.push_back(std::move(is));

@@ -6,8 +6,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace headrace::command {
@@ -20,7 +21,7 @@ public:
 
 private:
   struct known {
-    std::pair<slow_part, std::string> last, named;
+    std::tuple<slow_part, std::string, std::optional<size_t>> last, named;
   };
   std::map<uint64_t, known> jobs_;
 };

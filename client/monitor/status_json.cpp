@@ -1,6 +1,7 @@
 #include "headrace/client/monitor/status_json.hpp"
 
 #include "headrace/client/verdict.hpp"
+#include "headrace/client/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <nlohmann/json.hpp>
@@ -54,12 +55,12 @@ nlohmann::json trainer_json(const trainer_status& x) {
 }
 
 nlohmann::json verdict_json(const verdict& x) {
-  return {{"text", x.text},        {"cause", to_string(x.cause)},
-          {"trainer", x.trainer},  {"waited", x.waited},
-          {"what", x.what},        {"share", x.share},
-          {"workers", x.workers},  {"running", x.running},
-          {"wanted", x.wanted},    {"queued", x.queued},
-          {"at_least", x.at_least}};
+  return {{"text", x.text},       {"cause", to_string(x.cause)},
+          {"trainer", x.trainer}, {"waited", x.waited},
+          {"what", x.what},       {"place", x.place ? nlohmann::json(*x.place) : nlohmann::json{}},
+          {"share", x.share},     {"workers", x.workers},
+          {"running", x.running}, {"wanted", x.wanted},
+          {"queued", x.queued},   {"at_least", x.at_least}};
 }
 
 nlohmann::json task_json(const task_status& x) {
@@ -167,7 +168,9 @@ std::string status_json(const service_status& x) {
   for (const auto& save : x.saves) saves.push_back(save_json(save));
   auto tree = nlohmann::json::array();
   for (const auto& one : x.tree) tree.push_back(tree_json(one));
+  const auto wanted = workers_needed(x);
   nlohmann::json out{{"uptime_seconds", in_seconds(x.uptime)},
+                     {"wanted_workers", wanted ? nlohmann::json(*wanted) : nlohmann::json{}},
                      {"datasets", x.datasets},
                      {"bad_messages", x.bad_messages()},
                      {"refused_peers", x.refused_peers()},

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace headrace::command {
@@ -40,6 +41,21 @@ TEST(TopText, ShowsTheCauseAndWhereTheTimeGoes) {
   EXPECT_THAT(text, HasSubstr("gpu-7:4711"));
   EXPECT_THAT(text, Not(HasSubstr("over")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << "names do not move the cursor";
+}
+
+TEST(TopText, TheWholeVerdictIsThereInANarrowTerminal) {
+  const auto text = top_text(busy_service(), 60, false);
+  EXPECT_THAT(text, HasSubstr("waited 50 % of the\n    last seconds; cause: map(f) on 1 worker"));
+  EXPECT_THAT(text, HasSubstr("2 workers would do\n"));
+}
+
+TEST(TopText, OfOperatorsOfOneNameOnlyTheCauseIsMarked) {
+  auto service = busy_service();
+  auto& operators = service.jobs[0].tasks[0].operators;
+  operators.push_back(operators[1]);
+  operators[1].busy = operators[1].queued = 0;
+  const auto text = top_text(service, 100, false);
+  EXPECT_EQ(std::ranges::count(text, '>'), 1) << text;
 }
 
 TEST(TopText, FitsIntoTheTerminal) {

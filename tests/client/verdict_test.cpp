@@ -61,6 +61,42 @@ TEST(Verdict, NamesTheBusiestOperatorAndHowManyWorkersWouldDo) {
                     "workers, busy 98 %; 6 workers would do");
 }
 
+TEST(Verdict, DistinguishesOperatorsOfOneName) {
+  auto root = op("batch(4)", 0);
+  root.output = 0;
+  root.input = 1;
+  const std::vector all{root, op("map", 0.02), op("map", 0.9), op("map", 0.3), op("range", 0)};
+  const auto x = verdict_of(job({trainer("a", 0.5)}, {task(1, all), task(2, all)}), workers(2));
+  EXPECT_EQ(x.what, "map");
+  EXPECT_EQ(x.place, 2u);
+  EXPECT_THAT(x.text,
+              HasSubstr("cause: map (the 2nd of 3 from the source) on 2 workers, busy 90 %"));
+  // Two of that name, each the limit of a task.
+  auto other = all;
+  std::swap(other[2], other[3]);
+  const auto y = verdict_of(
+    job({trainer("a", 0.5)}, {task(1, all), task(2, other), task(3, other)}), workers(3));
+  EXPECT_EQ(y.place, 3u);
+  EXPECT_EQ(y.workers, 2u);
+}
+
+TEST(Verdict, NoOperatorIsNamedWhereNoneIsTheCause) {
+  EXPECT_EQ(verdict_of(job({trainer("a", 0.01)}, {task(1, {op("map", 1)})}), workers(1)).place,
+            std::nullopt);
+  EXPECT_EQ(verdict_of(job({trainer("a", 1)}, {task(1, {op("map", 0)})}), workers(1)).place,
+            std::nullopt)
+    << "connections";
+}
+
+TEST(Verdict, DistinguishesTrainersOfOneProcess) {
+  auto a = trainer("", 0.2), b = trainer("", 0.9);
+  a.host = b.host = "gpu-7:4711";
+  b.consumer = 0xb;
+  const std::vector tasks{task(1, {op("map(f)", 0.9)})};
+  EXPECT_EQ(verdict_of(job({b}, tasks), workers(1)).trainer, "gpu-7:4711");
+  EXPECT_EQ(verdict_of(job({a, b}, tasks), workers(1)).trainer, "b (gpu-7:4711)");
+}
+
 TEST(Verdict, RecommendsNoMoreThanFourTimesAsManyWorkers) {
   auto busy = op("map(f)", 0.5);
   busy.queued = 0.4;

@@ -115,6 +115,7 @@ nb::dict value_of(const verdict& x) {
                      &v::what, "share", &v::share, "workers", &v::workers, "running", &v::running,
                      "wanted", &v::wanted, "queued", &v::queued, "at_least", &v::at_least);
   out["cause"] = std::string{to_string(x.cause)};
+  out["place"] = x.place ? nb::cast(*x.place) : nb::none();
   return out;
 }
 

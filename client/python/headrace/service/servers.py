@@ -344,7 +344,7 @@ def status(service: str | None = None, timeout: float = 5.0, *, session: Session
     ``"metrics"``, of the whole (the dispatcher's) and of each worker, has the metrics of its process: a list of dicts
     with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md describes
     them. ``"verdict"`` of each job is the reason why its trainers wait (docs/monitoring.md): ``"text"``, ``"cause"``,
-    ``"waited"`` (a share), ``"what"``, ``"wanted"`` (workers) and others. ``session``: as of ``distribute``.
+    ``"waited"`` (a share), ``"what"`` (with its ``"place"`` among a task's operators), ``"wanted"`` (workers) and others. ``session``: as of ``distribute``.
 
     Raises ``UnavailableError`` or ``DeadlineExceededError`` if the dispatcher does not answer.
 
