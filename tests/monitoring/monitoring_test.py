@@ -29,7 +29,7 @@ import headrace as hr
 def slow(x):
     return hr.reduce_sum(hr.exp(hr.fill([300_000], hr.cast(x, hr.float32) * 1e-9)))
 
-ds = hr.Dataset.range(1_000_000_000).map(slow).batch(4)
+ds = hr.Dataset.range(1_000_000_000).map(slow).map(lambda x: x + 1).batch(4)
 for _ in ds.apply(hr.service.distribute("distributed_epoch", sys.argv[1], job_name="train <b>")):
     pass
 """
@@ -77,10 +77,15 @@ def check_page(url: str, pictures: pathlib.Path | None) -> None:
             job = browser.find_element(By.CSS_SELECTOR, "section.job")
             assert "job train <b>" in job.text, "names are text, not markup"
             names = [x.text.strip() for x in job.find_elements(By.CSS_SELECTOR, "td.name")]
-            assert names == ["batch(4)", "map", "range"], names
-            cause = job.find_elements(By.CSS_SELECTOR, "tr.cause td.name")
-            assert [x.text.strip() for x in cause] == ["map"], "the cause is marked"
-            assert len(job.find_elements(By.CSS_SELECTOR, ".bar")) == 3
+            assert names == ["batch(4)", "map", "map", "range"], names
+            marked = ["cause" in x.get_attribute("class") for x in job.find_elements(By.CSS_SELECTOR, "tr:has(td.name)")]
+            assert marked == [False, False, True, False], "the cause is marked, and not what has the same name"
+            indents = [x.value_of_css_property("padding-left") for x in job.find_elements(By.CSS_SELECTOR, ".branch")]
+            assert len(set(indents)) == 4, f"inputs are indented: {indents}"
+            assert len(job.find_elements(By.CSS_SELECTOR, ".bar")) == 4
+            heads = [x.text for x in job.find_elements(By.CSS_SELECTOR, "th")]
+            assert {"waited", "elements/s", "behind"} <= set(heads), heads
+            assert re.search(r"2 workers \(\d+ wanted\), 1 running job,", browser.find_element(By.ID, "service").text)
             assert browser.find_elements(By.XPATH, "//h2[text()='supervision']")
             wide = browser.execute_script("return document.documentElement.scrollWidth")
             assert wide <= width, f"the page is {wide} wide where {width} are to be had"
@@ -88,7 +93,8 @@ def check_page(url: str, pictures: pathlib.Path | None) -> None:
             before = browser.find_element(By.ID, "service").text
             WebDriverWait(browser, PATIENCE).until(lambda b: b.find_element(By.ID, "service").text != before)
             if pictures:
-                browser.save_screenshot(str(pictures / f"{name}.png"))
+                pictures.mkdir(parents=True, exist_ok=True)
+                assert browser.save_screenshot(str(pictures / f"{name}.png"))
         severe = [x for x in browser.get_log("browser") if x["level"] == "SEVERE"]
         assert not severe, severe
 

@@ -22,11 +22,21 @@ function short(x) {
   while (x >= 1000 && unit + 1 < units.length) { x /= 1000; ++unit; }
   return (unit === 0 ? x.toFixed(x < 10 && x % 1 ? 1 : 0) : x.toPrecision(3)) + units[unit];
 }
+const count = (n, what) => n + " " + what + (n === 1 ? "" : "s");
 const percent = x => x === null || x === undefined ? "-" : Math.round(100 * x) + " %";
+
+// A name of a tree, indented by its depth.
+function branch(x) {
+  const out = make("span", { class: "branch" }, x.name);
+  out.style.setProperty("--depth", x.depth);
+  return out;
+}
+// A number of 16 digits, cut off where there is little room.
+const id = x => make("span", { class: "id", title: x }, x);
 
 function table(columns, rows) {
   if (rows.length === 0) return null;
-  const head = columns.map(c => make("th", { class: c.number && "number" }, c.title));
+  const head = columns.map(c => make("th", { class: c.number && "number", title: c.help }, c.title));
   const body = rows.map(row => make("tr", { class: row.cause && "cause" },
     columns.map(c => make("td", { class: [c.number && "number", c.name && "name"].filter(Boolean).join(" ") || false }, c.of(row)))));
   return make("div", { class: "wide" }, make("table", {}, make("thead", {}, make("tr", {}, head)), make("tbody", {}, body)));
@@ -53,9 +63,16 @@ function operators(job) {
     const sum = of => all.reduce((a, x) => a + of(x), 0);
     const out = { name: first.name, depth: first.depth, calls: first.calls, rows: sum(x => x.rows_per_second), bytes: sum(x => x.bytes_per_second) };
     for (const kind of Object.keys(kinds)) out[kind] = sum(x => x[kind]) / all.length;
-    out.cause = ["operator", "storage", "memory"].includes(job.verdict.cause) && job.verdict.what === out.name;
+    out.cause = job.verdict.place === i;
     return out;
   });
+}
+
+// How many elements a trainer is behind: in the windows of a cross-trainer cache, or else behind the trainer that was handed most.
+function behind(job, trainer) {
+  const windows = job.tasks.filter(t => t.window).flatMap(t => t.window.trainers).filter(x => x.trainer === trainer.name);
+  if (windows.length) return windows.reduce((a, x) => a + x.lag, 0);
+  return Math.max(...job.trainers.map(x => x.elements)) - trainer.elements;
 }
 
 function showJob(job, workers) {
@@ -69,27 +86,29 @@ function showJob(job, workers) {
   return make("section", { class: "job", "data-job": job.job },
     make("h2", {}, "job " + (job.name || job.job)),
     make("p", { class: "verdict " + job.verdict.cause }, job.verdict.text),
-    make("p", { class: "dim" }, [job.state, job.processing_mode, "repetition " + job.repetition, job.consumers + " trainers", "dataset " + job.dataset].join(", ")),
+    make("p", { class: "dim" }, [job.state, job.processing_mode, "repetition " + job.repetition, count(job.consumers, "trainer"), "dataset " + job.dataset].join(", ")),
     job.failure ? make("p", { class: "bad" }, "failed: " + job.failure) : null,
     lost.length ? make("p", { class: "bad" }, "lost: " + lost.join(", ")) : null,
     rows.length ? make("h3", {}, "where the time of the operators goes") : null,
     table([
-      { title: "operator", name: true, of: x => "\u00a0".repeat(2 * x.depth) + x.name },
+      { title: "operator", name: true, of: branch },
       { title: "time", of: bar },
       { title: "busy", number: true, of: x => percent(x.busy) },
-      { title: "calls", number: true, of: x => short(x.calls) },
       { title: "rows/s", number: true, of: x => short(x.rows) },
+      { title: "calls", number: true, of: x => short(x.calls), help: "how many calls may run at a time" },
       { title: "bytes/s", number: true, of: x => short(x.bytes) },
     ], rows),
     rows.length ? make("div", { class: "legend" }, Object.entries(kinds).map(([k, text]) => make("span", {}, make("i", { class: k }), text))) : null,
     job.trainers.length ? make("h3", {}, "trainers") : null,
     table([
-      { title: "trainer", of: x => x.name || x.consumer },
-      { title: "process", of: x => x.host },
+      { title: "trainer", of: x => x.name || id(x.consumer) },
       { title: "waited", number: true, of: x => percent(x.waited) },
       { title: "elements/s", number: true, of: x => short(x.elements_per_second) },
-      { title: "bytes/s", number: true, of: x => short(x.bytes_per_second) },
+      { title: "behind", number: true, of: x => short(behind(job, x)),
+        help: "elements: in the windows of a cross-trainer cache, or else behind the trainer that was handed most" },
       { title: "elements", number: true, of: x => short(x.elements) },
+      { title: "bytes/s", number: true, of: x => short(x.bytes_per_second) },
+      { title: "process", of: x => x.host },
     ], job.trainers),
     windows.length ? make("h3", {}, "cross-trainer cache") : null,
     table([
@@ -124,7 +143,8 @@ function show(status) {
     .concat(status.saves.filter(s => s.failure).map(s => ({ where: "save " + s.path, what: s.failure })));
   const running = status.jobs.filter(j => j.state === "running"), over = status.jobs.filter(j => j.state !== "running");
   document.getElementById("service").textContent = "up " + Math.round(status.uptime_seconds) + " s, "
-    + status.workers.filter(w => w.alive).length + " workers, " + running.length + " running jobs, " + status.datasets + " datasets";
+    + count(status.workers.filter(w => w.alive).length, "worker") + (status.wanted_workers ? " (" + status.wanted_workers + " wanted)" : "") + ", "
+    + count(running.length, "running job") + ", " + count(status.datasets, "registered dataset");
   const scrolls = [...document.querySelectorAll(".wide")].map(x => x.scrollLeft);
   document.getElementById("content").replaceChildren(...[
     status.disk_trouble ? make("p", { class: "bad" }, "nothing new is begun: " + status.disk_trouble) : null,
@@ -149,12 +169,12 @@ function show(status) {
       { title: "bytes", number: true, of: x => short(x.bytes) },
     ], status.saves),
     over.length ? make("h2", {}, "jobs that are over") : null,
-    table([{ title: "job", of: x => x.name || x.job }, { title: "state", of: x => x.state }, { title: "why", of: x => x.failure }], over),
+    table([{ title: "job", of: x => x.name || x.job }, { title: "state", of: x => x.state }, { title: "why", of: x => make("pre", {}, x.failure) }], over),
     failures.length ? make("h2", {}, "last errors") : null,
     table([{ title: "where", of: x => x.where }, { title: "what", of: x => make("pre", {}, x.what) }], failures),
     make("h2", {}, "supervision"),
     table([
-      { title: "actor", name: true, of: x => "\u00a0".repeat(2 * x.depth) + x.name },
+      { title: "actor", name: true, of: branch },
       { title: "state", of: x => x.state },
       { title: "restarts", number: true, of: x => x.restarts },
     ], tree),
