@@ -34,7 +34,8 @@ struct limit {
   double queued = 0; ///< for an operator: the part in which its calls waited for a thread
 };
 
-limit limit_of(const task_status& task) {
+/// @param waited the share of the time in which trainers waited
+limit limit_of(const task_status& task, double waited = 1) {
   limit out;
   const auto consider = [&](slow_part kind, const std::string& name, size_t place, double share,
                             double queued = 0) {
@@ -49,8 +50,13 @@ limit limit_of(const task_status& task) {
     consider(slow_part::leases, {}, 0, x.lease);
     consider(slow_part::memory, x.name, i, x.memory);
   }
-  if (!task.operators.empty())
-    consider(slow_part::link, {}, 0, task.operators.front().output);
+  if (task.operators.empty())
+    return out;
+  const auto ready = task.operators.front().output;
+  // In the time in which no trainer waited, rows that were not taken are no cause.
+  consider(slow_part::link, {}, 0, ready - (1 - waited));
+  if (out.share <= 0)
+    consider(slow_part::link, {}, 0, ready);
   return out;
 }
 
@@ -150,8 +156,9 @@ std::string cause_text(const verdict& x, const std::string& what) {
                        "(autotune.ram_budget)",
                        what, on, percent(x.share));
   case slow_part::link:
-    return fmt::format("connections: tasks {} had rows that were not taken {} % of the time", on,
-                       percent(x.share));
+    return fmt::format(
+      "connections: tasks {} had rows ready {} % of the time while trainers waited", on,
+      percent(x.share));
   case slow_part::worker:
     return fmt::format("worker {} gives less than {} % of what the others give", x.what,
                        percent(slow_worker_share));
@@ -215,7 +222,7 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   };
   std::map<cause_key, votes> all;
   for (const auto* task : running) {
-    const auto one = limit_of(*task);
+    const auto one = limit_of(*task, out.waited);
     auto& sum = all[one.what];
     sum.share += one.share;
     sum.queued += one.queued;

@@ -5,6 +5,7 @@
 #include "tests/support/patience.hpp"
 #include "tests/support/relay.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <fcntl.h>
 #include <filesystem>
@@ -64,6 +65,17 @@ protected:
     workers.push_back(std::make_unique<worker_server>(std::move(about)));
     ASSERT_TRUE(await_service_workers(dispatcher.target(), workers.size(), test::patience).ok());
   }
+  /// The same, for the length that `work` has at the time of the call.
+  worker_server_options worker_that_may_take(const std::atomic<duration>& work) {
+    return {.dispatcher = dispatcher.target(),
+            .find_function = [this, &work](const function_reference&) -> named_function {
+              return [this, &work](const block& rows) -> result<block> {
+                if (const auto now = work.load(); now > duration::zero())
+                  pause(now);
+                return rows;
+              };
+            }};
+  }
   static dataset work(const dataset& on, int64_t calls = 0) {
     return on.map(named_call{.name = "work", .gives = on.spec()}, {.calls = calls});
   }
@@ -109,6 +121,21 @@ TEST_F(SlowParts, AnOperatorThatComputes) {
   const auto x = blamed(slow_part::op);
   EXPECT_THAT(x.text, HasSubstr("map('work')")) << x.text;
   EXPECT_GT(x.wanted, 1u);
+}
+
+TEST_F(SlowParts, AnOperatorThatBecomesSlowInAJobThatRanWell) {
+  std::atomic<duration> takes{duration::zero()};
+  start(worker_that_may_take(takes));
+  // Rows are large, so few of them are on their way to the trainer.
+  train(work(endless().map([](expr x) { return fill({100'000}, x); })), 10ms);
+  EXPECT_EQ(blamed(slow_part::trainers).cause, slow_part::trainers);
+  takes = 100ms;
+  EXPECT_EQ(blamed(slow_part::op).what, "map('work')");
+  takes = duration::zero();
+  EXPECT_EQ(blamed(slow_part::trainers).cause, slow_part::trainers) << "it is fast again";
+  pause.end();
+  trainer.reset();
+  workers.clear(); // they use `takes`
 }
 
 TEST_F(SlowParts, OneWorker) {

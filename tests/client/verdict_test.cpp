@@ -128,8 +128,20 @@ TEST(Verdict, NamesConnectionsWhereRowsAreReadyAndNotTaken) {
   const auto x =
     verdict_of(job({trainer("a", 0.6)}, {task(1, {full}), task(2, {full})}), workers(2));
   EXPECT_EQ(x.cause, slow_part::link);
-  EXPECT_THAT(x.text, HasSubstr("on 2 workers had rows that were not taken 90 % of the time"));
+  EXPECT_THAT(x.text,
+              HasSubstr("on 2 workers had rows ready 50 % of the time while trainers waited"));
   EXPECT_EQ(x.wanted, 0u) << "more workers would not help";
+}
+
+TEST(Verdict, RowsThatWereReadyWhileNoTrainerWaitedAreNoCause) {
+  // One second after the operator became slow: three of four seconds were as before.
+  auto slower = op("map(f)", 0.25);
+  const auto x = verdict_of(job({trainer("a", 0.2)}, {task(1, {slower})}), workers(1));
+  EXPECT_EQ(x.what, "map(f)") << x.text;
+  // One second after the connection became slow.
+  auto ready = op("map(f)", 0.02);
+  const auto y = verdict_of(job({trainer("a", 0.2)}, {task(1, {ready})}), workers(1));
+  EXPECT_EQ(y.cause, slow_part::link) << y.text;
 }
 
 TEST(Verdict, NamesFilesLeasesAndMemory) {
