@@ -23,6 +23,9 @@ constexpr double slow_worker_works = 0.5;
 constexpr double most_growth = 4;
 /// More workers are not needed if no operator is busy for more than this share of the time.
 constexpr double most_busy = 0.9;
+/// More workers are wanted if operators are busier than that and trainers wait for more than this
+/// share of the time: with many workers, a tenth of the time is the work of more than one.
+constexpr double small_wait = 0.05;
 
 /// A cause: the name of its operator, and the place of that in the task's list.
 using cause_key = std::tuple<slow_part, std::string, size_t>;
@@ -178,6 +181,8 @@ void describe(verdict& x, const std::vector<operator_status>& operators) {
                          percent(x.waited));
     if (x.wanted != 0 && x.wanted < x.running)
       x.text += fmt::format("; {} of {} workers would do", x.wanted, x.running);
+    if (x.running != 0 && x.wanted > x.running)
+      x.text += fmt::format("; with {} workers they would not wait", x.wanted);
     return;
   }
   x.text =
@@ -267,8 +272,12 @@ void note_what_is_enough(verdict& out, const std::vector<const task_status*>& ru
     for (const auto& x : task->operators) busiest = std::max(busiest, x.busy + x.queued);
     work += busiest;
   }
-  out.wanted = std::clamp<uint32_t>(
-    static_cast<uint32_t>(std::ceil(work / (1 - waited) / most_busy - 1e-9)), 1, out.running);
+  const auto workers = [](double x) { return static_cast<uint32_t>(std::ceil(x - 1e-9)); };
+  const auto takes = work / (1 - waited);
+  if (waited > small_wait && work > most_busy * out.running)
+    out.wanted = std::max(workers(takes), out.running);
+  else
+    out.wanted = std::clamp<uint32_t>(workers(takes / most_busy), 1, out.running);
 }
 
 } // namespace

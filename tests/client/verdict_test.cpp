@@ -123,6 +123,16 @@ TEST(Verdict, SaysHowManyWorkersWouldBeEnough) {
   EXPECT_THAT(x.text, EndsWith("2 of 4 workers would do"));
 }
 
+TEST(Verdict, AFewPercentOfWaitingAreTheWorkOfMoreThanOneOfManyWorkers) {
+  std::vector<task_status> tasks;
+  for (uint64_t i = 1; i <= 12; ++i) tasks.push_back(task(i, {op("map(f)", 0.99)}));
+  const auto x = verdict_of(job({trainer("a", 0.09)}, tasks), workers(12));
+  EXPECT_EQ(x.cause, slow_part::trainers);
+  EXPECT_EQ(x.wanted, 14u); // 12 * 0.99 / 0.91 are 13.05
+  EXPECT_THAT(x.text, EndsWith("with 14 workers they would not wait"));
+  EXPECT_EQ(verdict_of(job({trainer("a", 0.04)}, tasks), workers(12)).wanted, 12u);
+}
+
 TEST(Verdict, NamesConnectionsWhereRowsAreReadyAndNotTaken) {
   auto full = op("map(f)", 0.1);
   const auto x =
