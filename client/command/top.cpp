@@ -2,7 +2,7 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/command/top_text.hpp"
-#include "headrace/client/internal/service_node.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
@@ -38,8 +38,13 @@ int run(const flags& given) {
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));
   const bool screen = ::isatty(STDOUT_FILENO) != 0;
+  // A dispatcher that was started just before this process does not listen yet.
+  const auto patience = clock::system().now() + std::chrono::seconds{3};
   for (int shown = 1;; ++shown) {
-    const auto now = get_service_status(given.dispatcher, std::chrono::seconds{5});
+    auto now = get_service_status(given.dispatcher, std::chrono::seconds{5});
+    while (!now && shown == 1 && clock::system().now() < patience
+           && !stop.wait(std::chrono::milliseconds{100}))
+      now = get_service_status(given.dispatcher, std::chrono::seconds{5});
     if (!now)
       return fail(now.status(), exit_code_of_connect(now.status()));
     std::fputs(((screen ? "\x1b[H\x1b[2J" : "") + top_text(*now, columns(), screen)).c_str(),

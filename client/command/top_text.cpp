@@ -131,6 +131,8 @@ std::string top_text(const service_status& x, size_t width, bool color) {
              + "\n";
   if (!x.disk_trouble.empty())
     out += cut("nothing new is begun: " + shown(x.disk_trouble), width) + "\n";
+  if (running == 0)
+    out += "no job runs\n";
   for (const auto& job : x.jobs)
     if (job.state == "running")
       out += of_job(job, x, width, color);

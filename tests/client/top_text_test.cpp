@@ -68,6 +68,11 @@ TEST(TopText, FitsIntoTheTerminal) {
   }
 }
 
+TEST(TopText, SaysThatNoJobRuns) {
+  EXPECT_THAT(top_text({}, 80, false), HasSubstr("\nno job runs\n"));
+  EXPECT_THAT(top_text(busy_service(), 80, false), Not(HasSubstr("no job runs")));
+}
+
 TEST(TopText, HasColorsOnATerminal) {
   EXPECT_THAT(top_text(busy_service(), 100, true), HasSubstr("\x1b[31m###"));
 }
