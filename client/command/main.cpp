@@ -66,6 +66,20 @@ std::string of_the_package(const std::vector<std::string>& arguments) {
                 : "";
 }
 
+/// What to write if options were given after the command of `headrace run`, and that command not
+/// after `--`; else empty.
+std::string missing_dashes(const CLI::App& run, const std::vector<std::string>& arguments) {
+  const auto command = run.get_option("command")->results();
+  if (command.empty() || std::ranges::find(arguments, "--") != arguments.end())
+    return {};
+  const auto begin = std::ranges::find(arguments, command.front());
+  const bool options =
+    std::any_of(begin, arguments.end(), [](const auto& x) { return x.starts_with('-'); });
+  return options ? fmt::format("The command to run stands after --: headrace run [OPTIONS] -- {}",
+                               fmt::join(begin, arguments.end(), " "))
+                 : "";
+}
+
 /// The command that these arguments name, and its full name: `config worker`.
 std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
                                                    const std::vector<std::string>& arguments) {
@@ -135,10 +149,17 @@ int run(int argc, char** argv) {
       if (auto close = nearest(word, names_of(*sub)); !word.starts_with('-') && !close.empty())
         return usage_error(fmt::format("{}: there is no '{}'", name, word),
                            fmt::format("Did you mean {} {}?", name, close));
+    if (name == "run")
+      if (const auto hint = missing_dashes(*sub, arguments); !hint.empty())
+        return usage_error("run: options after the command", hint);
     return usage_error(fmt::format("{}: {}", name, e.what()),
                        meant_option(*sub, arguments) + of_the_package(arguments)
                          + fmt::format("`headrace {} --help` lists all options.", name));
   }
+  // Options that are the command's would be taken for those of `headrace run`.
+  if (arguments.front() == "run")
+    if (const auto hint = missing_dashes(*app.get_subcommand("run"), arguments); !hint.empty())
+      return usage_error("run: options after the command", hint);
   const int code = chosen();
   // A server prints nothing at its end, and the reader of its first line may have ended.
   constexpr std::array servers{"dispatcher", "worker", "up", "run"};

@@ -220,6 +220,17 @@ private:
       options_.rank.rank, service_, by.address, one_each));
   }
 
+  /// Prints, once and after some time, what the run waits for.
+  void note_waiting(const std::string& what) {
+    constexpr duration enough = std::chrono::seconds{20};
+    if (waits_noted_
+        || clock::system().now() - begin_ < std::min(enough, options_.start_timeout / 4))
+      return;
+    waits_noted_ = true;
+    say(fmt::format("it waits for {} (for {} at most: --start-timeout)", what,
+                    duration_text(options_.start_timeout)));
+  }
+
   status find_service(time_point until) {
     constexpr auto long_enough_to_replace = std::chrono::seconds{15};
     const auto begin = clock::system().now();
@@ -229,6 +240,7 @@ private:
                           options_.directory, options_.directory);
     rival other;
     const auto found = servers_.wait(until, [&]() -> result<bool> {
+      note_waiting("the dispatcher of rank 0: " + seen);
       if (by_directory()) {
         if (!has_rank()) {
           HEADRACE_ASSIGN(const auto run, run_to_help());
@@ -293,6 +305,8 @@ private:
     missing_ranks missing;
     bool helpless = false;
     const auto come = servers_.wait(until, [&]() -> result<bool> {
+      if (!missing.ranks.empty())
+        note_waiting(ranks_text(missing.ranks));
       HEADRACE_TRY(servers_.failed());
       missing = {};
       if (by_directory()) {
@@ -477,6 +491,7 @@ private:
   run_directory directory_;
   std::string host_;
   const time_point begin_ = clock::system().now();
+  bool waits_noted_ = false;
   run_servers servers_;
   std::shared_ptr<node> here_; ///< the node for requests to the service, with its certificate
   std::string service_;        ///< the address of the service for other processes

@@ -79,6 +79,7 @@ def test_ANodeThatNeverComesIsNamed(start, address, by):
     runs = [start("--start-timeout", "1500ms", *node(rank, 3, where), "--", "true") for rank in (0, 2)]
     first, third = map(ended, runs)
     assert first[0] == 4 and "rank 1 of 3 did not come within --start-timeout (1500ms)" in first[2]
+    assert "it waits for rank 1 (for 1500ms at most: --start-timeout)" in first[2]
     # The service may have ended with the first one.
     assert third[0] == 4 and any(text in third[2] for text in ("rank 1 of 3 did not come", "the service did not answer",
                                                                "rank 0 has ended meanwhile")), third[2]
@@ -87,6 +88,7 @@ def test_ANodeThatNeverComesIsNamed(start, address, by):
 def test_AFirstNodeThatNeverComesIsNamed(start):
     code, _, errors = ended(start("--start-timeout", "200ms", *node(1, 2, "meet"), "--", "true"))
     assert code == 4 and "the dispatcher of rank 0 did not come within --start-timeout (200ms): there is no meet/headrace-run" in errors
+    assert "it waits for the dispatcher of rank 0: there is no meet/headrace-run" in errors, "that is written before the timeout"
 
 
 def test_ADispatcherThatListensOnLoopbackOfAnotherHostIsNamed(start, tmp_path):

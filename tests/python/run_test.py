@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -32,6 +33,15 @@ def test_ItPrintsWhereThePageOfTheServiceIs(start):
 @pytest.mark.parametrize("script, code", [("exit 7", 7), ("kill -KILL $$", 137), ("exit 0", 0)])
 def test_TheExitCodeIsTheCommands(start, script, code):
     assert ended(start("--", "sh", "-c", script)) == (code, "", "")
+
+
+def test_OptionsThatMayBeTheCommandsStandAfterDashes(start):
+    for line in (("python3", "train.py", "--nodes", 3), ("--workers-per-node", 0, "python3", "-c", "print(1)")):
+        code, out, errors = ended(start(*line))
+        assert (code, out) == (2, "")
+        assert errors.startswith("headrace: run: options after the command\nThe command to run stands after --: headrace run [OPTIONS] -- python3 "), errors
+    assert ended(start("--workers-per-node", 0, "echo", "one")) == (0, "one\n", ""), "there is no doubt"
+    assert ended(start("--workers-per-node", 0, "--", "echo", "--nodes", "3")) == (0, "--nodes 3\n", "")
 
 
 def test_ACommandThatCannotBeStartedIsNamed(start):
@@ -73,7 +83,8 @@ def test_ASignalToAllProcessesLeavesTheCommandItsTime(start, number):
     process = start(*python(COUNTS_SIGNALS))
     assert process.stdout.readline() == "here\n"
     for pid in [process.pid, *descendants_of(process.pid)]:
-        os.kill(pid, number)
+        with contextlib.suppress(ProcessLookupError):  # one that has ended with those before it
+            os.kill(pid, number)
     assert process.stdout.readline() == f"got {number.value}\n"
     # What comes after the others, and is passed on after them.
     process.send_signal(signal.SIGWINCH)
@@ -87,7 +98,8 @@ def test_ASignalForTheCommandToAllProcessesLeavesTheServersAlone(start, number, 
     process = start(*["--python"] * python_workers, *python(COUNTS_SIGNALS + TRAIN), HEADRACE_PYTHON=sys.executable)
     assert process.stdout.readline() == "here\n"
     for pid in [process.pid, *descendants_of(process.pid)]:
-        os.kill(pid, number)
+        with contextlib.suppress(ProcessLookupError):  # one that has ended with those before it
+            os.kill(pid, number)
     assert process.stdout.readline() == f"got {number.value}\n"
     process.stdin.close()
     assert process.stdout.readlines()[-1] == "True 1\n"
