@@ -3,6 +3,7 @@ helm program."""
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
@@ -195,6 +196,30 @@ def test_TheChartsObjectsAreThoseOfTheApiWithOtherValues(release):
     assert workers["replicas"] == 7 and pod["terminationGracePeriodSeconds"] == 75 and pod["volumes"][-1]["name"] == "data"
     assert 'tag = ["gpu"]' in takes("worker", pod["containers"][0]["args"][1:])
     assert ("NetworkPolicy", "headrace-workers") not in by_name(charted("--set", "networkPolicy.enabled=false"))
+
+
+@needs_helm
+@pytest.mark.parametrize("value, named", [
+    ("worker.replicas=3", "worker"), ("workers.replica=3", "replica"), ("workers.replicas=many", "replicas"),
+    ("dispatcher.port=0", "port"), ("tlsSecret=", "tlsSecret"), ("image.pullPolicy=never", "pullPolicy"), ("workers.options=--tag=gpu", "options"),
+])
+def test_AValueThatTheChartDoesNotTakeIsNamed(value, named):
+    done = subprocess.run([HELM, "template", "headrace", str(DEPLOY / "helm" / "headrace"), "--kube-version", "1.25.0", "--set", value],
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and "values don't meet the specifications of the schema" in done.stderr and named in done.stderr, done.stderr
+
+
+def test_TheSchemaOfTheChartHasEachValue():
+    def keys(x):
+        return {k: keys(v) for k, v in x.get("properties", {}).items()} if isinstance(x, dict) else {}
+
+    def same(values, schema):
+        return all(k in schema and (not schema[k] or not isinstance(v, dict) or same(v, schema[k])) for k, v in values.items())
+
+    chart = DEPLOY / "helm" / "headrace"
+    schema = keys(json.loads((chart / "values.schema.json").read_text()))
+    assert same(yaml.safe_load((chart / "values.yaml").read_text()), schema)
+    assert not same({"workers": {"replica": 1}}, schema)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
