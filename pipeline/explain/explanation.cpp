@@ -108,17 +108,26 @@ std::string to_text(const explanation& x) {
     names.push_back(std::string(2 * one.depth, ' ') + one.name);
     width = std::max(width, names.back().size());
   }
-  auto out = fmt::format("{:<{}}  {:>12}  {:>9}  {:>10}  {:>9}  {:>6}  {:>9}  {:>6}\n", "operator",
-                         width, "rows", "blocks", "bytes", "time", "share", "a row", "queue");
+  std::string out;
+  if (x.bottleneck < x.operators.size()) {
+    const auto& worst = x.operators[x.bottleneck];
+    out = fmt::format("bottleneck: {}, busy {:.0f}% of the time{}\n\n", worst.name,
+                      std::min(100., 100 * in_seconds(worst.busy) / worst.calls
+                                       / std::max(in_seconds(x.took), 1e-9)),
+                      worst.calls > 1.05 ? fmt::format(" with {:.3g} calls at a time", worst.calls)
+                                         : "");
+  }
+  out += fmt::format("  {:<{}}  {:>12}  {:>9}  {:>10}  {:>9}  {:>6}  {:>9}  {:>6}\n", "operator",
+                     width, "rows", "blocks", "bytes", "time", "share", "a row", "queue");
   for (size_t i = 0; i < names.size(); ++i) {
     const auto& one = x.operators[i];
     const auto share = x.took.count() == 0 ? 0 : 100 * in_seconds(one.busy) / in_seconds(x.took);
     const auto each =
       one.rows == 0 ? std::chrono::nanoseconds{0} : one.busy / static_cast<int64_t>(one.rows);
-    out += fmt::format("{:<{}}  {:>12}  {:>9}  {:>10}  {:>9}  {:>5.0f}%  {:>9}  {:>6}\n", names[i],
-                       width, one.rows, one.blocks, bytes_text(static_cast<double>(one.bytes)),
-                       time_text(one.busy), share, time_text(each),
-                       one.queue < 0 ? "-" : fmt::format("{:.1f}", one.queue));
+    out += fmt::format("{} {:<{}}  {:>12}  {:>9}  {:>10}  {:>9}  {:>5.0f}%  {:>9}  {:>6}\n",
+                       i == x.bottleneck ? '>' : ' ', names[i], width, one.rows, one.blocks,
+                       bytes_text(static_cast<double>(one.bytes)), time_text(one.busy), share,
+                       time_text(each), one.queue < 0 ? "-" : fmt::format("{:.1f}", one.queue));
   }
   out += fmt::format("\n{} elements in {} ({}), {}\n", x.rows, time_text(x.took),
                      x.ended ? "all of them" : "stopped there",
@@ -129,14 +138,6 @@ std::string to_text(const explanation& x) {
   for (const auto& one : x.operators)
     if (one.ignored != 0)
       out += fmt::format("{} left out {} elements that failed\n", one.name, one.ignored);
-  if (x.bottleneck < x.operators.size()) {
-    const auto& worst = x.operators[x.bottleneck];
-    out += fmt::format("bottleneck: {}, busy {:.0f}% of the time{}\n", worst.name,
-                       std::min(100., 100 * in_seconds(worst.busy) / worst.calls
-                                        / std::max(in_seconds(x.took), 1e-9)),
-                       worst.calls > 1.05 ? fmt::format(" with {:.3g} calls at a time", worst.calls)
-                                          : "");
-  }
   return out;
 }
 

@@ -50,7 +50,7 @@ struct explanation {
 result<explanation> explain(const dataset_ptr& graph, iterator_context context,
                             const explain_options& options = {});
 
-/// A text for users: a table, and a sentence that names the bottleneck.
+/// A text for users: a sentence that names the bottleneck, and a table in which it is marked.
 std::string to_text(const explanation& x);
 
 } // namespace headrace
