@@ -1,5 +1,6 @@
 #include "headrace/client/monitor/service_metrics.hpp"
 
+#include "headrace/client/monitor/counted_metrics.hpp"
 #include "headrace/client/verdict.hpp"
 #include "headrace/client/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -257,6 +258,12 @@ metric_families metrics_of(const service_status& x) {
   for (const auto& one : x.workers)
     if (one.alive)
       add_samples(out, one.metrics, {{"worker", one.address}});
+  for (const auto& [what, kind] : counted_metrics())
+    if (const auto at = out.find(std::string{what.name});
+        at != out.end() && at->second.kind == kind) {
+      at->second.unit = what.unit;
+      at->second.help = what.help;
+    }
   return out;
 }
 

@@ -1,11 +1,5 @@
-#include "headrace/actors/worker/worker_metrics.hpp"
+#include "headrace/client/monitor/counted_metrics.hpp"
 #include "headrace/client/monitor/service_metrics.hpp"
-#include "headrace/client/server.hpp"
-#include "headrace/client/service_status.hpp"
-#include "headrace/runtime/basp/network_guard.hpp"
-#include "headrace/runtime/journal/journal_metrics.hpp"
-#include "headrace/runtime/link/link_metrics.hpp"
-#include "headrace/runtime/node/node_metrics.hpp"
 #include "tests/support/paths.hpp"
 
 #include <fmt/format.h>
@@ -18,15 +12,8 @@ namespace {
 
 /// All that a dispatcher or a worker counts.
 std::string table() {
-  metric_registry all;
-  const link_metrics links{all};
-  const node_metrics node{all};
-  const journal_metrics journal{all};
-  const worker_metrics worker{all};
-  const network_guard guard{
-    {.log = {}, .metrics = std::shared_ptr<metric_registry>{std::shared_ptr<void>{}, &all}}};
   std::string out = "| metric | kind | unit | what it is |\n| --- | --- | --- | --- |\n";
-  for (const auto& [what, kind] : all.families())
+  for (const auto& [what, kind] : monitor::counted_metrics())
     out += fmt::format("| `{}` | {} | {} | {} |\n", what.name, kind,
                        what.unit.empty() ? "" : what.unit, what.help);
   return out;
@@ -51,12 +38,7 @@ TEST(MetricsDocument, HasTheTables) {
 }
 
 TEST(MetricNames, EndWithTheirUnitsAndBeginWithTheProject) {
-  metric_registry all;
-  const link_metrics links{all};
-  const node_metrics node{all};
-  const journal_metrics journal{all};
-  const worker_metrics worker{all};
-  for (const auto& [what, kind] : all.families()) {
+  for (const auto& [what, kind] : monitor::counted_metrics()) {
     EXPECT_TRUE(what.name.starts_with("headrace_")) << what.name;
     EXPECT_TRUE(what.name.ends_with(what.unit)) << what.name;
     EXPECT_TRUE(what.help.ends_with('.')) << what.name;

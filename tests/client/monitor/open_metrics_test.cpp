@@ -79,5 +79,18 @@ TEST(ServiceMetrics, ShowJobsTasksOperatorsAndTrainers) {
   EXPECT_THAT(text, Not(HasSubstr("headrace_job_round{")));
 }
 
+TEST(ServiceMetrics, DescribeWhatWorkersCount) {
+  service_status x;
+  x.workers = {{.worker = 1,
+                .address = "10.0.0.1:7000",
+                .alive = true,
+                .metrics = {{"headrace_worker_tasks", {}, 3.},
+                            {"headrace_of_another_version", {}, uint64_t{1}}}}};
+  const auto all = metrics_of(x);
+  EXPECT_THAT(all.at("headrace_worker_tasks").help, testing::EndsWith("."));
+  EXPECT_EQ(all.at("headrace_of_another_version").help, "");
+  EXPECT_THAT(open_metrics_text(all), HasSubstr("# HELP headrace_worker_tasks "));
+}
+
 } // namespace
 } // namespace headrace::monitor
