@@ -2,6 +2,7 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/command/top_text.hpp"
+#include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"

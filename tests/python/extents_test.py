@@ -321,3 +321,19 @@ def test_ShapesAreComparedAndPutTogether():
                   lambda: shape([2]).assert_is_compatible_with([3])):
         with pytest.raises(ValueError):
             wrong()
+
+
+def test_ADatasetIsShardedByNumbersOfTheElement():
+    ds = hr.Dataset.range(3).interleave(lambda i: hr.Dataset.range(7).map(lambda x: {"a": x, "b": (x, -x)}).shard(3, i), cycle_length=3)
+    assert [int(e["a"]) for e in ds] == [0, 1, 2, 3, 4, 5, 6] and all(e["b"][1] == -e["a"] for e in ds)
+    assert list(hr.Dataset.range(1, 4).flat_map(lambda n: hr.Dataset.range(5).shard(n, n - 1))) == [0, 1, 2, 3, 4, 1, 3, 2]
+
+
+@pytest.mark.parametrize(("shards", "index", "message"), [
+    (3, 3, "index must be below num_shards: x = 3, y = 3"), (3, -1, "index must be 0 or more"), (0, 0, "num_shards must be 1 or more"),
+])
+def test_AWrongShardOfAnElementIsItsError(shards, index, message):
+    ds = hr.Dataset.from_tensor_slices([[shards, index], [2, 1]]).flat_map(lambda x: hr.Dataset.range(4).shard(x[0], x[1]))
+    with pytest.raises(hr.errors.InvalidArgumentError, match=message):
+        list(ds)
+    assert list(ds.ignore_errors()) == [1, 3]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from ._labels import with_parts
+from ._labels import rebuilt, with_parts
 from ._tensor_shape import ShapeLike, TensorShape
 
 class TensorSpec:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _assertions, _core, _values, dtypes
-from .._specs import map_structure
+from .._specs import arranged_as, map_structure, same_structure
 from .._refusals import refuse
 from .._tensor_shape import TensorShape
+from .ragged import RaggedTensor
+from .ragged_operators import mapped
 
 Tensor = _core.Tensor
 
@@ -110,9 +112,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
 
     if isinstance(yes, Dataset) and isinstance(no, Dataset):
         return one_dataset(chosen, yes, no)
-    others: list[Any] = []
-    shape_of_no = map_structure(lambda x: others.append(x), no)
-    if shape_of_no != map_structure(lambda _: None, yes):
+    if not same_structure(yes, no):
         raise TypeError(f"cond: true_fn and false_fn must give the same structure, not {yes!r} and {no!r}")
     both = [map_structure(_values.constant, branch) for branch in (yes, arranged_as(yes, no))]
     return _core.cond(chosen, *both)
