@@ -11,7 +11,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The part of a task that outlives the task's actors. A worker keeps it, and uses it only through
 /// this interface.
@@ -46,4 +46,4 @@ public:
 /// Makes the task of an order; the graph belongs to the order.
 using host_task = std::function<std::unique_ptr<hosted_task>(const task_order&, dataset_ptr graph)>;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A line that a core orders its actor to log.
 struct log_line {
@@ -28,4 +28,4 @@ inline void write(const logger& to, const log_line& line) {
   out.write(line.level, line.text);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,9 +1,9 @@
 #include "headrace/actors/messages.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 void register_actor_types(caf::actor_system_config& config) {
   port::register_types<caf::id_block::headrace_actors>(config);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include "headrace/actors/task/task_event.hpp"
 #include "headrace/runtime/message/types.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A worker registered, or its lease expired.
 struct worker_change {
@@ -18,15 +18,15 @@ struct worker_change {
   bool lost = false;
 };
 
-} // namespace headrace
+} // namespace headrace::detail
 
-CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::actors_first_type_id)
-CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::worker_change>))
-CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_event>))
-CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_report>))
-CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
-CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::runner_over>))
-CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::save_report>))
+CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::detail::actors_first_type_id)
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::worker_change>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::task_event>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::task_report>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::consumer_event>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::runner_over>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::save_report>))
 // A deadline that the actor set has come. The message contains the deadline's number, by which the
 // actor recognises a void deadline.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
@@ -35,7 +35,7 @@ CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
 CAF_ADD_ATOM(headrace_actors, headrace::atom, stored, "stored")
 CAF_END_TYPE_ID_BLOCK(headrace_actors)
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The value of `node_options::message_types` for nodes with actors of the service.
 void register_actor_types(caf::actor_system_config& config);
@@ -62,4 +62,4 @@ using consumer_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<consumer_event>),
                caf::result<void>(atom::deadline, uint64_t)>;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The threads of a process that were requested to stop and have not ended. A busy thread will
 /// check its stop token sooner or later. A thread that is idle for long is stuck in foreign code:
@@ -62,4 +62,4 @@ private:
   token last_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

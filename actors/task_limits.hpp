@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The bounds of a task.
 struct task_limits {
@@ -11,4 +11,4 @@ struct task_limits {
   size_t most_splits = size_t{1} << 20;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <stop_token>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Opens a `distribute` node. `stop` ends its waits.
 using open_service =
@@ -32,4 +32,4 @@ struct task_surroundings {
   std::shared_ptr<stopping_threads> threads = std::make_shared<stopping_threads>();
 };
 
-} // namespace headrace
+} // namespace headrace::detail

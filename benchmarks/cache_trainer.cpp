@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
                   {.service = argv[1], .job_name = argv[2], .cross_trainer_cache = cache}})
                 .iterate();
     it.next().value();
-    const auto took = hr::bench::seconds_of([&] {
+    const auto took = headrace::detail::bench::seconds_of([&] {
       for (int64_t i = 1; i < elements; ++i) it.next().value();
     });
     std::printf("elements a second %.1f\n", static_cast<double>(elements - 1) / took);

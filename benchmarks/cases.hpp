@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// Elements read through the service, small and large.
 void add_stream_cases(std::vector<bench_case>& to, services& with);
@@ -27,4 +27,4 @@ void add_counting_cases(std::vector<bench_case>& to);
 /// Kernel calls per 1,000 rows of every operator, at full blocks and at blocks of one.
 void add_kernel_calls(std::vector<bench_case>& to);
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

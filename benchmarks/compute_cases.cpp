@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -85,4 +85,4 @@ void add_compute_cases(std::vector<bench_case>& to, services& with) {
                 reading});
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -6,7 +6,7 @@
 
 #include <ctime>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -62,4 +62,4 @@ void add_counting_cases(std::vector<bench_case>& to) {
   to.push_back(counting("counting_batches", chain.batch(batch)));
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -11,7 +11,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <turbojpeg.h>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -278,4 +278,4 @@ void add_data_cases(std::vector<bench_case>& to) {
                 plain_global_shuffle});
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 template <class F>
 double seconds_of(F&& work) {
@@ -46,4 +46,4 @@ inline size_t drain_any(const dataset& from) {
   return rows;
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -71,4 +71,4 @@ void add_durable_cases(std::vector<bench_case>& to, services& with) {
                 fixed(1'000)});
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

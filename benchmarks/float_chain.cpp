@@ -13,7 +13,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::bench::HWY_NAMESPACE {
+namespace headrace::detail::bench::HWY_NAMESPACE {
 namespace {
 
 constexpr size_t length = 256, together = 64;
@@ -68,12 +68,12 @@ double Chain(size_t vectors) {
 }
 
 } // namespace
-} // namespace headrace::bench::HWY_NAMESPACE
+} // namespace headrace::detail::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::bench {
+namespace headrace::detail::bench {
 HWY_EXPORT(Chain);
 double plain_float_chain(size_t vectors) { return HWY_DYNAMIC_DISPATCH(Chain)(vectors); }
-} // namespace headrace::bench
+} // namespace headrace::detail::bench
 #endif

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// Vectors of 256 floats per second, to each of which twenty multiplications and additions are
 /// applied by loops over a tile that stays in the cache, one pass for each function: the limit of
@@ -10,4 +10,4 @@ namespace headrace::bench {
 /// one for this CPU; the result is the best of several tile sizes.
 double plain_float_chain(size_t vectors);
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -96,10 +96,10 @@ void run(const options& about) {
 
 } // namespace
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench
 
 int main(int argc, char** argv) {
-  headrace::bench::options about;
+  headrace::detail::bench::options about;
   CLI::App app{"Measures headrace, each case beside a limit of this machine taken in turn."};
   app.add_option("--json", about.json, "also write one JSON object a line to this file")
     ->type_name("FILE");
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     ->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);
   try {
-    headrace::bench::run(about);
+    headrace::detail::bench::run(about);
   } catch (const std::exception& why) {
     std::fprintf(stderr, "%s\n", why.what());
     return 1;

@@ -1,7 +1,7 @@
 #include "benchmarks/cases.hpp"
 #include "benchmarks/kernel_cases.hpp"
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -35,4 +35,4 @@ void add_kernel_calls(std::vector<bench_case>& to) {
     }
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -69,4 +69,4 @@ kernel_counts count_kernel_calls(const kernel_case& of, size_t block_rows) {
   return out;
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -10,7 +10,7 @@
 
 /// The numbers of column kernels that operators run: at most one for each block and column that
 /// they return; the same holds for the operators of datasets that a function makes.
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// An operator over some input.
 struct kernel_case {
@@ -44,4 +44,4 @@ std::vector<kernel_case> operator_cases(const std::string& data);
 /// Functions of traced expressions, each as the function of a `map`.
 std::vector<kernel_case> expression_cases(const std::string& data);
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -1,6 +1,6 @@
 #include "benchmarks/kernel_cases.hpp"
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::vector<kernel_case> expression_cases(const std::string& data) {
   };
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -4,7 +4,7 @@
 
 #include <headrace/pipeline/makers/dataset_makers.hpp>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -170,4 +170,4 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
   };
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

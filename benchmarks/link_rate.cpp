@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -141,12 +141,13 @@ int run(int rounds, size_t only, bool no_raw) {
   return 0;
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench
 
 int main(int argc, char** argv) {
   try {
-    return headrace::bench::run(argc > 1 ? std::atoi(argv[1]) : 5,
-                                argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0, argc > 3);
+    return headrace::detail::bench::run(argc > 1 ? std::atoi(argv[1]) : 5,
+                                        argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0,
+                                        argc > 3);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return 1;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -164,4 +164,4 @@ void add_overload_cases(std::vector<bench_case>& to, services& with) {
      fixed(3 * 1024), 3});
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

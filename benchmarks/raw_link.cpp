@@ -12,8 +12,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    auto rate = headrace::bench::raw_stream_rate(std::strtoull(argv[1], nullptr, 10),
-                                                 std::strtoull(argv[2], nullptr, 10));
+    auto rate = headrace::detail::bench::raw_stream_rate(std::strtoull(argv[1], nullptr, 10),
+                                                         std::strtoull(argv[2], nullptr, 10));
     std::printf("%.3f GB/s\n", rate / 1e9);
     return 0;
   } catch (const std::exception& failure) {

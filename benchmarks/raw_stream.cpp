@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -88,4 +88,4 @@ double raw_stream_rate(size_t size, size_t count) {
   return static_cast<double>(size) * static_cast<double>(count) / taken.count();
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

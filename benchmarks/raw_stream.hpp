@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// The limit that is named "raw" in the table: a child process fills blocks of `size` bytes and
 /// writes each, framed by 64 bytes, into one loopback TCP connection; this process reads each into
@@ -25,4 +25,4 @@ inline void fill_block(void* data, size_t size, int64_t seed) {
   for (size_t i = 0; i < size / sizeof(int64_t); ++i) xs[i] = seed + static_cast<int64_t>(i);
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -9,7 +9,7 @@
 
 /// Files in formats that sources read, which are removed with their makers. The makers throw
 /// `error` if the files cannot be written.
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// A folder that is removed with the object.
 class sample_folder {
@@ -97,4 +97,4 @@ public:
   std::string path() const { return folder() + "/saved"; }
 };
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -1,6 +1,6 @@
 #include "benchmarks/service.hpp"
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 service::service(const std::string& headrace, size_t workers,
                  const std::vector<std::string>& flags) {
@@ -23,4 +23,4 @@ child_process service::start(std::vector<std::string> argv) {
   return child;
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

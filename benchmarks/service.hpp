@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// A dispatcher and workers in processes of their own, on loopback. Throws `error` if they do not
 /// start.
@@ -59,4 +59,4 @@ private:
   std::unique_ptr<service> one_, two_, durable_;
 };
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

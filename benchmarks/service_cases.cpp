@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -116,4 +116,4 @@ void add_service_cases(std::vector<bench_case>& to, services& with) {
                 fixed(30), 1});
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

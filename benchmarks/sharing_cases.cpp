@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -236,4 +236,4 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with) {
                   [what] { return saved_a_second(nullptr, what); }, 3});
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

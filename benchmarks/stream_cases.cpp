@@ -3,7 +3,7 @@
 
 #include <thread>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 namespace {
 
@@ -111,4 +111,4 @@ void add_stream_cases(std::vector<bench_case>& to, services& with) {
                 [&with] { return fan_in(with.two(), 1); }});
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

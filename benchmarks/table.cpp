@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 double median(std::vector<double> xs) {
   std::sort(xs.begin(), xs.end());
@@ -47,4 +47,4 @@ void print_json(std::FILE* to, const row& x) {
   std::fflush(to);
 }
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

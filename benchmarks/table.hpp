@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// A measurement, and the limit on the same machine with which it is compared.
 struct bench_case {
@@ -45,4 +45,4 @@ void print(const row& x);
 /// Prints one JSON object on a line.
 void print_json(std::FILE* to, const row& x);
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

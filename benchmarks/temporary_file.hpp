@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// A file that is removed with the object.
 class temporary_file {
@@ -41,4 +41,4 @@ private:
   std::string path_;
 };
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

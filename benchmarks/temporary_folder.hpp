@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 
 /// A folder that is removed with the object.
 class temporary_folder {
@@ -29,4 +29,4 @@ private:
   std::string path_;
 };
 
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -9,6 +9,7 @@
 #include "headrace/runtime/node/system_visit.hpp"
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 namespace headrace {
+using namespace detail;
 
 using detail::checked;
 using detail::shared;

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 
 namespace headrace {
+using namespace detail;
 
 using detail::checked;
 using detail::shared;

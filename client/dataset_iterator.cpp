@@ -14,6 +14,7 @@
 #include <stop_token>
 
 namespace headrace {
+using namespace detail;
 
 /// Elements come either from a local iterator, block after block, or, if the whole graph is a
 /// `distribute`, directly from the service. In the latter case each element counts as handed out

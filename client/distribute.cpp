@@ -14,6 +14,7 @@
 #include <utility>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -15,6 +15,7 @@
 #include <filesystem>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

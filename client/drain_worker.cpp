@@ -10,6 +10,7 @@
 #include <charconv>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

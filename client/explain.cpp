@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 namespace headrace {
+using namespace detail;
 
 explanation explain(const dataset& what, const explain_options& how,
                     const iterate_options& options) {

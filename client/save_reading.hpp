@@ -3,7 +3,7 @@
 #include "headrace/actors/protocol/save_messages.hpp"
 #include "headrace/client/service_status.hpp"
 
-namespace headrace::service {
+namespace headrace::detail::service {
 
 /// The state of a save, for users.
 inline save_status to_public(const save_view& x) {
@@ -22,4 +22,4 @@ inline save_status to_public(const save_view& x) {
           .whole_because = x.whole_because};
 }
 
-} // namespace headrace::service
+} // namespace headrace::detail::service

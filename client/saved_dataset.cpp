@@ -14,6 +14,7 @@
 #include <chrono>
 
 namespace headrace {
+using namespace detail;
 
 using detail::checked;
 
@@ -151,6 +152,8 @@ void dataset::save_in(const std::string& folder, function shard,
   save_elements(*this, folder, std::move(shard), options, {});
 }
 
+namespace detail {
+
 void save_elements(const dataset& what, const std::string& folder, std::optional<function> shard,
                    const save_options& options, const iterate_options& reading) {
   if (what.cardinality() == infinite_cardinality)
@@ -169,5 +172,7 @@ void save_elements(const dataset& what, const std::string& folder, std::optional
     return detail::write_sharded(*to, rows, shards, kernel_calls);
   });
 }
+
+} // namespace detail
 
 } // namespace headrace

@@ -5,6 +5,7 @@
 #include "headrace/runtime/node/node.hpp"
 
 namespace headrace {
+using namespace detail;
 
 secure_session::secure_session(tls_options tls) {
   if (!tls.enabled())

@@ -6,7 +6,9 @@
 
 namespace headrace {
 
+namespace detail {
 class node;
+}
 
 /// While an object of this class exists, the session of the process connects to services with
 /// mutual TLS. It must be made before all other objects that use a service without a `session` of
@@ -25,7 +27,7 @@ public:
   bool used() const;
 
 private:
-  std::shared_ptr<node> here_;
+  std::shared_ptr<detail::node> here_;
 };
 
 } // namespace headrace

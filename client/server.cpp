@@ -23,6 +23,7 @@
 #include <utility>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -18,8 +18,10 @@
 
 namespace headrace {
 
+namespace detail {
 class metric_registry;
 class node;
+} // namespace detail
 
 /// The addresses of a server, and how connections are secured.
 struct endpoint_options {
@@ -147,7 +149,7 @@ public:
   /// The port of `address`.
   uint16_t data_port() const noexcept;
   /// The metrics of its process (docs/metrics.md).
-  const metric_registry& metrics() const noexcept;
+  const detail::metric_registry& metrics() const noexcept;
   /// Leaves the service in order, which takes `drain` and a second at most. The destructor calls
   /// this, too, if it has not been called.
   void leave();
@@ -211,7 +213,8 @@ public:
 
 private:
   local_cluster_options options_;
-  std::shared_ptr<node> here_; ///< the node with which this process connects to its own servers
+  std::shared_ptr<detail::node>
+    here_; ///< the node with which this process connects to its own servers
   std::unique_ptr<dispatcher_server> dispatcher_;
   std::string inside_; ///< the address at which this process reaches its dispatcher
   mutable std::mutex mutex_;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -6,7 +6,9 @@
 
 namespace headrace {
 
+namespace detail {
 struct service_session;
+}
 
 /// How a program connects to services. A program may have several sessions at a time, each with a
 /// certificate of its own; copies stand for the same session. Its connections exist as long as a
@@ -19,10 +21,10 @@ public:
   explicit session(const tls_options& tls);
 
   /// For the library. Null: the session of the process.
-  const std::shared_ptr<service_session>& state() const noexcept { return state_; }
+  const std::shared_ptr<detail::service_session>& state() const noexcept { return state_; }
 
 private:
-  std::shared_ptr<service_session> state_;
+  std::shared_ptr<detail::service_session> state_;
 };
 
 } // namespace headrace

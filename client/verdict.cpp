@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -364,4 +364,4 @@ std::vector<operator_status> operators_of(const job_status& job) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The part of a service that bounds the rate at which a job's trainers get elements.
 enum class slow_part : uint8_t {
@@ -58,4 +58,4 @@ verdict verdict_of(const job_status& job, const service_status& in);
 /// same number of operators as the first. Empty if no task runs.
 std::vector<operator_status> operators_of(const job_status& job);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::optional<uint32_t> workers_needed(const service_status& x) {
   std::optional<uint32_t> out;
@@ -53,4 +53,4 @@ uint32_t worker_demand::look(std::optional<uint32_t> needed, uint32_t present, t
   return at - *fewer_since_ >= how_.patience ? within(most_needed_) : within(present);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

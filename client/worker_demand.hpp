@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Computes the number of workers that a service should have, from the waits of its trainers and
 /// the activity of its workers, and not from the load of processors. The number increases within
@@ -44,4 +44,4 @@ private:
 /// not help. No job runs: 0.
 std::optional<uint32_t> workers_needed(const service_status& x);
 
-} // namespace headrace
+} // namespace headrace::detail

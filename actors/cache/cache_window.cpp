@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 cache_window::cache_window(std::shared_ptr<window_store> store, options how)
   : store_(std::move(store)), options_(how), id_(store_->open()) {}
@@ -190,4 +190,4 @@ cache_report cache_window::report() const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The newest blocks of one output, and the place of each trainer that shares it.
 ///
@@ -123,4 +123,4 @@ private:
   time_point looked_at_{};
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 window_output::window_output(std::shared_ptr<window_store> store, options how)
   : terms_(how.terms),
@@ -311,4 +311,4 @@ std::optional<cache_report> window_output::report() const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

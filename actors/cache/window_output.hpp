@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Gives all of a task's output to each of several trainers, through a window: the foremost trainer
 /// causes blocks to be added, the others read the same blocks. The streams of one trainer share
@@ -99,4 +99,4 @@ private:
   reached_splits given_; ///< stays empty: this dealer does not record splits
 };
 
-} // namespace headrace
+} // namespace headrace::detail

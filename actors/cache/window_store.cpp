@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -226,4 +226,4 @@ size_t window_store::share() const {
   return share_locked();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

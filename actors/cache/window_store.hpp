@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 class window_store;
 
@@ -123,4 +123,4 @@ private:
   size_t bytes_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <vector>
 
 /// The commands of a `consumer_core`.
-namespace headrace::consume {
+namespace headrace::detail::consume {
 
 /// Send OpenIteration to the dispatcher. The outcome goes to `answered` or `unanswered`, with the
 /// same number.
@@ -57,4 +57,4 @@ using command = std::variant<ask, beat, say_goodbye, quit, renew_dispatcher, mak
                              send, close_stream>;
 using commands = std::vector<command>;
 
-} // namespace headrace::consume
+} // namespace headrace::detail::consume

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // OpenIteration and its answers, and the end of the repetition. The heartbeats are in
 // consumer_core_alive.cpp, the streams in consumer_core_streams.cpp.
@@ -400,4 +400,4 @@ void consumer_core::fail(const status& why) {
   out_->finish(why);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

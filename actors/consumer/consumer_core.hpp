@@ -20,7 +20,7 @@
 #include <string>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides for a consumer, which reads one repetition of a job for a trainer: it exchanges messages
 /// with the dispatcher, opens a stream to each task, grants credit as the trainer takes elements,
@@ -306,4 +306,4 @@ private:
   std::optional<time_point> incomplete_since_; ///< since when some seats are free
 };
 
-} // namespace headrace
+} // namespace headrace::detail

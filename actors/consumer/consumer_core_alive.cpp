@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Heartbeats with their reports, and the time-outs.
 
@@ -321,4 +321,4 @@ status consumer_core::not_served() const {
                                  service_, seconds, service_));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

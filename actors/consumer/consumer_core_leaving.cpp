@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The trainer leaves: each task is sent a last grant and a close over its link. The job is sent a
 // goodbye, which is repeated until it is acknowledged.
@@ -104,4 +104,4 @@ consume::commands consumer_core::look_at_goodbye(time_point now) {
   return done();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

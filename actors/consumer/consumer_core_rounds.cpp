@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -97,4 +97,4 @@ status consumer_core::missing_consumers(time_point now) const {
     one ? "it" : "they", one ? "is" : "are", one ? "its" : "their", waited, one ? "it" : "them"));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

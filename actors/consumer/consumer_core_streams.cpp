@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The streams to tasks: opening, credit, messages.
 
@@ -419,4 +419,4 @@ void consumer_core::refill(bool always) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A link to a worker was made, or could not be made.
 struct link_made {
@@ -35,4 +35,4 @@ struct trainer_leaves {};
 using consumer_event =
   std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves>;
 
-} // namespace headrace
+} // namespace headrace::detail

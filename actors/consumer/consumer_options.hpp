@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The options of a consumer.
 struct consumer_options {
@@ -49,4 +49,4 @@ struct consumer_options {
   size_t consumer_bytes = 64 << 20; ///< credit of all streams together
 };
 
-} // namespace headrace
+} // namespace headrace::detail

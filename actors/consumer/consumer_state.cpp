@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -195,4 +195,4 @@ void consumer_state::carry_out(const consume::close_stream& what) {
   routes_.erase(at);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor of one consumer: turns messages of the dispatcher, the job, tasks and the trainer into
 /// events for its core, and carries out the core's commands. The trainer's thread takes rows from
@@ -68,4 +68,4 @@ private:
   peer dispatcher_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 void link_pool::want(const std::string& address, const consumer_handle& who) {
   std::shared_ptr<link> made;
@@ -102,4 +102,4 @@ void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
   for (const auto& who : concerned) port::tell(who, event);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The links of a trainer's node to workers. There is one for each address, shared by all consumers
 /// of the node; each stream has a channel of its own. Thread-safe.
@@ -51,4 +51,4 @@ private:
   uint32_t last_channel_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

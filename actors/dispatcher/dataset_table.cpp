@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 result<std::string> dataset_table::id_for(std::string id, const dataset_record& what) const {
   if (id.empty()) {
@@ -64,4 +64,4 @@ result<const dataset_record*> dataset_table::find(const std::string& id) const {
   return &by_fingerprint_.at(at->second).what;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

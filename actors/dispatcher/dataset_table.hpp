@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A registered dataset.
 struct dataset_record {
@@ -55,4 +55,4 @@ private:
   uint64_t last_ = 1000;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 void state_codec<dataset_table>::write(schema::ServiceState::Builder out,
                                        const dataset_table& what) {
@@ -48,4 +48,4 @@ result<dataset_table> state_codec<dataset_table>::read(schema::ServiceState::Rea
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/service_record.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 template <>
 struct state_codec<dataset_table> {
@@ -15,4 +15,4 @@ struct state_codec<dataset_table> {
   static result<dataset_table> read(schema::ServiceState::Reader in);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Turns messages into events. The commands that follow are in dispatcher_carry_out.cpp.
 
@@ -240,4 +240,4 @@ job_remains dispatcher_state::left_of(job_id id) const {
   return keeper != keepers_.end() ? keeper->second.left() : job_remains{};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor of the dispatcher, which its node publishes. It turns messages into events for the
 /// core, carries out the core's commands, supervises the actors of jobs, and keeps the handles of
@@ -98,4 +98,4 @@ private:
   time_point started_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

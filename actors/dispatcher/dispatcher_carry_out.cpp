@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Carries out the commands of the core. The functions for the actors of jobs are in
 // dispatcher_actor.cpp.
@@ -167,4 +167,4 @@ void dispatcher_state::carry_out(const dispatcher_command::worker_changed& x) {
 
 void dispatcher_state::carry_out(const dispatcher_command::log& x) { write(log_, x); }
 
-} // namespace headrace
+} // namespace headrace::detail

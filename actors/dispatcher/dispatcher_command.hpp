@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace::dispatcher_command {
+namespace headrace::detail::dispatcher_command {
 
 /// Store these facts, which the core has applied already. The later commands for which
 /// `waits_for_facts` is true wait until the facts are stored. If another actor has taken over the
@@ -81,9 +81,9 @@ struct watch_asker {
 };
 using log = log_line;
 
-} // namespace headrace::dispatcher_command
+} // namespace headrace::detail::dispatcher_command
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The commands of a dispatcher's core, in their order.
 using dispatcher_commands = std::vector<std::variant<
@@ -106,4 +106,4 @@ inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
              || std::holds_alternative<save_view>(said->what));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 dispatcher_core::dispatcher_core(const service_terms& terms, service_record record,
                                  uint64_t entropy)
@@ -125,4 +125,4 @@ dispatcher_commands dispatcher_core::get_dataset(request_token request, const st
   return finish();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The settings that a dispatcher applies to its jobs and workers.
 struct service_terms {
@@ -89,7 +89,7 @@ public:
 
   /// OpenIteration. It is passed to the job that the request is for; if there is none, the job is
   /// begun.
-  dispatcher_commands open_iteration(request_token request, const headrace::open_iteration& wanted);
+  dispatcher_commands open_iteration(request_token request, const detail::open_iteration& wanted);
   /// ConsumerHeartbeat, LeaveIteration, LeaseSplits and TaskEnded. They are passed to the job that
   /// they name.
   dispatcher_commands for_job(request_token request, job_id job);
@@ -202,22 +202,22 @@ private:
 
   // jobs
   /// Requests with the same key mean the same job.
-  result<std::string> key_of(const headrace::open_iteration& wanted) const;
+  result<std::string> key_of(const detail::open_iteration& wanted) const;
   /// The id of the dataset that is requested; a dataset without an id is registered for this
   /// iteration.
-  result<std::string> dataset_of(const headrace::open_iteration& wanted);
+  result<std::string> dataset_of(const detail::open_iteration& wanted);
   /// The description of a job for its actors.
   result<job_description> describe(const service_record::job& job) const;
-  result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
+  result<job_id> find_or_begin_job(const detail::open_iteration& wanted);
   /// Not ok if the request is for a cross-trainer cache or for coordinated reads, and the dataset
   /// does not allow these.
-  status may_read(const headrace::open_iteration& wanted, const std::string& dataset_id) const;
+  status may_read(const detail::open_iteration& wanted, const std::string& dataset_id) const;
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
   /// The answer to a request about a job that is over, has failed or never existed.
   answer_value without_job(job_id id, std::optional<uint64_t> opens) const;
   /// Answers a request for a repetition of a job that has ended. False: there is no such job, or
   /// the repetition may begin.
-  bool answer_ended(request_token request, const headrace::open_iteration& wanted);
+  bool answer_ended(request_token request, const detail::open_iteration& wanted);
   /// The job has ended for good.
   void forget_job(job_id id, const status& why, const std::vector<placed_task>& running,
                   const job_past& past, bool collected = false);
@@ -243,4 +243,4 @@ private:
   dispatcher_commands todo_; ///< the commands of the present event
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Workers that are to leave, and the requests that wait for them.
 
@@ -119,4 +119,4 @@ std::optional<time_point> dispatcher_core::next_deadline() const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

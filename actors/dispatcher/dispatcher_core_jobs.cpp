@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace headrace {
+namespace headrace::detail {
 
 // This file finds the job that a consumer's request is for, and begins and ends jobs.
 
@@ -21,7 +21,7 @@ constexpr size_t most_failed_jobs = 100;
 } // namespace
 
 dispatcher_commands dispatcher_core::open_iteration(request_token request,
-                                                    const headrace::open_iteration& wanted) {
+                                                    const detail::open_iteration& wanted) {
   if (auto how = check_job_name(wanted.job_name); !how) {
     answer(request, std::move(how));
     return finish();
@@ -36,7 +36,7 @@ dispatcher_commands dispatcher_core::open_iteration(request_token request,
   return finish();
 }
 
-bool dispatcher_core::answer_ended(request_token request, const headrace::open_iteration& wanted) {
+bool dispatcher_core::answer_ended(request_token request, const detail::open_iteration& wanted) {
   if (wanted.job_name.empty())
     return false;
   const auto key = key_of(wanted);
@@ -103,7 +103,7 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
   };
 }
 
-result<std::string> dispatcher_core::key_of(const headrace::open_iteration& wanted) const {
+result<std::string> dispatcher_core::key_of(const detail::open_iteration& wanted) const {
   // An anonymous job belongs to one consumer; a repeated request of that consumer finds it again.
   if (wanted.job_name.empty())
     return fmt::format("consumer {}", wanted.consumer.value);
@@ -118,7 +118,7 @@ result<std::string> dispatcher_core::key_of(const headrace::open_iteration& want
                      wanted.job_name);
 }
 
-result<std::string> dispatcher_core::dataset_of(const headrace::open_iteration& wanted) {
+result<std::string> dispatcher_core::dataset_of(const detail::open_iteration& wanted) {
   if (!wanted.dataset)
     return wanted.dataset_id;
   auto dataset = *wanted.dataset;
@@ -167,7 +167,7 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
   };
 }
 
-status dispatcher_core::may_read(const headrace::open_iteration& wanted,
+status dispatcher_core::may_read(const detail::open_iteration& wanted,
                                  const std::string& dataset_id) const {
   if (!wanted.parameters.cross_trainer_cache && wanted.parameters.num_consumers == 0)
     return {};
@@ -181,7 +181,7 @@ status dispatcher_core::may_read(const headrace::open_iteration& wanted,
                                        .repetition = wanted.repetition});
 }
 
-result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration& wanted) {
+result<job_id> dispatcher_core::find_or_begin_job(const detail::open_iteration& wanted) {
   HEADRACE_ASSIGN(const auto key, key_of(wanted));
   if (const auto* found = record_.job_of(key)) {
     HEADRACE_TRY(may_share(wanted.job_name, found->parameters, wanted.parameters));
@@ -281,4 +281,4 @@ void dispatcher_core::forget_job(job_id id, const status& why,
     for (const auto& one : waiting.mapped()) answer(one.request, without_job(id, one.opens));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Requests to save datasets into folders. The next steps are decided by the save table.
 
@@ -150,4 +150,4 @@ void dispatcher_core::look_at_saves() {
   });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

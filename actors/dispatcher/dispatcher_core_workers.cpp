@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Registration of workers, their leases, and their ends.
 
@@ -180,4 +180,4 @@ void dispatcher_core::asker_gone(request_token request) {
   std::erase_if(awaited_saves_, [&](const auto& one) { return one.request == request; });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -14,7 +14,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The settings of a dispatcher.
 struct dispatcher_options {
@@ -46,4 +46,4 @@ struct dispatcher_options {
   size_t saves_a_worker = 3;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

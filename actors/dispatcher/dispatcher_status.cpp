@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The answer to `headrace status`. Nothing else depends on it.
 
@@ -82,4 +82,4 @@ envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> j
   });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

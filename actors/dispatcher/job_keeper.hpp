@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The state of a job whose actor has ended.
 struct job_remains {
@@ -29,4 +29,4 @@ struct job_keeper {
 /// Makes a job. The dispatcher uses jobs only through this interface.
 using job_factory = std::function<job_keeper(const job_description&)>;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 void save_table::begin(const save_entry& what) {
   auto [at, fresh] = saves_.try_emplace(what.id);
@@ -264,4 +264,4 @@ void save_table::drop_ended() {
 
 std::vector<save_view> save_table::take_ended() { return std::exchange(ended_, {}); }
 
-} // namespace headrace
+} // namespace headrace::detail

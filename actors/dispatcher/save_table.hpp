@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The running saves: which step is next, and which worker has which step. Pure. The progress of a
 /// save is recorded in its folder, and a step may be done twice without harm. So nothing in this
@@ -90,4 +90,4 @@ private:
   std::vector<save_order> notes_; ///< orders to write into the folder of a save why it ended early
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 size_t service_record::bytes_of(const fact& what) {
   const auto* dataset = std::get_if<dataset_registered>(&what);
@@ -172,4 +172,4 @@ void service_record::drop_oldest(std::deque<std::string>& from) {
   from.pop_front();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

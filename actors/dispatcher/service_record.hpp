@@ -17,7 +17,7 @@
 #include <string>
 #include <variant>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The durable state of a dispatcher: its registered datasets, jobs, workers and saves. Changes
 /// only by facts; the same facts make the same state. The state of a job is in that job's own
@@ -223,4 +223,4 @@ private:
   std::deque<save_view> ended_saves_; ///< the saves that ended last
 };
 
-} // namespace headrace
+} // namespace headrace::detail

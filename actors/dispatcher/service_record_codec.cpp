@@ -8,7 +8,7 @@
 #include "headrace/actors/store/stored_words.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -288,4 +288,4 @@ result<service_record> codec::read_state(const buffer& bytes, service_record emp
   return read_words<schema::ServiceState>(bytes, "state of a dispatcher", read);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Reads and writes a dispatcher's facts and state as messages of service_record.capnp.
 template <>
@@ -27,4 +27,4 @@ private:
   static status read_passing(schema::ServiceState::Reader in, service_record& out);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

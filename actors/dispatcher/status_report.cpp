@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -106,4 +106,4 @@ void write_status(schema::ServiceStatus::Builder out, const worker_table& worker
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The last reports of all workers.
 struct worker_reports {
@@ -28,4 +28,4 @@ std::string leave_out_what_is_too_large(worker_reports& told, std::vector<envelo
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
                   const worker_reports& told, const std::vector<envelope>& jobs, time_point now);
 
-} // namespace headrace
+} // namespace headrace::detail

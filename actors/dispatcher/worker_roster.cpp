@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -112,4 +112,4 @@ worker_roster::place_for(const std::string& data_address,
                 data_address, fmt::join(names(), ", "))};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The worker to which an entry of the list of workers belongs, or belonged last.
 struct worker_place {
@@ -53,4 +53,4 @@ private:
   std::vector<entry> entries_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

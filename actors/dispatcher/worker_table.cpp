@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 const worker_info* worker_table::rival(const worker_info& who) const {
   for (const auto& [id, worker] : workers_)
@@ -103,4 +103,4 @@ std::vector<worker_info> worker_table::alive() const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

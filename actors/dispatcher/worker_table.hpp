@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The workers of a service and their leases. A worker is alive from its registration until it has
 /// sent no heartbeat for a lease; a lost connection alone changes nothing.
@@ -81,4 +81,4 @@ private:
   uint64_t last_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

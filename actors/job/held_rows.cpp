@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 void held_rows::apply(const fact& what) {
   std::visit([this](const auto& x) { on(x); }, what);
@@ -59,4 +59,4 @@ const reader_marks* held_rows::find(task_id task, consumer_id who) const {
   return at == of->second.end() ? nullptr : &at->second;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The rows of tasks that are over which readers of a shared repetition have received and not
 /// handed out: no other process has them. While there are such rows, the repetition is not
@@ -69,4 +69,4 @@ private:
   uint64_t lost_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/actors/store/stored_words.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -87,4 +87,4 @@ result<held_rows> state_codec<held_rows>::read(schema::JobState::Repetition::Rea
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/job_record.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_fact(schema::JobFact::Builder out, const held_rows::fact& what);
 /// @pre it is a fact of `held_rows`.
@@ -18,4 +18,4 @@ struct state_codec<held_rows> {
   static result<held_rows> read(schema::JobState::Repetition::Reader in);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::string_view to_string(iteration::task_state state) noexcept {
   switch (state) {
@@ -445,4 +445,4 @@ void iteration::apply(const fact& what) {
   std::visit(carry_out, what);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The work that may be left when no task of a repetition is busy, and the workers that could do
 /// it.
@@ -216,4 +216,4 @@ private:
 
 std::string_view to_string(iteration::task_state state) noexcept;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include "headrace/actors/protocol/round_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -176,4 +176,4 @@ result<iteration> state_codec<iteration>::read(schema::IterationState::Reader in
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

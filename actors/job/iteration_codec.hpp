@@ -6,7 +6,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/job_record.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_fact(schema::JobFact::Builder out, const iteration::fact& what);
 /// @pre it is a fact of `iteration`.
@@ -19,4 +19,4 @@ struct state_codec<iteration> {
   static result<iteration> read(schema::IterationState::Reader in, iteration empty);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -232,4 +232,4 @@ void job_state::carry_out(const job_command::log& x) { write(log_, x); }
 
 void job_state::carry_out(const job_command::ended&) { self_->quit(); }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor of one job. It turns messages into events for the job's core, carries out the core's
 /// commands, and keeps the handles of readers and workers and one timer.
@@ -84,4 +84,4 @@ private:
   port::alarm alarm_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

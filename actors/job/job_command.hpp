@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace::job_command {
+namespace headrace::detail::job_command {
 
 /// Store these facts, which the core has applied already. The later commands for which
 /// `waits_for_facts` is true wait until the facts are stored. If another actor has taken over the
@@ -59,9 +59,9 @@ using log = log_line;
 /// The job has ended normally, and its actor ends.
 struct ended {};
 
-} // namespace headrace::job_command
+} // namespace headrace::detail::job_command
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The commands of a job's core, in their order.
 using job_commands =
@@ -76,4 +76,4 @@ inline bool waits_for_facts(const job_commands::value_type& x) {
   return !std::holds_alternative<job_command::store>(x) && (said == nullptr || !said->at_once);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

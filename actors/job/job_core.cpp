@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 job_core::job_core(job_description about, job_record record,
                    const std::vector<worker_info>& present, uint64_t entropy)
@@ -143,4 +143,4 @@ job_commands job_core::timer(time_point now) {
   return finish();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides for a job: which worker has which task, which task gets which splits, when a repetition
 /// is finished, and when the job ends. It is given events with the time, and returns commands. It
@@ -261,4 +261,4 @@ private:
   job_commands todo_; ///< the commands of the present event
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Repetitions that no reader reads, and the end of the job.
 
@@ -88,4 +88,4 @@ void job_core::end_if_unused() {
   over_ = true;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

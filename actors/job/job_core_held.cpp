@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -118,4 +118,4 @@ void job_core::conclude(repetition& r, const std::vector<task_id>& of) {
     }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

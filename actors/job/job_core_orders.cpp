@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Orders to workers, which are repeated until they are acknowledged or the worker is lost:
 // StartTask, StopTask and TaskReaders.
@@ -88,4 +88,4 @@ void job_core::repeat_orders(worker_id to) {
       todo_.push_back(order);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -321,4 +321,4 @@ void job_core::announce_what_is_due() {
         announce_now(r->second);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Coordinated reads: epochs are proposed to the readers, and begin when all have answered.
 
@@ -103,4 +103,4 @@ uint64_t job_core::round_of(uint64_t repetition) const {
   return at == connected_.end() ? 0 : at->second.round;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Splits: questions are answered one after the other.
 
@@ -144,4 +144,4 @@ void job_core::drop_questions(uint64_t number, task_id of) {
   });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

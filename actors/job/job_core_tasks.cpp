@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Workers and their tasks.
 
@@ -248,4 +248,4 @@ std::vector<worker_info> job_core::takers() const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

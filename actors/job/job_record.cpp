@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -199,4 +199,4 @@ std::vector<job_record::fact> job_record::facts_of(uint64_t number,
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The durable state of one job: its repetitions, with their tasks, readers and splits. Changes
 /// only by facts; the same facts make the same state.
@@ -116,4 +116,4 @@ private:
   std::deque<gone> collected_; ///< the repetitions that were collected last
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -162,4 +162,4 @@ result<job_record> record_codec<job_record>::read_state(const buffer& bytes, job
   return read_words<schema::JobState>(bytes, "state of a job", read);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Reads and writes a job's facts and state as messages of job_record.capnp.
 template <>
@@ -20,4 +20,4 @@ struct record_codec<job_record> {
   static result<job_record> read_state(const buffer& bytes, job_record empty);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

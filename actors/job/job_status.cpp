@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -81,4 +81,4 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
     write_rounds(out.initRounds(), newest.rounds(), round);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

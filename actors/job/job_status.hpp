@@ -5,7 +5,7 @@
 #include "headrace/actors/protocol/job_description.hpp"
 #include "headrace/schemas/status.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Writes the status of a job's newest repetition. `round`: in coordinated reads, the next round of
 /// the consumer that is furthest ahead. `paces`: the paces of the readers of that repetition.
@@ -13,4 +13,4 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
                       const job_record& record, uint64_t round,
                       const std::map<consumer_id, pace_window>& paces = {});
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -314,4 +314,4 @@ size_t lease_history::records() const noexcept {
   return n;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Records the leases of the tasks of one repetition, and which of these splits may have reached a
 /// reader. When a task is lost, its readers send receipts. Splits that reached no reader are read
@@ -207,4 +207,4 @@ private:
   iteration_losses losses_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

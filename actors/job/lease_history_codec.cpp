@@ -6,7 +6,7 @@
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -206,4 +206,4 @@ state_codec<lease_history>::read_task(schema::LeaseState::TaskLeases::Reader in)
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

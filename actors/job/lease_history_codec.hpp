@@ -6,7 +6,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/job_record.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_fact(schema::JobFact::Builder out, const lease_history::fact& what);
 /// @pre it is a fact of `lease_history`.
@@ -27,4 +27,4 @@ private:
   static result<history::held_by> read_holder(schema::Holder x);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

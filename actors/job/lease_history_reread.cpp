@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The rules of at_least_once: leases that are done are removed, and the remaining splits of a lost
 // task are read again.
@@ -104,4 +104,4 @@ std::optional<lease_history::rereading> lease_history::read_again(task_id task) 
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

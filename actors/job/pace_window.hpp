@@ -5,7 +5,7 @@
 
 #include <deque>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The pace of a reader in the last seconds, from the totals in its heartbeats. Pure.
 class pace_window {
@@ -48,4 +48,4 @@ private:
   std::deque<reader_pace> points_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 round_table::round_table(const round_view& known)
   : consumers_(known.consumers), now_(known.now), proposed_(known.proposed) {
@@ -100,4 +100,4 @@ round_view round_table::view() const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

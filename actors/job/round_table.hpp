@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The seats and epochs of a repetition with coordinated reads. Pure: changes only by facts, and
 /// the same facts make the same table.
@@ -87,4 +87,4 @@ private:
   std::map<uint32_t, round_seat> seats_; ///< the seats by index
 };
 
-} // namespace headrace
+} // namespace headrace::detail

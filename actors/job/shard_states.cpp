@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::vector<shard_state> states_of_shards(const std::map<task_id, iteration::task>& tasks,
                                           uint32_t shards) {
@@ -19,4 +19,4 @@ std::vector<shard_state> states_of_shards(const std::map<task_id, iteration::tas
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/actors/job/iteration.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The state of one shard of a static policy in one repetition.
 enum class shard_state : uint8_t {
@@ -16,4 +16,4 @@ enum class shard_state : uint8_t {
 std::vector<shard_state> states_of_shards(const std::map<task_id, iteration::task>& tasks,
                                           uint32_t shards);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -326,4 +326,4 @@ void split_assigner::keep_pace(const std::vector<leased_to>& given, time_point n
   speed.last_at = now;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A task's request for splits of a source. The task has read all splits of this source and pass
 /// that it was given before.
@@ -268,4 +268,4 @@ private:
   uint64_t leased_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 
 // Reads and writes the state of a split_assigner in job_record.capnp.
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -225,4 +225,4 @@ state_codec<split_assigner>::read_holding(schema::SplitState::Holding::Reader in
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/job_record.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// data_loss: the range would pass the last possible number.
 result<split_range> checked_range(uint64_t first, uint64_t count);
@@ -37,4 +37,4 @@ private:
   static result<assigner::holding> read_holding(schema::SplitState::Holding::Reader in);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 // This file applies facts to a split_assigner.
 
-namespace headrace {
+namespace headrace::detail {
 
 // -- facts ----------------------------------------------------------------------------
 
@@ -224,4 +224,4 @@ size_t split_assigner::records() const noexcept {
   return n;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 // Reads and writes the facts of a split_assigner in job_record.capnp.
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -136,4 +136,4 @@ result<split_assigner::fact> read_split_fact(schema::JobFact::Reader in) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 void waiting_leases::add(const lease_request& question) {
   questions_[of(question)].push_back(question);
@@ -71,4 +71,4 @@ std::vector<split_assigner::leased_to> waiting_leases::give_way(const split_assi
   return {};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The unanswered questions for splits of one repetition, and which tasks wait for which.
 ///
@@ -38,4 +38,4 @@ private:
   std::map<place, std::set<task_id>> asking_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

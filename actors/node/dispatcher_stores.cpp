@@ -5,7 +5,7 @@
 #include "headrace/actors/store/durable_store.hpp"
 #include "headrace/runtime/journal/sqlite_journal.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -87,4 +87,4 @@ void dispatcher_stores::close() {
     journal_->close();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The stores of a dispatcher and its jobs. They outlive the actors. Thread-safe.
 class dispatcher_stores {
@@ -53,4 +53,4 @@ private:
   std::map<job_id, job_store> jobs_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 node_supervisor_state::node_supervisor_state(port::self_pointer<handle_type> self,
                                              node_supervisor_options options)
@@ -47,4 +47,4 @@ port::behavior<node_supervisor_state::handle_type> node_supervisor_state::make_b
   };
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The settings of the root of a process's supervision tree.
 struct node_supervisor_options {
@@ -42,4 +42,4 @@ private:
   supervisor team_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 
 #include <caf/scoped_actor.hpp>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -98,4 +98,4 @@ void stop_role(node& where, const caf::actor& role, duration limit) {
   self->receive([](const caf::down_msg&) {}, caf::after(caf::timespan{limit}) >> [] {});
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Called when a role has crashed too often and is not started again.
 using role_failed = std::function<void(const status&)>;
@@ -32,4 +32,4 @@ caf::actor start_worker(node& where, const worker_options& options, const addres
 /// Requests a role to end, and waits until it has ended, for at most `limit`.
 void stop_role(node& where, const caf::actor& role, duration limit);
 
-} // namespace headrace
+} // namespace headrace::detail

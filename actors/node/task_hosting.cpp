@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -61,4 +61,4 @@ host_task host_tasks(task_surroundings surroundings, logger log) {
   };
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -39,4 +39,4 @@ std::shared_ptr<const written_block> write_form(const block& rows, block_encodin
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// An encoded block as it is sent over links, without the fields that differ between streams.
 struct written_block {
@@ -29,4 +29,4 @@ public:
                                                        block_encoding encoding) = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

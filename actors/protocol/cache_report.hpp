@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// One of the trainers that share a window, for the status.
 struct cache_trainer_report {
@@ -28,4 +28,4 @@ struct cache_report {
   friend bool operator==(const cache_report&, const cache_report&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/actors/protocol/envelope_parts.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 dataset_registration read_dataset_registration(schema::RegisterDataset::Reader in) {
   return {
@@ -36,4 +36,4 @@ void write_dataset_def(schema::DatasetDef::Builder out, const dataset_def& what)
     out.setWarning(text_of(what.warning));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Copies graph and spec out of the message.
 dataset_registration read_dataset_registration(schema::RegisterDataset::Reader in);
@@ -13,4 +13,4 @@ void write_dataset_registration(schema::RegisterDataset::Builder out,
                                 const dataset_registration& what);
 void write_dataset_def(schema::DatasetDef::Builder out, const dataset_def& what);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Messages about datasets between clients and the dispatcher, as plain structs.
 
@@ -29,4 +29,4 @@ struct dataset_def {
   std::string warning = {}; ///< for the client that registered it; usually empty
 };
 
-} // namespace headrace
+} // namespace headrace::detail

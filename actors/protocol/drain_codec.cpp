@@ -2,7 +2,7 @@
 
 #include "headrace/actors/protocol/envelope_parts.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_drain_request(schema::DrainWorker::Builder out, const drain_request& what) {
   if (const auto* address = std::get_if<std::string>(&what.which))
@@ -51,4 +51,4 @@ worker_drains read_worker_drains(schema::WorkerDrains::Reader in) {
           in.getUnfinished()};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

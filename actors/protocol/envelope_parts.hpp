@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// An answer from the dispatcher's union; `fill` takes its builder.
 template <class Fill>
@@ -34,4 +34,4 @@ inline capnp::Data::Reader data_of(std::string_view in) {
   return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

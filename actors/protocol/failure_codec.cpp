@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_failure(schema::Failure::Builder out, const status& why) {
   out.setCode(static_cast<uint16_t>(why.code()));
@@ -17,4 +17,4 @@ status read_failure(schema::Failure::Reader in) {
   return {status_code_of(in.getCode()), std::string{text.cStr(), text.size()}};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

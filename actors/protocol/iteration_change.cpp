@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::optional<iteration_view> changed(const iteration_view& known, const iterati
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The change that turns the view `from` of a repetition into `to`: the tasks that are new, changed
 /// or gone, and all short fields. So the size of an announcement does not grow with the number of
@@ -15,4 +15,4 @@ iteration_view change_between(const iteration_view& from, const iteration_view& 
 /// change starts, so the reader has to request the whole view. A whole view is returned unchanged.
 std::optional<iteration_view> changed(const iteration_view& known, const iteration_view& change);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 iteration_losses& iteration_losses::operator+=(const iteration_losses& more) {
   tasks += more.tasks;
@@ -53,4 +53,4 @@ std::string describe(const iteration_losses& what, sharding_policy mode, bool ca
     what.reread == 0 ? "" : fmt::format("; {} more were read again by others", what.reread));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

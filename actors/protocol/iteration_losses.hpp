@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The elements that a repetition did not give, or gave only in part, because workers were lost, or
 /// readers that held rows of workers that are gone; as far as they were reported to the job.
@@ -31,4 +31,4 @@ struct iteration_losses {
 /// `cached`: trainers share the elements through a cross-trainer cache, and each reads all of them.
 std::string describe(const iteration_losses& what, sharding_policy mode, bool cached = false);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_parameters(schema::JobParameters::Builder out, const job_parameters& what) {
   out.setProcessingMode(to_schema(what.mode));
@@ -56,4 +56,4 @@ job_past read_past(schema::JobPast::Reader in) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/sharding.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_parameters(schema::JobParameters::Builder out, const job_parameters& what);
 result<job_parameters> read_parameters(schema::JobParameters::Reader in);
@@ -24,4 +24,4 @@ void write_past(schema::JobPast::Builder out, const job_past& what);
 /// The result is in order and within its bounds, whatever the message contains.
 job_past read_past(schema::JobPast::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The properties of a job that never change. The dispatcher sets them when the job begins.
 struct job_description {
@@ -54,4 +54,4 @@ struct placed_task {
   friend bool operator==(const placed_task&, const placed_task&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

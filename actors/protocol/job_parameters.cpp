@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -120,4 +120,4 @@ status can_cache(const job_parameters& asked, const cache_request& about) {
   return {};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The parameters on which all clients of one job must agree. The client that begins the job
 /// chooses them.
@@ -57,4 +57,4 @@ struct rounds_request {
 /// unimplemented, with the rule that is broken.
 status can_coordinate(const job_parameters& asked, const rounds_request& about);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The repetitions of a job that are finished. Nothing else is kept of a named job that has ended.
 struct job_past {
@@ -39,4 +39,4 @@ struct job_past {
   friend bool operator==(const job_past&, const job_past&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A graph of this size or more (with captured arrays) is sent to each process once; further
 /// messages first contain only its fingerprint.
 constexpr size_t large_graph = 64 << 10;
 
-} // namespace headrace
+} // namespace headrace::detail

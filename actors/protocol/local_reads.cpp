@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace headrace {
+namespace headrace::detail {
 
 bool is_colocated(const std::vector<std::string>& tags) {
   const auto alike = [](unsigned char x, unsigned char y) { return std::toupper(x) == y; };
@@ -24,4 +24,4 @@ target_workers resolved(target_workers asked, sharding_policy mode, deployment_m
   return asked == target_workers::automatic && beside ? target_workers::local : asked;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides which consumers read from which workers. The job uses this to run tasks only where a
 /// reader reads them, and the consumer uses it to open streams to these workers alone.
@@ -46,4 +46,4 @@ struct reading_rule {
   friend bool operator==(const reading_rule&, const reading_rule&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what) {
   out.setConsumerId(what.consumer.value);
@@ -250,4 +250,4 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what);
 result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in);
@@ -23,4 +23,4 @@ iteration_losses read_losses(schema::IterationLosses::Reader in);
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what);
 result<iteration_view> read_iteration(schema::Iteration::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

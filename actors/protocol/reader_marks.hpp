@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The position of a reader in the stream of a task, in elements.
 struct reader_marks {
@@ -11,4 +11,4 @@ struct reader_marks {
   friend bool operator==(const reader_marks&, const reader_marks&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

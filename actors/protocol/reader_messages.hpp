@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Messages between consumers and the dispatcher or a job, as plain structs.
 
@@ -137,4 +137,4 @@ struct iteration_view {
   uint64_t lost_tasks = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_run(schema::SplitRun::Builder out, const split_run& what) {
   out.setSource(what.source);
@@ -119,4 +119,4 @@ std::vector<split_receipt> read_receipts(capnp::List<schema::SplitReceipt>::Read
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

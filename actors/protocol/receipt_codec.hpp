@@ -5,7 +5,7 @@
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_run(schema::SplitRun::Builder out, const split_run& what);
 /// A run that would exceed the highest possible number is cut there.
@@ -20,4 +20,4 @@ void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,
                     const std::vector<split_receipt>& what);
 std::vector<split_receipt> read_receipts(capnp::List<schema::SplitReceipt>::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_registration(schema::RegisterWorker::Builder out, const worker_registration& who) {
   out.setWorkerId(who.info.id.value);
@@ -49,4 +49,4 @@ result<worker_registered> read_registered(schema::WorkerRegistered::Reader in) {
   return worker_registered{worker_id{in.getWorkerId()}, timing, in.getLeave()};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

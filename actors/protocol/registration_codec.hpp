@@ -5,7 +5,7 @@
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_registration(schema::RegisterWorker::Builder out, const worker_registration& who);
 worker_registration read_registration(schema::RegisterWorker::Reader in);
@@ -13,4 +13,4 @@ worker_registration read_registration(schema::RegisterWorker::Reader in);
 void write_registered(schema::WorkerRegistered::Builder out, const worker_registered& what);
 result<worker_registered> read_registered(schema::WorkerRegistered::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

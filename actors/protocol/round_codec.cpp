@@ -1,6 +1,6 @@
 #include "headrace/actors/protocol/round_codec.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_round_epoch(schema::RoundEpoch::Builder out, const round_epoch& what) {
   out.setNumber(what.number);
@@ -45,4 +45,4 @@ round_view read_rounds(schema::Rounds::Reader in) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

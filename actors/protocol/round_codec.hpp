@@ -3,7 +3,7 @@
 #include "headrace/actors/protocol/round_epoch.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Reads and writes the epochs of coordinated reads in dispatcher.capnp.
 
@@ -14,4 +14,4 @@ round_seat read_round_seat(schema::RoundSeat::Reader in);
 void write_rounds(schema::Rounds::Builder out, const round_view& what);
 round_view read_rounds(schema::Rounds::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

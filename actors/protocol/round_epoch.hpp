@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// An epoch of coordinated reads. In every round n consumers take one element each, all from one
 /// task. The output of a task is divided into groups of n consecutive elements; the consumer with
@@ -96,4 +96,4 @@ struct round_progress {
   friend bool operator==(const round_progress&, const round_progress&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -218,4 +218,4 @@ result<save_steps> read_save_steps(schema::SaveSteps::Reader in) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include "headrace/schemas/dispatcher.capnp.h"
 #include "headrace/schemas/service_record.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_save_request(schema::SaveDataset::Builder out, const save_request& what);
 save_request read_save_request(schema::SaveDataset::Reader in);
@@ -29,4 +29,4 @@ void write_save_steps(schema::SaveSteps::Builder out, const save_steps& what);
 /// invalid_argument: an order has no step.
 result<save_steps> read_save_steps(schema::SaveSteps::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Messages about saves, as plain structs. In a save, all workers write a dataset into one folder.
 /// It is done in steps (pipeline/saving), each of which is assigned to one worker at a time.
@@ -148,4 +148,4 @@ struct save_view {
   friend bool operator==(const save_view&, const save_view&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

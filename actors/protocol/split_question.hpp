@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A task's question for splits. The questions about one pass of one source are numbered from 0. A
 /// question is repeated until it is answered: by another runner of the task, or when an answer may
@@ -92,4 +92,4 @@ struct splits_wish {
   std::vector<splits_done> done = {};
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Consecutive splits of one pass of one source.
 struct split_run {
@@ -39,4 +39,4 @@ struct split_receipt {
   friend bool operator==(const split_receipt&, const split_receipt&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -151,4 +151,4 @@ result<lease_answer> read_splits_answer(schema::SplitsLeased::Reader in) {
                 static_cast<uint16_t>(in.which())));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

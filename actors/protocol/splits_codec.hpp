@@ -5,7 +5,7 @@
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_unread_splits(schema::UnreadSplits::Builder out, const unread_splits& what);
 unread_splits read_unread_splits(schema::UnreadSplits::Reader in);
@@ -27,4 +27,4 @@ void write_splits_answer(schema::SplitsLeased::Builder out, const lease_answer& 
 /// A kind of answer that this build does not define results in `unimplemented`, with its number.
 result<lease_answer> read_splits_answer(schema::SplitsLeased::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

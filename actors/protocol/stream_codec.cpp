@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -213,4 +213,4 @@ link_message write_message(uint32_t channel, const from_task& what) {
   });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

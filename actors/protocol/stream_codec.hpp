@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Reads a consumer's message. data_loss: the bytes are not a valid message; unimplemented: the
 /// message, or a value in it, is one that this build does not define; the error has its number.
@@ -28,4 +28,4 @@ link_message share_block(uint32_t channel, const stream_block& what);
 /// `packed`: compressed with snappy.
 link_message write_block(uint32_t channel, const stream_block& what, bool packed);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <string>
 #include <variant>
 
-namespace headrace {
+namespace headrace::detail {
 
 class block_forms;
 
@@ -121,4 +121,4 @@ using from_task =
   std::variant<stream_opened, stream_block, stream_recall, stream_end, stream_failed,
                stream_leaving, stream_claimed, stream_received_by_all>;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_task_order(schema::StartTask::Builder out, const task_order& what, const buffer& graph) {
   out.setTaskId(what.id.value);
@@ -169,4 +169,4 @@ result<task_end> read_task_end(schema::TaskEnded::Reader in) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

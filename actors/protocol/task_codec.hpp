@@ -8,7 +8,7 @@
 #include "headrace/runtime/message/envelope.hpp"
 #include "headrace/schemas/task_outcome.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// `graph`: a Graph message. If it is empty, the worker uses the graph of an earlier order, or
 /// answers not_found.
@@ -28,4 +28,4 @@ result<task_outcome> from_schema(schema::TaskOutcome x);
 void write_task_end(schema::TaskEnded::Builder out, const task_end& what);
 result<task_end> read_task_end(schema::TaskEnded::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

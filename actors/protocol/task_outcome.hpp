@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// How a task ended.
 enum class task_outcome : uint8_t {
@@ -12,4 +12,4 @@ enum class task_outcome : uint8_t {
   stopped,   ///< the task's job no longer needed it
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 void write_timing(schema::Timing::Builder out, const lease_timing& timing) {
   out.setHeartbeatNs(static_cast<uint64_t>(timing.heartbeat.count()));
@@ -23,4 +23,4 @@ result<lease_timing> read_timing(schema::Timing::Reader in) {
                       duration{static_cast<int64_t>(lease)}};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A worker, as it is described in messages of the service.
 struct worker_info {
@@ -28,4 +28,4 @@ struct worker_info {
   friend bool operator==(const worker_info&, const worker_info&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Messages between workers and the dispatcher or its jobs, as plain structs.
 
@@ -147,4 +147,4 @@ struct splits_request {
   splits_wish wish;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

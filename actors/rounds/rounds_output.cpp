@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -238,4 +238,4 @@ size_t rounds_output::kept_bytes() const noexcept {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Deals a task's output to the consumers of coordinated reads, in groups of `consumers`
 /// consecutive elements; consumer i gets the i-th of each. So element g of each stream belongs to
@@ -105,4 +105,4 @@ private:
   reached_splits given_;  ///< stays empty: this dealer does not record splits
 };
 
-} // namespace headrace
+} // namespace headrace::detail

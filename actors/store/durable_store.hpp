@@ -9,7 +9,7 @@
 #include <atomic>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Keeps facts in a stream of a journal, and also in memory, for writers that take over while the
 /// process runs. Thread-safe.
@@ -89,4 +89,4 @@ private:
   size_t state_bytes_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Keeps the facts that make the durable state of a `Record`. Facts are decided on, kept here, and
 /// only then acted on. `Record` has a type `fact` and `apply(const fact&)`.
@@ -119,4 +119,4 @@ private:
   appended_facts<Record> kept_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

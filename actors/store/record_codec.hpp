@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The stored bytes of the facts and the state of a `Record`. Specialised beside each record,
 /// with
@@ -22,4 +22,4 @@ struct record_codec;
 template <class Part>
 struct state_codec;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The steps that an actor takes, in order. Each step waits until all facts that were stored before
 /// it are kept. The core continues to decide, and its facts are stored at once: only their visible
@@ -57,4 +57,4 @@ private:
   bool busy_ = false;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

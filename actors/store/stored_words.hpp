@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The words of a new message of one segment, which `fill(builder)` fills. `read_words` can read
 /// every such message.
@@ -60,4 +60,4 @@ unsigned list_size(const Range& all) {
   return static_cast<unsigned>(all.size());
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides how far ahead of its trainer a consumer claims elements of a stream that other readers
 /// share. Only claimed and confirmed elements are handed out, and all of these are lost if the
@@ -49,4 +49,4 @@ private:
   uint64_t grown_at_ = 0; ///< the number of confirmed elements when the trainer last had to wait
 };
 
-} // namespace headrace
+} // namespace headrace::detail

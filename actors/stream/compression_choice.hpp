@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides for one stream which of its blocks are compressed. Under `automatic` no block is
 /// compressed if both ends are on one host; otherwise blocks are compressed that follow a sample
@@ -50,4 +50,4 @@ private:
   uint64_t until_sample_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides what a task does with its output: which rows go to which stream, and when the streams
 /// end. Pure: it is given events, and `deal_at` returns what to send.
@@ -140,4 +140,4 @@ public:
   virtual std::optional<cache_report> report() const { return {}; }
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 class block_forms;
 
@@ -71,4 +71,4 @@ private:
   size_t rows_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

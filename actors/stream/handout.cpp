@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -459,4 +459,4 @@ std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
   return {position_of(seen), to};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The queue between a consumer actor and its trainer's thread. The actor can take back rows that
 /// the trainer has not taken.
@@ -237,4 +237,4 @@ private:
   std::atomic<bool> told_{false}; ///< `wake` was called, and `look` was not called since
 };
 
-} // namespace headrace
+} // namespace headrace::detail

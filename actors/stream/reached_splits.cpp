@@ -4,7 +4,7 @@
 #include <bit>
 #include <iterator>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -218,4 +218,4 @@ split_receipt reached_splits::receipt_of(task_id task, size_t most) const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

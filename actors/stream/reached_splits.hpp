@@ -9,7 +9,7 @@
 #include <memory>
 #include <tuple>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Records the splits of which rows reached a reader, with one bit for each split, in bounded
 /// memory. If the memory is short, splits are recorded that were not reached, but none is omitted
@@ -72,4 +72,4 @@ private:
   uint64_t given_back_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

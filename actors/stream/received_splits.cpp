@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 void received_splits::piece::cut(size_t first, size_t count) {
   if (!origins.empty()) {
@@ -62,4 +62,4 @@ split_receipt received_splits::receipt_of(task_id task, size_t most) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

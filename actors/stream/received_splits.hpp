@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Records the splits of the rows of one stream that a consumer received and did not give back. It
 /// keeps the origins of rows that are not handed out, so that rows that are given back are removed
@@ -40,4 +40,4 @@ private:
   std::deque<piece> pieces_; ///< the rows between `begin_` and `end_`
 };
 
-} // namespace headrace
+} // namespace headrace::detail

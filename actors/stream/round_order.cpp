@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 void round_order::begin(round_epoch next) {
   if (next.number <= epoch())
@@ -49,4 +49,4 @@ bool round_order::serves(task_id task) const {
   return std::ranges::any_of(epochs_, [&](const auto& x) { return x.find(task).has_value(); });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides in which order a consumer of coordinated reads takes rows from its tasks, and how many
 /// it may hand out: only the rounds whose rows all consumers have received, so that no consumer
@@ -50,4 +50,4 @@ private:
   bool frozen_ = false;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides how much credit a consumer grants for one stream. A stream of a shared job starts with a
 /// small window, which grows while the trainer takes elements as fast as they arrive. So a consumer
@@ -126,4 +126,4 @@ private:
   uint64_t grown_at_ = 0; ///< the number of elements handed out when the window last grew
 };
 
-} // namespace headrace
+} // namespace headrace::detail

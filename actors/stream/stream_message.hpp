@@ -5,7 +5,7 @@
 #include "headrace/runtime/message/message.hpp"
 #include "headrace/schemas/stream.capnp.h"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A message of a stream, as it lies in the header of a link message.
 using stream_message = message<schema::StreamMessage>;
@@ -26,4 +26,4 @@ inline bool send_failure(link& to, uint32_t channel, const status& why) {
   });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // -- events ---------------------------------------------------------------------
 
@@ -307,4 +307,4 @@ size_t task_output::retained_bytes() const noexcept {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Deals the output of a task to the streams of its consumers.
 ///
@@ -204,4 +204,4 @@ private:
   std::map<consumer_id, reader_marks> lost_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

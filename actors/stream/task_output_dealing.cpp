@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Decides which stream gets the next rows, which rows are recalled, and when the ends of streams
 // are sent.
@@ -218,4 +218,4 @@ std::vector<task_output::send_end> task_output::remaining_ends() {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Records which splits a task's runner no longer needs, and after how many rows: the splits are
 /// done when the readers have handed out all rows before that number. Only a few marks are kept,
@@ -50,4 +50,4 @@ private:
   uint64_t told_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

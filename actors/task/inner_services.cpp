@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 inner_services::inner_services(const dataset_ptr& graph, bool shared, uint64_t run,
                                open_service open)
@@ -42,4 +42,4 @@ result<std::unique_ptr<element_source>> inner_services::open(const dataset_node&
   return open_(shared, std::move(stop));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

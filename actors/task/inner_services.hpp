@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Opens the services from which a task's graph reads.
 ///
@@ -27,4 +27,4 @@ private:
   std::unordered_map<const dataset_node*, service_options> named_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

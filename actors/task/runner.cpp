@@ -17,7 +17,7 @@
 #include <system_error>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct runner::shared {
   options what;
@@ -378,4 +378,4 @@ std::vector<unread_splits> runner::leave() {
   return shared_->dealer->leave();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Pulls one pipeline on a thread of its own, and passes its blocks on, as long as no more bytes
 /// are outstanding than the bound allows.
@@ -92,4 +92,4 @@ private:
   std::shared_ptr<shared> shared_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/task/runner.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor by which a task supervises its runner. It lives until the runner's thread has ended,
 /// and ends with the status of the thread. When it is requested to stop it ends at once, without
@@ -36,4 +36,4 @@ private:
   std::shared_ptr<runner> runner_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

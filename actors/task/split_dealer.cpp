@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 split_dealer::split_dealer(split_plan plan, split_log known, bool leaving)
   : log_(std::move(known)), leaving_(leaving), together_(plan.sources.size()) {
@@ -171,4 +171,4 @@ std::vector<unread_splits> split_dealer::leave() {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Gives the sources of one pipeline the splits that their task was leased: first those of the log,
 /// then those of the job's answers. A lease is given in pieces, so that a task that leaves can give
@@ -72,4 +72,4 @@ private:
   std::map<uint32_t, place> places_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

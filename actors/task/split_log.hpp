@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The answers that a task got from its job: splits, or the end of a pass. With the graph and the
 /// seed they determine everything that the task produces. They are kept by pass, because sources
@@ -90,4 +90,4 @@ private:
   size_t size_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -261,4 +261,4 @@ void task_state::carry_out(const produce::report& what) {
 
 void task_state::carry_out(const produce::end&) { self_->quit(); }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor of a task. It carries out the decisions of the task_core in the task's memory, and
 /// supervises the runner. After a crash another runner replays the splits of the task and drops the
@@ -62,4 +62,4 @@ private:
   port::alarm alarm_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <vector>
 
 /// The commands of a `task_core`.
-namespace headrace::produce {
+namespace headrace::detail::produce {
 
 /// Names one stream on one link. A consumer that opens its stream again gets a new key.
 using stream_key = strong_id<struct stream_tag>;
@@ -45,4 +45,4 @@ using command = std::variant<send, close_link, start_runner, give_splits, take_o
                              leave_runner, report, end>;
 using commands = std::vector<command>;
 
-} // namespace headrace::produce
+} // namespace headrace::detail::produce

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The events of the runner and of splits. Those of streams are in task_core_streams.cpp.
 
@@ -122,7 +122,7 @@ produce::commands task_core::produced(uint64_t run, block rows, time_point now) 
   });
 }
 
-void task_core::run_done(const headrace::run_done& what) {
+void task_core::run_done(const detail::run_done& what) {
   if (what.run == run_ && !over_)
     done_.add(what.rows, what.splits);
 }
@@ -146,7 +146,7 @@ produce::commands task_core::run_ended(uint64_t run, const status& how, bool by_
 
 // -- splits -------------------------------------------------------------------------------
 
-produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, time_point now) {
+produce::commands task_core::splits_wanted(const detail::splits_wanted& what, time_point now) {
   if (what.run != run_ || over_)
     return {};
   return event([&] {
@@ -289,7 +289,7 @@ produce::commands task_core::give_up(const status& why) {
   return out;
 }
 
-void task_core::report(time_point now, std::optional<headrace::splits_wanted> wants,
+void task_core::report(time_point now, std::optional<detail::splits_wanted> wants,
                        std::optional<status> ended, task_outcome outcome,
                        std::map<consumer_id, reader_marks> held) {
   reported_ = now;
@@ -305,4 +305,4 @@ void task_core::report(time_point now, std::optional<headrace::splits_wanted> wa
                         .held = std::move(held)}});
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -20,7 +20,7 @@
 #include <set>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides for a task: it deals the rows that the runner produces to the streams of consumers, gets
 /// splits for the runner, and reports when the task ends. It is also the memory of the task: which
@@ -54,12 +54,12 @@ public:
   commands produced(uint64_t run, block rows, time_point now);
   /// The runner no longer needs certain splits. The job is informed when the readers have handed
   /// out the rows of these splits.
-  void run_done(const headrace::run_done& what);
+  void run_done(const detail::run_done& what);
   /// The pipeline reached its end, or could not be made. `by_itself`: its sources were not
   /// exhausted.
   commands run_ended(uint64_t run, const status& how, bool by_itself, time_point now);
   /// The runner waits for splits, or has closed a pass.
-  commands splits_wanted(const headrace::splits_wanted& what, time_point now);
+  commands splits_wanted(const detail::splits_wanted& what, time_point now);
   /// The runner crashed; another one is being started.
   commands runner_crashed(const status& why, time_point now);
   /// The runner crashed, and will not be restarted.
@@ -178,7 +178,7 @@ private:
   void finish(time_point now);
   /// Sends what can be sent, and checks whether the task has ended.
   void deal(time_point now);
-  void report(time_point now, std::optional<headrace::splits_wanted> wants = {},
+  void report(time_point now, std::optional<detail::splits_wanted> wants = {},
               std::optional<status> ended = {}, task_outcome outcome = task_outcome::exhausted,
               std::map<consumer_id, reader_marks> held = {});
   bool leases_splits() const noexcept { return order_.policy == sharding_policy::dynamic; }
@@ -239,4 +239,4 @@ private:
   bool account_said_ = false; ///< an account was sent and is not acknowledged
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The streams to consumers: the messages of consumers, and the messages to them.
 
@@ -160,7 +160,7 @@ void task_core::account(time_point now) {
   splits_wish what{.which = {account_source, 0, readers_.version},
                    .given =
                      given_account{readers_.version, output_->given().receipt_of(order_.id), lost}};
-  report(now, headrace::splits_wanted{run_, std::move(what)});
+  report(now, detail::splits_wanted{run_, std::move(what)});
 }
 
 void task_core::let_depart() {
@@ -353,4 +353,4 @@ produce::commands task_core::timer(time_point now) {
   });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The runner produced rows.
 struct rows_produced {
@@ -117,4 +117,4 @@ struct task_report {
   std::map<consumer_id, reader_marks> held = {};
 };
 
-} // namespace headrace
+} // namespace headrace::detail

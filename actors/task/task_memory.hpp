@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The part of a task that outlives its actor: its core, and the links of its streams. Owned by the
 /// worker, used by one actor at a time.
@@ -30,4 +30,4 @@ struct task_memory {
   uint64_t last_key = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The activity of the operators of a task's pipeline, for the status. Thread-safe: the runner's
 /// thread begins and ends it, and the worker reads it with each heartbeat.
@@ -54,4 +54,4 @@ private:
   std::optional<operator_window> window_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

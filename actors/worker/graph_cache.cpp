@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 dataset_ptr graph_cache::find(std::string_view fingerprint) {
   const auto at = std::ranges::find(entries_, fingerprint, &entry::fingerprint);
@@ -23,4 +23,4 @@ void graph_cache::keep(std::string fingerprint, dataset_ptr graph, size_t bytes)
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The graphs that a worker was sent, by fingerprint. The most recently used graphs are kept, up to
 /// a number of bytes; a larger graph is kept alone.
@@ -31,4 +31,4 @@ private:
   size_t bytes_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

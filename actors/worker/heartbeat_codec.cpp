@@ -3,7 +3,7 @@
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -74,4 +74,4 @@ void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbe
     out.setTree(data_of(process.tree));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The part of a heartbeat that is about the worker's process.
 struct process_report {
@@ -22,4 +22,4 @@ struct process_report {
 void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbeat& what,
                      const process_report& process);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The rate at which a count has grown in the last seconds. The time is long enough to average over
 /// blocks that come in bursts, and short enough for a current rate.
@@ -37,4 +37,4 @@ private:
   std::deque<point> points_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct save_runner::shared {
   save_order what;
@@ -159,4 +159,4 @@ void save_runner::stop() {
   shared_->hear = {};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

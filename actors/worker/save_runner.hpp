@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Runs one step of a save on a thread of its own. Stopping requests the thread to end and does not
 /// wait for it; see `stopping_threads`.
@@ -30,4 +30,4 @@ private:
   std::shared_ptr<shared> shared_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 void save_work::ended(save_report how) {
   if (!works_on(how.id, how.number))
@@ -58,4 +58,4 @@ save_work::decided save_work::answered(const result<save_steps>& what) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides which steps of saves a worker works on, and what it reports about them. Pure. One
 /// question at a time is sent to the dispatcher; lost questions and reports are repeated.
@@ -53,4 +53,4 @@ private:
   size_t said_ = 0;                     ///< the number of reports in the present question
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 
 void stream_router::serve(const std::shared_ptr<link>& peer) {
   // The link owns its handlers and lives until it is closed, so the handlers must not own the link.
@@ -101,4 +101,4 @@ void stream_router::closed(const std::shared_ptr<link>& from) {
     port::tell(task, make_local<task_event>(stream_cut{from}));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Passes the messages that arrive on a worker's links to the worker's tasks. Links call it on
 /// their I/O threads, and the worker actor adds and removes tasks; all members are thread-safe.
@@ -42,4 +42,4 @@ private:
   std::map<const link*, std::map<uint32_t, route>> routes_; ///< by link and channel
 };
 
-} // namespace headrace
+} // namespace headrace::detail

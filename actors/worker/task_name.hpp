@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The name of a task among its worker's children.
 inline std::string child_of(task_id id) { return "task " + to_string(id); }
@@ -14,4 +14,4 @@ inline task_id task_named(const std::string& child) {
   return task_id{std::strtoull(child.c_str() + child.find(' '), nullptr, 16)};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

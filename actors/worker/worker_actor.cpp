@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Turns messages into events of the core.
 
@@ -170,4 +170,4 @@ void worker_state::task_given_up(task_id id, const status& why) {
     carry_out(core_.task_given_up(id, why, counts_of(at->second.kept->made())));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -19,7 +19,7 @@
 #include <map>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor of a worker. It carries out the decisions of a worker_core, and supervises the tasks.
 /// A task whose actor crashed continues in another actor, as often as its restart budget allows.
@@ -117,4 +117,4 @@ private:
   peer dispatcher_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace::worker {
+namespace headrace::detail::worker {
 
 // -- the messages of a task to its worker -----------------------------------------------
 
@@ -225,4 +225,4 @@ using command = std::variant<log_line, answer, register_here, heartbeat, ask_spl
                              report_not_listed, left, ask_save_steps, run_save, stop_save>;
 using commands = std::vector<command>;
 
-} // namespace headrace::worker
+} // namespace headrace::detail::worker

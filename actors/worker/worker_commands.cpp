@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Carries out the commands of the worker's core.
 
@@ -354,4 +354,4 @@ void worker_state::carry_out(const worker::left& x) {
     options_.on_left();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

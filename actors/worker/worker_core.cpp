@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {} // namespace
 
@@ -350,4 +350,4 @@ worker_core::commands worker_core::stuck_counted(size_t stuck) {
           worker::report_stuck{why}};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

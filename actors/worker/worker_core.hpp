@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct worker_core_options {
   worker_info self;       ///< its id is zero until a dispatcher gives one
@@ -209,4 +209,4 @@ private:
   time_point drain_at_{}; ///< while draining: when the drain ends
 };
 
-} // namespace headrace
+} // namespace headrace::detail

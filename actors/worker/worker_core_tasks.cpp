@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The tasks: starting, running and ending them. The steps of leaving.
 
@@ -253,4 +253,4 @@ void worker_core::go(commands& out) {
   out.emplace_back(worker::left{.ordered = !asked_});
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The metrics of a worker, in addition to those of its node.
 namespace worker_metric {
@@ -30,4 +30,4 @@ struct worker_metrics {
   histogram& heartbeat_answer;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

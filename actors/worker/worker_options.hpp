@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The settings of a worker.
 struct worker_options {
@@ -62,4 +62,4 @@ struct worker_options {
   std::function<void(const caf::actor&)> on_start;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

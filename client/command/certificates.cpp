@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 struct flags {
@@ -295,4 +295,4 @@ void add_certificates(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 constexpr std::string_view tf_config = "tf-config:";
@@ -138,4 +138,4 @@ result<std::string> await_cluster_address(std::string_view text, std::optional<d
   }
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

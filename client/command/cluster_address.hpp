@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// True for an address that is resolved by a cluster manager: `tf-config:[JOB]`, `slurm:[PORT]` or
 /// `kubernetes:SELECTOR[:PORT]`. The part after the scheme is checked when the address is resolved.
@@ -30,4 +30,4 @@ result<std::string> resolve_cluster_address(std::string_view text);
 result<std::string> await_cluster_address(std::string_view text, std::optional<duration> limit,
                                           const logger& log);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 int print(const std::string& text) {
@@ -52,4 +52,4 @@ void add_config(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -2,7 +2,7 @@
 #include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 dispatcher_server_options options_of(const server_settings& from) {
@@ -40,4 +40,4 @@ void add_dispatcher(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 struct flags {
@@ -77,4 +77,4 @@ void add_drain(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 struct flags {
@@ -78,4 +78,4 @@ void add_explain(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -17,7 +17,7 @@
 #include <map>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 namespace {
 
@@ -180,4 +180,4 @@ int run_isolated(const isolated_options& options) {
   return code != 0 ? code : static_cast<int>(exit_code::failure);
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

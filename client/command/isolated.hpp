@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The options for a dispatcher and workers, each in a process of its own, which this process
 /// starts.
@@ -28,4 +28,4 @@ struct isolated_options {
 /// code: 0, or that of the process that could not be kept running.
 int run_isolated(const isolated_options& options);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 constexpr int seconds_to_answer = 10;
@@ -226,4 +226,4 @@ result<std::string> running_pod(std::string_view selector) {
   return std::min_element(running.begin(), running.end())->second;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

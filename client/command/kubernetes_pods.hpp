@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The address of the first running pod, by name, that a label selector matches.
 ///
@@ -18,4 +18,4 @@ namespace headrace::command {
 /// variable, file or answer that is missing or wrong.
 result<std::string> running_pod(std::string_view selector);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 std::string exit_codes() {
@@ -189,14 +189,14 @@ void end_with_parent() {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command
 
 int main(int argc, char** argv) {
-  headrace::command::end_with_parent();
+  headrace::detail::command::end_with_parent();
   try {
-    return headrace::command::run(argc, argv);
+    return headrace::detail::command::run(argc, argv);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "headrace: %s\n", e.what());
-    return static_cast<int>(headrace::exit_code::internal);
+    return static_cast<int>(headrace::detail::exit_code::internal);
   }
 }

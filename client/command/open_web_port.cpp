@@ -1,6 +1,6 @@
 #include "headrace/client/command/open_web_port.hpp"
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 std::unique_ptr<monitor::web_server> open_web_port(const web_port& wanted, uint16_t port,
                                                    const endpoint_options& where,
@@ -14,4 +14,4 @@ std::unique_ptr<monitor::web_server> open_web_port(const web_port& wanted, uint1
   return monitor::start_monitor(options, std::move(what)).value();
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// Starts the HTTP port of a server; null if the port is off. `port`: the port of an earlier life
 /// of this process; 0: there is none. Throws `error`.
@@ -14,4 +14,4 @@ std::unique_ptr<monitor::web_server> open_web_port(const web_port& wanted, uint1
                                                    const endpoint_options& where,
                                                    monitor::monitored what);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

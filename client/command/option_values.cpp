@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <limits>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 struct unit {
@@ -68,4 +68,4 @@ CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into
     ->default_str(duration_text(into));
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

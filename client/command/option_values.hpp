@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// Reads `250ms`, `5s`, `2m` or `1h`; the unit is required.
 result<duration> parse_duration(std::string_view text);
@@ -22,4 +22,4 @@ result<uint64_t> parse_bytes(std::string_view text);
 CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into,
                           const std::string& help);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// What comes within this time is one signal.
@@ -47,4 +47,4 @@ bool asks_to_stop(int signal) {
   return ::sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_IGN;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

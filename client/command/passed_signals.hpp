@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// Decides about signals for a command that runs beside other processes of ours. A signal may be
 /// sent to one of them alone, or to all processes of a group or a job step, the command among them.
@@ -49,4 +49,4 @@ private:
 /// ignored (`nohup`): other signals are for the command alone.
 bool asks_to_stop(int signal);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 namespace {
 /// The name differs from those of the variables for settings.
@@ -29,4 +29,4 @@ process_past past_of_this_process() {
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The environment variable `NAME=value` with the past of a process, which is set by the process
 /// that restarts it.
@@ -12,4 +12,4 @@ std::string past_variable(const process_past& past);
 /// The past of this process, from that variable; empty without it.
 process_past past_of_this_process();
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 port_file::~port_file() {
   if (name_.empty())
@@ -52,4 +52,4 @@ status port_file::write(const std::string& name, uint16_t port) {
   return failed(why);
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

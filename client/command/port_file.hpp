@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// A file with the port that a server listens on, for scripts that start a server with port 0. The
 /// file exists while the server listens.
@@ -28,4 +28,4 @@ private:
   std::string text_;
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

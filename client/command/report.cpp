@@ -18,7 +18,7 @@
 #include <fmt/ranges.h>
 #include <fstream>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 struct flags {
@@ -101,4 +101,4 @@ void add_report(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 struct flags {
@@ -196,4 +196,4 @@ void add_run(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using nlohmann::json;
@@ -257,4 +257,4 @@ std::string run_directory::doubts() const {
   return "";
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The service of a run, as recorded by its first process.
 struct run_service {
@@ -74,4 +74,4 @@ private:
   std::string file_;
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

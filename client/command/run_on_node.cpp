@@ -25,7 +25,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 std::string host_name() {
@@ -514,4 +514,4 @@ int run_on_node(const run_options& options) {
     [&] { node_run::was_killed(options, process); });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

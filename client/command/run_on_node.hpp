@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The options of one process of a run.
 struct run_options {
@@ -47,4 +47,4 @@ struct run_options {
 /// started. No process that it started outlives it.
 int run_on_node(const run_options& options);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

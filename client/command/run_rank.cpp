@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// The variables in which a launcher sets the number of a process.
@@ -133,4 +133,4 @@ result<run_rank> rank_of_process(std::optional<int> nodes, std::optional<int> no
   return run_rank{};
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The number of this process among those of the run: `headrace run` is started once, or several
 /// times, on each node.
@@ -38,4 +38,4 @@ std::string variable_of_process(const char* name);
 result<run_rank> rank_of_process(std::optional<int> nodes, std::optional<int> node_rank,
                                  const variable_reader& variable);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

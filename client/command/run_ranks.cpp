@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 namespace {
 
@@ -97,4 +97,4 @@ rival rival_of(const service_status& now, int rank, const std::string& process, 
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -12,7 +12,7 @@
 
 /// What a process of `headrace run` concludes about the other ranks from the status of their
 /// service and from the records in their directory. Pure.
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The tag of the workers that the process of a rank starts.
 std::string tag_of_rank(int rank);
@@ -65,4 +65,4 @@ struct rival {
 rival rival_of(const service_status& now, int rank, const std::string& process, duration here_for,
                bool remembers);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// How long one turn of a wait is.
@@ -306,4 +306,4 @@ void run_servers::stop() {
   stop([](const server&) { return true; });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The server processes of one process of a run, the signals to this process, and its waits. The
 /// output of the servers goes to standard error.
@@ -84,4 +84,4 @@ private:
   bool stop_seen_ = false;
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

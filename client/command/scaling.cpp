@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 namespace {
 
@@ -54,4 +54,4 @@ void scaling::become(uint32_t wanted) {
       std::async(std::launch::async, [this, last = workers_.back()] { of_.stop_worker(last); }));
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// Starts and stops workers of a cluster in this process, by the demand of the trainers. A worker
 /// that is stopped leaves in order, while others may be started. The destructor ends the whole
@@ -36,4 +36,4 @@ private:
   std::optional<status_watch> watch_;
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

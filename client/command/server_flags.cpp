@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// The past of a process that has no parent which restarts it.
@@ -165,4 +165,4 @@ int serve(const std::string& name, const process_flags& flags,
                           [&](process_lives& lives) { return live(name, flags, lives, start); });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

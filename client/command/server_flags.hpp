@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The options for the three TLS files of a client; their defaults are those of the environment.
 void add_tls_flags(CLI::App& app, tls_options& into);
@@ -71,4 +71,4 @@ running with_web_port(running started, const server_settings& given, const proce
 int serve(const std::string& name, const process_flags& flags,
           const std::function<running(const process_lives&, const logger&)>& start);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -1,6 +1,6 @@
 #include "headrace/client/command/server_settings.hpp"
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 std::string_view to_string(server_kind x) noexcept {
   switch (x) {
@@ -20,4 +20,4 @@ server_settings defaults_of(server_kind kind) {
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

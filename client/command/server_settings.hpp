@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The commands that run servers, each with settings of its own.
 enum class server_kind : uint8_t { dispatcher, worker, up };
@@ -67,4 +67,4 @@ struct server_settings {
 /// The default settings of a kind.
 server_settings defaults_of(server_kind kind);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

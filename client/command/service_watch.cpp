@@ -2,7 +2,7 @@
 
 #include "headrace/client/service_status.hpp"
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 service_watch::service_watch(std::string dispatcher, duration every)
   : dispatcher_(std::move(dispatcher)), every_(every), last_(clock::system().now()) {
@@ -22,4 +22,4 @@ service_watch::service_watch(std::string dispatcher, duration every)
   }};
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

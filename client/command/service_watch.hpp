@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// Asks a dispatcher for its status from time to time, in a thread of its own, so that it is
 /// noticed when its host is gone: no connection ends then.
@@ -31,4 +31,4 @@ private:
   std::jthread asks_; ///< ends before what it uses
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// Records the text of a setting, if the value is valid.
@@ -79,4 +79,4 @@ void add_settings(CLI::App& app, server_kind kind, std::function<void(const sett
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

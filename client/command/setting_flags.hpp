@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// For `CLI::Option::check`: empty if the value may be the name of a file, else the objection.
 std::string names_a_file(const std::string& value);
@@ -20,4 +20,4 @@ void add_setting_flags(CLI::App& app, server_kind kind, given_settings& into);
 /// those of the command line.
 void add_settings(CLI::App& app, server_kind kind, std::function<void(const settled&)> use);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

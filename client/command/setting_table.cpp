@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using s = server_settings;
@@ -358,4 +358,4 @@ std::vector<const setting*> settings_of(server_kind kind) {
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// One setting of servers: a row of the table from which the flags, the keys of a file, the
 /// environment variables, the output of `headrace config`, and docs/configuration.md are made.
@@ -35,4 +35,4 @@ const std::vector<setting>& all_settings();
 /// The settings of one kind, in the order of the table.
 std::vector<const setting*> settings_of(server_kind kind);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using shape = setting_value::shape;
@@ -274,4 +274,4 @@ setting_value log_format_value(place<log_format> at) {
              [](log_format x) { return std::optional{std::string{to_string(x)}}; });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 using texts = std::vector<std::string>;
 
@@ -64,4 +64,4 @@ setting_value deployment_value(place<deployment_mode> at);
 setting_value log_level_value(place<log_level> at);
 setting_value log_format_value(place<log_format> at);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <toml++/toml.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 std::optional<server_kind> kind_named(std::string_view name) {
@@ -181,4 +181,4 @@ result<std::vector<file_value>> read_settings_file(const std::string& file, serv
   return out.take_all();
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The value of one setting in a file.
 struct file_value {
@@ -22,4 +22,4 @@ struct file_value {
 /// and key.
 result<std::vector<file_value>> read_settings_file(const std::string& file, server_kind kind);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// Text that is not UTF-8, such as the name of a file, must not end this process.
@@ -112,4 +112,4 @@ std::string settings_markdown() {
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The output of `headrace config` for a server, which is a valid file for `--config`: one line for
 /// each setting, with the place of its value. Unset settings are comments.
@@ -17,4 +17,4 @@ std::string settings_json(const settled& x);
 /// The tables of docs/configuration.md: all settings, and their names in C++ and Python.
 std::string settings_markdown();
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 constexpr std::string_view prefix = "HEADRACE_";
@@ -200,4 +200,4 @@ result<settled> settle(server_kind kind, const given_settings& given,
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

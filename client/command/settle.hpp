@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The settings on the command line.
 struct given_settings {
@@ -45,4 +45,4 @@ texts flags_for(const settled& from, server_kind to, const texts& but);
 /// settings by flags.
 texts no_variables();
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

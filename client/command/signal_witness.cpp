@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// After the fork: only calls that are safe there.
@@ -68,4 +68,4 @@ signal_witness::~signal_witness() {
     ::close(out_);
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// A process in the process group of this one that does nothing but to report the signals that it
 /// is sent. Whoever signals the whole group, or all descendants of a process, signals it as well as
@@ -29,4 +29,4 @@ private:
   int out_ = -1;
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

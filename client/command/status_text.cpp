@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// Text from other processes, such as names, in a form that cannot be mistaken for lines of the
@@ -211,4 +211,4 @@ std::string status_text(const service_status& x) {
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The output of `headrace status`: workers, jobs with their tasks and rates, the supervision tree.
 std::string status_text(const service_status& x);
@@ -13,4 +13,4 @@ std::string short_number(double x);
 /// The verdicts on why trainers wait, with one line for each job that has one.
 std::string verdicts_text(const service_status& x);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

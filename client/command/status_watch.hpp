@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// Requests the status of a service at an interval, on a thread of its own, and passes each answer
 /// on.
@@ -37,4 +37,4 @@ private:
   std::jthread thread_;
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

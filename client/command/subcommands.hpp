@@ -6,7 +6,7 @@ namespace CLI {
 class App;
 }
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The action of the command line: it is set while the line is parsed, and called afterwards;
 /// returns the exit code.
@@ -27,4 +27,4 @@ void add_status(CLI::App& app, action& chosen);
 void add_top(CLI::App& app, action& chosen);
 void add_version(CLI::App& app, action& chosen);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

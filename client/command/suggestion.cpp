@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// The least number of insertions, deletions and replacements of letters (Levenshtein).
@@ -35,4 +35,4 @@ std::string nearest(std::string_view word, const std::vector<std::string>& names
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The name that is most similar to `word`, at most two edits away (one for short words); empty if
 /// there is none.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 struct flags {
@@ -74,4 +74,4 @@ void add_top(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 /// A kind of time: its letter in a bar, its color on a terminal, and its share.
@@ -139,4 +139,4 @@ std::string top_text(const service_status& x, size_t width, bool color) {
   return out;
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 local_cluster_options options_of(const server_settings& from) {
@@ -88,4 +88,4 @@ void add_up(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

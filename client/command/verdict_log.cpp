@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 namespace {
 
@@ -45,4 +45,4 @@ void verdict_log::look(const service_status& now) {
   }
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

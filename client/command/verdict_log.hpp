@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// Finds new verdicts: for each job those whose cause was the same in two statuses, and differs
 /// from the cause that was reported last. Pure.
@@ -39,4 +39,4 @@ private:
   status_watch watch_; ///< the last member: it ends before the other members, which it uses
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

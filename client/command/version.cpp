@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 void add_version(CLI::App& app, action& chosen) {
   auto& sub = *app.add_subcommand("version", "Print the version");
@@ -16,4 +16,4 @@ void add_version(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

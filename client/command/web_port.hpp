@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 
 /// The port on which a server listens for HTTP.
 struct web_port {
@@ -17,4 +17,4 @@ struct web_port {
   friend bool operator==(const web_port&, const web_port&) = default;
 };
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 worker_server_options options_of(const server_settings& from) {
@@ -60,4 +60,4 @@ void add_worker(CLI::App& app, action& chosen) {
   });
 }
 
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace::service {
+namespace headrace::detail::service {
 
 result<consumer_options> consumer_options_of(const dataset_node& distribute) {
   const auto& about = distribute.as<service_options>();
@@ -49,4 +49,4 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
   return out;
 }
 
-} // namespace headrace::service
+} // namespace headrace::detail::service

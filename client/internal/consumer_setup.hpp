@@ -4,10 +4,10 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/result.hpp"
 
-namespace headrace::service {
+namespace headrace::detail::service {
 
 /// Options for a consumer that reads the next repetition of a `distribute` node's job, which this
 /// call counts. Fails if the node's input, which the consumer sends, is too large for a message.
 result<consumer_options> consumer_options_of(const dataset_node& distribute);
 
-} // namespace headrace::service
+} // namespace headrace::detail::service

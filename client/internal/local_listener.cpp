@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The accepted links, which the hub's thread adds.
 struct local_listener::accepted {
@@ -44,4 +44,4 @@ local_listener::~local_listener() {
       open->close(unavailable("the listener has ended"));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

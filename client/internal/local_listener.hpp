@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Accepts links of this process under the address of a data port, until the destructor closes the
 /// links.
@@ -26,4 +26,4 @@ private:
   std::shared_ptr<accepted> accepted_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

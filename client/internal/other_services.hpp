@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The session in which a worker reads other services. It is opened when it is first needed: with
 /// the worker's own certificate, or that of the process if the worker has none. Thread-safe.
@@ -28,4 +28,4 @@ private:
   std::shared_ptr<service_session> session_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

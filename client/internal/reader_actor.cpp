@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 reader_state::reader_state(port::self_pointer<handle_type> self, dataset_ptr what, starter start)
   : self_(self),
@@ -77,4 +77,4 @@ void reader_state::serve() {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor that `consumer_host` spawns, for a trainer that is an actor. It starts the consumer,
 /// and answers requests with elements of the consumer's handout.
@@ -46,4 +46,4 @@ private:
   std::deque<question> questions_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -64,4 +64,4 @@ link_liveness liveness_for(duration lease) {
   return {.ping_every = every, .silent_for = std::max(lease, 2 * every)};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The interval of heartbeats for a lease of this length: `asked`, or a second, but at least four
 /// heartbeats in a lease. Throws `error` (invalid_argument) if two heartbeats do not fit into the
@@ -21,4 +21,4 @@ duration heartbeat_for(std::optional<duration> asked, duration lease, const job_
 /// five pings are sent. The result is within the bounds of `link_liveness` for any positive lease.
 link_liveness liveness_for(duration lease);
 
-} // namespace headrace
+} // namespace headrace::detail

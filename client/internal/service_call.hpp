@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace headrace::service {
+namespace headrace::detail::service {
 
 /// Sends a request to a dispatcher and waits for the answer. Errors name the address, or are those
 /// of the dispatcher.
@@ -22,4 +22,4 @@ result<envelope> call(const target& dispatcher, const waiting& how, const envelo
 /// would be too large.
 result<dataset_registration> registration_of(const dataset_ptr& graph);
 
-} // namespace headrace::service
+} // namespace headrace::detail::service

@@ -23,7 +23,7 @@
 #include <mutex>
 #include <unistd.h>
 
-namespace headrace::service {
+namespace headrace::detail::service {
 
 result<std::shared_ptr<node>> node_with(const tls_options& tls) {
   HEADRACE_ASSIGN(auto here, node::process(service_node(node_role::consumer, tls)));
@@ -210,4 +210,4 @@ result<dataset_metadata> metadata_of(const target& dispatcher, const std::string
   return out;
 }
 
-} // namespace headrace::service
+} // namespace headrace::detail::service

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 class node;
 struct service_session;
@@ -72,4 +72,4 @@ result<dataset_metadata> metadata_of(const target& dispatcher, const std::string
 
 } // namespace service
 
-} // namespace headrace
+} // namespace headrace::detail

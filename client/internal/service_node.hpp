@@ -3,7 +3,7 @@
 #include "headrace/actors/messages.hpp"
 #include "headrace/runtime/node/node_options.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The options of a node whose actors are those of the service.
 inline node_options service_node(node_role role, const tls_options& tls = {}) {
@@ -14,4 +14,4 @@ inline node_options service_node(node_role role, const tls_options& tls = {}) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,14 +2,13 @@
 
 #include "headrace/actors/consumer/link_pool.hpp"
 #include "headrace/client/internal/service_node.hpp"
-#include "headrace/client/session.hpp"
 #include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/node/node.hpp"
 
 #include <mutex>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -77,6 +76,4 @@ bool service_session::is_of_process(const node& here) {
   return known.here.lock().get() == &here;
 }
 
-session::session(const tls_options& tls) : state_(service_session::open(tls).value()) {}
-
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <memory>
 #include <sys/types.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 class link_pool;
 class node;
@@ -32,4 +32,4 @@ struct service_session {
   static bool is_of_process(const node& here);
 };
 
-} // namespace headrace
+} // namespace headrace::detail

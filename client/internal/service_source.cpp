@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct service_source::impl {
   std::shared_ptr<node> here;
@@ -119,4 +119,4 @@ std::optional<block> service_source::next(const limits& wanted) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <stop_token>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 class handout;
 
@@ -47,4 +47,4 @@ private:
   std::shared_ptr<const block> current_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 supervised node_of(const supervisor_snapshot::child& x) {
@@ -42,4 +42,4 @@ std::vector<supervised> read_supervision(schema::ServiceStatus::Reader in) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 namespace {
 
@@ -92,4 +92,4 @@ result<std::unique_ptr<web_server>> start_monitor(const web_options& options, mo
                            [answers](std::string_view path) { return answers->answer(path); });
 }
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

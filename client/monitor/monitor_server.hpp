@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 /// The sources of the content on a server's HTTP port.
 struct monitored {
@@ -24,4 +24,4 @@ struct monitored {
 /// status is requested at most four times a second, whatever the number of clients.
 result<std::unique_ptr<web_server>> start_monitor(const web_options& options, monitored what);
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

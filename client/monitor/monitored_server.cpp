@@ -4,7 +4,7 @@
 #include "headrace/client/session.hpp"
 #include "headrace/runtime/node/address.hpp"
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 namespace {
 
@@ -52,4 +52,4 @@ monitored of_worker(const worker_server& server) {
             }};
 }
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

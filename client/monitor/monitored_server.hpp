@@ -3,7 +3,7 @@
 #include "headrace/client/monitor/monitor_server.hpp"
 #include "headrace/client/server.hpp"
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 /// The HTTP port of a server that listens at `where`: at the same host with the same TLS, at any
 /// free port.
@@ -15,4 +15,4 @@ monitored of_dispatcher(const endpoint_options& where, uint16_t port);
 /// The content for a worker; `server` must outlive the result.
 monitored of_worker(const worker_server& server);
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 namespace {
 
@@ -103,4 +103,4 @@ std::string open_metrics_text(const metric_families& all) {
   return out + "# EOF\n";
 }
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

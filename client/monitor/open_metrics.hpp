@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 /// Metrics of one name.
 struct metric_family {
@@ -33,4 +33,4 @@ inline constexpr std::string_view open_metrics_type =
 /// The families in the text format of OpenMetrics 1.0.
 std::string open_metrics_text(const metric_families& all);
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 /// A file of the status page.
 struct page_part {
@@ -18,4 +18,4 @@ const page_part* page_file(std::string_view path) noexcept;
 /// The page with all of its parts and one status (`status_json`), as one file.
 std::string report_page(const std::string& status);
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

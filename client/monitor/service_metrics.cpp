@@ -9,7 +9,7 @@
 #include <array>
 #include <initializer_list>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 namespace {
 
@@ -267,4 +267,4 @@ metric_families metrics_of(const service_status& x) {
   return out;
 }
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

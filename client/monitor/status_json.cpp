@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 namespace {
 
 nlohmann::json tree_json(const supervised& x) {
@@ -187,4 +187,4 @@ std::string status_json(const service_status& x) {
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 /// The status as one JSON object, with a verdict for each job. Text that is not UTF-8 is replaced.
 std::string status_json(const service_status& x);
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

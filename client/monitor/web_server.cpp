@@ -23,7 +23,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 namespace {
 
@@ -372,4 +372,4 @@ std::string web_server::url() const {
                      host_and_port(host, port()));
 }
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 struct web_options {
   std::string host = "127.0.0.1"; ///< addresses other than loopback need `tls` or `insecure`
@@ -59,4 +59,4 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -21,6 +21,8 @@
 #include <vector>
 
 namespace hr = headrace;
+// A class of the project itself, which is not installed.
+using headrace::detail::child_process;
 
 namespace {
 
@@ -91,18 +93,18 @@ struct step {
   int64_t longest() const { return *std::ranges::max_element(lengths); }
 };
 
-hr::child_process start(std::vector<std::string> argv) {
-  return hr::child_process::start({.argv = std::move(argv)}).value();
+child_process start(std::vector<std::string> argv) {
+  return child_process::start({.argv = std::move(argv)}).value();
 }
 
-std::string address_of(hr::child_process& server) {
+std::string address_of(child_process& server) {
   const auto line = server.read_until("listening on ", std::chrono::seconds{20}).value();
   return line.substr(line.rfind(' ') + 1);
 }
 
 std::vector<step> read(const std::string& self, const std::string& service,
                        const std::string& folder, const std::string& way, int steps, int replicas) {
-  std::vector<hr::child_process> all;
+  std::vector<child_process> all;
   for (int i = 0; i < replicas; ++i)
     all.push_back(start({self, "replica", service, folder, way, std::to_string(i),
                          std::to_string(replicas), std::to_string(steps)}));
@@ -132,7 +134,7 @@ int run(const std::string& self, const std::string& headrace, const std::string&
         int replicas) {
   auto dispatcher = start({headrace, "dispatcher", "--port", "0", "--log-level", "warn"});
   const auto service = address_of(dispatcher);
-  std::vector<hr::child_process> workers;
+  std::vector<child_process> workers;
   for (int i = 0; i < 2; ++i)
     workers.push_back(start({headrace, "worker", "--dispatcher", service, "--log-level", "warn"}));
   if (auto ready = hr::await_service_workers(service, 2, std::chrono::seconds{20}); !ready)

@@ -22,6 +22,8 @@
 #include <vector>
 
 namespace hr = headrace;
+// A class of the project itself, which is not installed.
+using headrace::detail::child_process;
 
 namespace {
 
@@ -30,12 +32,12 @@ volatile std::sig_atomic_t interrupted = 0;
 
 /// A process of the service, and the address on its first line of output.
 struct server {
-  hr::child_process process;
+  child_process process;
   std::string address;
 };
 
 server start(std::vector<std::string> argv) {
-  auto process = hr::child_process::start({.argv = std::move(argv)}).value();
+  auto process = child_process::start({.argv = std::move(argv)}).value();
   const auto line = process.read_until("listening on ", std::chrono::seconds{20}).value();
   return {std::move(process), line.substr(line.rfind(' ') + 1)};
 }

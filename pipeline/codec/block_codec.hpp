@@ -5,7 +5,7 @@
 #include <capnp/common.h>
 #include <headrace/schemas/block.capnp.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The encoding of a block's bytes on a link.
 enum class block_encoding : uint8_t { plain, snappy };
@@ -23,4 +23,4 @@ result<block> decode_block(schema::Block::Reader in, std::span<const buffer> seg
                            const std::vector<tensor_spec>& expected,
                            size_t most_bytes = size_t{8} << 30);
 
-} // namespace headrace
+} // namespace headrace::detail

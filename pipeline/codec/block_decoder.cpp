@@ -10,7 +10,7 @@
 #include <limits>
 #include <snappy.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -283,4 +283,4 @@ result<block> decode_block(schema::Block::Reader in, std::span<const buffer> seg
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

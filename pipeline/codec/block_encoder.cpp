@@ -6,7 +6,7 @@
 #include <limits>
 #include <snappy.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -111,4 +111,4 @@ void encode_block(const block& rows, block_encoding encoding, schema::Block::Bui
   to.put(out.initOrigins(), origin_records(rows.origins));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

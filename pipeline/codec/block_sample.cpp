@@ -4,7 +4,7 @@
 #include <snappy.h>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -42,4 +42,4 @@ double sampled_share(const block& rows) {
   return plain == 0 ? 1 : static_cast<double>(packed) / static_cast<double>(plain);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

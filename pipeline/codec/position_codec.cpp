@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <zlib.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -229,4 +229,4 @@ result<saved_iteration> decode_iteration(const buffer& record, const std::string
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

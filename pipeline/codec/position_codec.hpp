@@ -3,7 +3,7 @@
 #include "headrace/pipeline/iterator/position.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A position with the other data that an iteration needs to continue elsewhere.
 struct saved_iteration {
@@ -26,4 +26,4 @@ result<saved_iteration> decode_iteration(const buffer& record);
 /// As above; also `failed_precondition` for a record of a graph with another fingerprint.
 result<saved_iteration> decode_iteration(const buffer& record, const std::string& graph);
 
-} // namespace headrace
+} // namespace headrace::detail

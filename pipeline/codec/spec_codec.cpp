@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -190,4 +190,4 @@ result<column> decode(schema::Tensor::Reader in) {
                        buffer::copy_of(in.getNumbers().begin(), size));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 /// Encodes specs and constants as messages. The readers do not trust the bytes: their results are
 /// consistent, or the status names the fault. For malformed pointers Cap'n Proto throws
 /// kj::Exception, which the callers (the block and graph codecs) catch.
-namespace headrace {
+namespace headrace::detail {
 
 void encode(const tensor_spec& x, schema::TensorSpec::Builder out);
 void encode(const structure& x, schema::Structure::Builder out);
@@ -25,4 +25,4 @@ result<element_spec> decode(schema::ElementSpec::Reader in);
 /// A column of one row.
 result<column> decode(schema::Tensor::Reader in);
 
-} // namespace headrace
+} // namespace headrace::detail

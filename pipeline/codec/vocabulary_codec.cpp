@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 status unknown_value(std::string_view what, uint16_t number) {
   return unimplemented(
@@ -103,4 +103,4 @@ result<file_compression> from_schema(schema::Files::Compression x) {
   return unknown_value("compression of files", static_cast<uint16_t>(x));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

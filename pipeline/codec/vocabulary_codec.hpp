@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The error for such a value; `what` names its kind.
 status unknown_value(std::string_view what, uint16_t number);
@@ -36,4 +36,4 @@ result<compression> from_schema(schema::Compression x);
 schema::Files::Compression to_schema(file_compression x);
 result<file_compression> from_schema(schema::Files::Compression x);
 
-} // namespace headrace
+} // namespace headrace::detail

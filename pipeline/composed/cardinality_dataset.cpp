@@ -7,7 +7,7 @@
 
 #include <functional>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -163,4 +163,4 @@ result<dataset_ptr> make_cardinality(const dataset_ptr& x) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A dataset of one int64 element, the cardinality of `x`, for functions that make `x` of their
 /// argument: each element has its own. Elements are read of those datasets only that a function is
@@ -10,4 +10,4 @@ namespace headrace {
 /// they are read, as behind `filter`.
 result<dataset_ptr> make_cardinality(const dataset_ptr& x);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -176,4 +176,4 @@ result<dataset_ptr> make_bucket_by_sequence_length(dataset_ptr input, function_p
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -112,4 +112,4 @@ result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr clas
   return e.why().with_context(name);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -49,4 +49,4 @@ result<dataset_ptr> make_sorted_fields(dataset_ptr input) {
   return make_map(std::move(input), std::move(f));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace {
-
-namespace detail {
+namespace headrace::detail {
 
 namespace {
 
@@ -282,8 +280,6 @@ block operator_iterator::failure(const status& why) const {
   return block::failed_row(node_.spec.components, why);
 }
 
-} // namespace detail
-
 namespace {
 
 /// The iterator of a whole graph. It keeps the engine alive, which all its iterators share.
@@ -333,4 +329,4 @@ void block_ramp::record(size_t rows, size_t bytes, std::chrono::nanoseconds took
     rows_ = std::min(rows_ * 2, limits_.most_rows);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::vector<operator_activity> operator_window::look(time_point now) {
   return activity_between(table_, first.totals, readings_.back().totals, now - first.when);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

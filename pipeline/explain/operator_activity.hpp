@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The shares of the measured time that an operator spent in each state. Their sum is 1.
 struct time_shares {
@@ -64,4 +64,4 @@ private:
   std::deque<reading> readings_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 operator_table::operator_table(dataset_ptr graph) : graph_(std::move(graph)) {
   add(*graph_, nullptr, 0, SIZE_MAX);
@@ -109,4 +109,4 @@ bool works_on_threads(const dataset_node& node, uint64_t samples) noexcept {
   return samples != 0 || (node.op == dataset_op::interleave && node.calls.count != 0);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

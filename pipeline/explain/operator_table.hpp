@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The totals of one operator since the counters began. Times are in nanoseconds, as in
 /// `op_counters`.
@@ -63,4 +63,4 @@ private:
 /// True if an operator works on threads of its own, so that its reader's time in `next` is a wait.
 bool works_on_threads(const dataset_node& node, uint64_t samples) noexcept;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -8,7 +8,9 @@
 
 namespace headrace {
 
+namespace detail {
 struct loop_scope; // see representation/loop.hpp
+}
 
 namespace detail {
 
@@ -25,7 +27,7 @@ public:
   expr_structure finish(const expr& condition, const expr_structure& after) const;
 
 private:
-  std::shared_ptr<const loop_scope> scope_;
+  std::shared_ptr<const detail::loop_scope> scope_;
   std::vector<expr_ptr> first_;
   expr_structure variables_;
   int64_t most_steps_;

@@ -68,7 +68,7 @@ private:
                              std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>>>>;
   template <plain_value T>
   static expr_ptr make_literal(T value) {
-    return make_constant(column::of_scalars(std::span<const T>{&value, 1})).value();
+    return detail::make_constant(column::of_scalars(std::span<const T>{&value, 1})).value();
   }
   expr_ptr node_;
   bool literal_ = false;

@@ -10,6 +10,7 @@
 #include <numeric>
 
 namespace headrace::image {
+using namespace detail;
 
 using detail::apply;
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 namespace headrace {
+using namespace detail;
 
 using detail::apply;
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

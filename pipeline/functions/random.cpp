@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 namespace headrace::random {
+using namespace detail;
 
 using detail::apply;
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 using detail::apply;
 
@@ -94,4 +94,4 @@ expr slice_along(const expr& x, int64_t axis, const std::optional<expr>& start,
   return apply(expr_op::slice_along, std::move(inputs), std::move(attrs));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/functions/expr.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// `start`, `start + delta` ... before `limit`: a vector whose length may differ from element to
 /// element. All are scalars of one dtype, integers or floats. A range that `delta` leads away from
@@ -27,4 +27,4 @@ expr true_places(const expr& mask);
 expr slice_along(const expr& x, int64_t axis, const std::optional<expr>& start,
                  const std::optional<expr>& stop, int64_t step = 1);
 
-} // namespace headrace
+} // namespace headrace::detail

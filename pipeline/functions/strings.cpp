@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 namespace headrace::strings {
+using namespace detail;
 
 using detail::apply;
 

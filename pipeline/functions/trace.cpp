@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 namespace headrace {
+using namespace detail;
 
 dataset_ptr elements_of(const expr_structure& datasets) {
   std::vector<expr_ptr> leaves;

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
 namespace headrace {
+using namespace detail;
 
 element_spec function::result() const {
   if (!named.empty())

@@ -245,6 +245,9 @@ struct expr_node {
   std::shared_ptr<const void> prepared;
 };
 
+/// The name under which users know the function: `add`, `strings.split` ...
+std::string_view to_string(expr_op op) noexcept;
+
 /// The value of a constant expression; else null.
 inline const column* constant_of(const expr_ptr& x) noexcept {
   return x && x->op == expr_op::constant ? &x->attrs.value : nullptr;

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -110,4 +110,4 @@ dataset_ptr bind_parameters(const dataset_ptr& graph,
   return free.empty() ? graph : binder{free, value}.visit(graph);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The parameters of enclosing functions that a graph (the body of a function) uses, each once.
 /// Parameters of functions inside the graph are left out.
@@ -16,4 +16,4 @@ std::vector<expr_ptr> free_parameters(const dataset_ptr& graph);
 dataset_ptr bind_parameters(const dataset_ptr& graph,
                             const std::function<expr_ptr(const expr_ptr&)>& value);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/graph/graph_options.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -32,4 +32,4 @@ graph_options options_of(const dataset_node& graph) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

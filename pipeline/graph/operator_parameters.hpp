@@ -20,8 +20,10 @@
 
 namespace headrace {
 
+namespace detail {
 class memory_cache;
 struct service_session;
+} // namespace detail
 
 /// A number of an operator. Unset: it depends on the element whose function makes the dataset, and
 /// is the last of `dataset_node::tensors`, an int64 scalar (see `engine::number_of`).
@@ -160,7 +162,7 @@ struct service_options {
   /// The numbers of iterations, which copies of the dataset share. Not part of the graph.
   std::shared_ptr<service_iterations> iterations;
   /// The session in which the service is read; null: that of the process. Not part of the graph.
-  std::shared_ptr<service_session> session;
+  std::shared_ptr<detail::service_session> session;
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 struct shard_parameters {
@@ -222,7 +224,7 @@ struct cache_parameters {
   std::string folder;     ///< empty: in memory
   int64_t most_bytes = 0; ///< the most bytes in memory; 0: unlimited
   /// The elements of a cache in memory, for all iterations in this process. Not part of the graph.
-  std::shared_ptr<memory_cache> memory;
+  std::shared_ptr<detail::memory_cache> memory;
 };
 /// Returns the elements of its input, and measures their size or the time that each took.
 struct stats_parameters {

@@ -5,7 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -31,11 +31,6 @@ const operator_record* find_record_of_arm(uint16_t arm) noexcept {
     if (record && record->arm == arm)
       return record;
   return nullptr;
-}
-
-std::string_view to_string(dataset_op op) noexcept {
-  const auto* record = find_record(op);
-  return record ? record->name : "unknown operator";
 }
 
 std::optional<uint64_t> splits_of_rows(const dataset_node& node) {
@@ -72,6 +67,15 @@ std::string refused_folder(const std::string& folder) {
 
 bool draws_in_function(const dataset_node& node) {
   return node.body && wants_row_seeds(*node.body);
+}
+
+} // namespace headrace::detail
+
+namespace headrace {
+
+std::string_view to_string(dataset_op op) noexcept {
+  const auto* record = detail::find_record(op);
+  return record ? record->name : "unknown operator";
 }
 
 } // namespace headrace

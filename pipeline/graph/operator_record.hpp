@@ -7,17 +7,14 @@
 #include <string>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 class iterator;
 class node_reader;
 class node_writer;
-namespace detail {
 class engine;
 class random_access;
 struct place;
-} // namespace detail
-
 /// How the rows of an operator correspond to the rows of its inputs.
 struct row_facts {
   bool one_to_one = false; ///< row i is made of row i of each input
@@ -108,12 +105,9 @@ struct operator_record {
   std::string (*shown)(const dataset_node&) = nullptr;
 };
 
-namespace detail {
 #define HEADRACE_OPERATOR(name, number) extern const operator_record name##_record;
 HEADRACE_OPERATORS(HEADRACE_OPERATOR)
 #undef HEADRACE_OPERATOR
-} // namespace detail
-
 /// The record of an operator; null for a number that no operator of this build has.
 const operator_record* find_record(dataset_op op) noexcept;
 /// The record of the operator that has this member in the schema; null if none has.
@@ -149,4 +143,4 @@ std::string refused_folder(const std::string& folder);
 /// decides which elements there are.
 bool draws_in_function(const dataset_node& node);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -62,4 +62,4 @@ status can_promise(delivery_guarantee guarantee, sharding_policy policy,
            : reread_inspection{}.visit(graph, false, false);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/status.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Ok if a job over the graph can keep that guarantee. `at_least_once` requires splits that other
 /// tasks can read again, with all rows that descend from them: the policy DYNAMIC, and a graph
@@ -18,4 +18,4 @@ status can_promise(delivery_guarantee guarantee, sharding_policy policy, const d
 /// As above, without the graph.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy);
 
-} // namespace headrace
+} // namespace headrace::detail

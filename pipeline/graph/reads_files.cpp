@@ -3,7 +3,7 @@
 #include "headrace/pipeline/graph/operator_record.hpp"
 #include "headrace/pipeline/graph/rewrite.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 bool reads_named_files(dataset_op op) noexcept {
   return find_record(op)->source.files == file_use::named;
@@ -14,4 +14,4 @@ bool reads_files(const dataset_ptr& graph) {
     graph, [](const dataset_node& x) { return record_of(x).source.files != file_use::none; });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -55,4 +55,4 @@ status can_run_again(const dataset_node& graph, const broken_run& what) {
   return inspection{options_of(graph), what}.visit(graph, false);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/status.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The progress of a run that was interrupted.
 struct broken_run {
@@ -21,4 +21,4 @@ struct broken_run {
 /// do not change, and that C++ and Python functions give the same result for the same arguments.
 status can_run_again(const dataset_node& graph, const broken_run& what);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -79,4 +79,4 @@ dataset_ptr rewrite_nodes(const dataset_ptr& graph,
   return rewriter{edit}.visit(graph, false);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// True if `is` is true for a node of the graph, or of datasets that its functions make.
 bool any_node(const dataset_ptr& graph, const std::function<bool(const dataset_node&)>& is);
@@ -20,4 +20,4 @@ dataset_ptr finish_over(dataset_node changed);
 dataset_ptr rewrite_nodes(const dataset_ptr& graph,
                           const std::function<bool(dataset_node&, bool in_function)>& edit);
 
-} // namespace headrace
+} // namespace headrace::detail

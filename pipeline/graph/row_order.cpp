@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -57,4 +57,4 @@ bool reads_shared_job(const dataset_node& graph) {
   });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

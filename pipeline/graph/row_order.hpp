@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// True if this map may run on all cores although its number of calls is 0. `options`: those of the
 /// whole graph; `in_function`: the map belongs to a dataset that a function makes.
@@ -28,4 +28,4 @@ order_facts order_of(const dataset_node& graph);
 /// True if every element is read from a job that has a name, which others may read, too.
 bool reads_shared_job(const dataset_node& graph);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -34,4 +34,4 @@ bool has_fixed_row_seeds(const function& f) {
   return wants_row_seeds(f) && !any_row_seed(f, [](const expr_node& x) { return !x.attrs.flag; });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/graph/source_format.hpp"
 
 namespace headrace {
+using namespace detail;
 
 field_format field(std::string name, dtype type) { return {std::move(name), {type, {}}, {}}; }
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -139,4 +139,4 @@ size_t count_sources(const dataset_node& graph) {
   return count(graph, known);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

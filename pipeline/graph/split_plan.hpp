@@ -3,7 +3,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/graph/split_rows.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// One source of a graph, for the job that leases its splits.
 struct source_splits {
@@ -59,4 +59,4 @@ bool reads_service(const dataset_node& node, bool named);
 /// reads whole. A source that is used twice counts twice.
 size_t count_sources(const dataset_node& graph);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 #include <unordered_set>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -44,4 +44,4 @@ split_rows split_rows_of(const dataset_node& graph) {
   return l.out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Properties of a graph's rows from which it follows which splits of an interrupted run can be
 /// read again.
@@ -19,4 +19,4 @@ struct split_rows {
 
 split_rows split_rows_of(const dataset_node& graph);
 
-} // namespace headrace
+} // namespace headrace::detail

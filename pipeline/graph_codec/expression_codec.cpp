@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -51,7 +51,7 @@ result<slice_spec> decode(schema::Slice::Reader in) {
 void encode(const feature_spec& x, schema::Feature::Builder out) {
   out.setName(x.name);
   out.setDtype(static_cast<uint8_t>(x.type));
-  headrace::encode(x.dims, out.initShape());
+  detail::encode(x.dims, out.initShape());
   out.setVariable(x.variable);
   out.setSequence(x.sequence);
   out.setInLists(x.in_lists);
@@ -59,14 +59,14 @@ void encode(const feature_spec& x, schema::Feature::Builder out) {
     out.setIndexName(x.index_name);
   out.setSize(x.size);
   if (x.has_default)
-    headrace::encode(x.default_value, out.initDefault());
+    detail::encode(x.default_value, out.initDefault());
 }
 
 result<feature_spec> decode(schema::Feature::Reader in) {
   feature_spec out;
   out.name = std::string{in.getName().begin(), in.getName().size()};
   HEADRACE_ASSIGN(out.type, decode_dtype(in.getDtype()));
-  HEADRACE_ASSIGN(out.dims, headrace::decode(in.getShape()));
+  HEADRACE_ASSIGN(out.dims, detail::decode(in.getShape()));
   out.variable = in.getVariable();
   out.sequence = in.getSequence();
   out.in_lists = in.getInLists();
@@ -74,7 +74,7 @@ result<feature_spec> decode(schema::Feature::Reader in) {
   out.size = in.getSize();
   out.has_default = in.hasDefault();
   if (out.has_default) {
-    HEADRACE_ASSIGN(out.default_value, headrace::decode(in.getDefault()));
+    HEADRACE_ASSIGN(out.default_value, detail::decode(in.getDefault()));
   }
   return out;
 }
@@ -96,7 +96,7 @@ void encode(const expr_node& x, const expression_numbers& numbers,
     return; // the other properties follow from the function's argument
   }
   if (x.op == expr_op::constant) {
-    headrace::encode(x.attrs.value, out.initValue());
+    detail::encode(x.attrs.value, out.initValue());
     return;
   }
   out.setDtype(static_cast<uint8_t>(x.spec.type));
@@ -148,4 +148,4 @@ result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<ex
   return make_expr(op, std::move(inputs), std::move(attrs), type);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <functional>
 #include <headrace/schemas/expression.capnp.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The numbers of an expression's inputs, and of the function to which a parameter belongs.
 struct expression_numbers {
@@ -19,4 +19,4 @@ void encode(const expr_node& x, const expression_numbers& numbers, schema::Expre
 /// the caller, which has the functions.
 result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<expr_ptr> inputs);
 
-} // namespace headrace
+} // namespace headrace::detail

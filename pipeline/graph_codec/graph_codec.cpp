@@ -8,7 +8,7 @@
 
 #include <openssl/evp.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 using detail::canonical_bytes;
 using detail::read_message;
@@ -61,4 +61,4 @@ result<element_spec> decode_spec(const buffer& encoded) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

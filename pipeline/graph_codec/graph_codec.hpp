@@ -3,7 +3,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The most bytes of constants in a graph; larger data belongs in files.
 inline constexpr size_t most_graph_constants = size_t{64} << 20;
@@ -28,4 +28,4 @@ result<dataset_ptr> decode_graph(const buffer& encoded, size_t most_bytes = most
 buffer encode_spec(const element_spec& spec);
 result<element_spec> decode_spec(const buffer& encoded);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -85,7 +85,7 @@ result<graph_decoder::decoded<expr_ptr>> graph_decoder::decode(schema::Expressio
 status graph_decoder::start_function(schema::Function::Reader in) {
   auto f = std::make_shared<function>();
   f->scope = std::make_shared<const function_scope>();
-  HEADRACE_ASSIGN(f->argument, headrace::decode(in.getArgument()));
+  HEADRACE_ASSIGN(f->argument, detail::decode(in.getArgument()));
   started_.push_back(std::move(f));
   functions_.emplace_back();
   return {};
@@ -103,7 +103,7 @@ graph_decoder::finish_function(uint32_t number) {
   auto in = in_.getFunctions()[number];
   switch (in.which()) {
   case schema::Function::TENSORS: {
-    HEADRACE_ASSIGN(f->layout, headrace::decode(in.getTensors().getLayout()));
+    HEADRACE_ASSIGN(f->layout, detail::decode(in.getTensors().getLayout()));
     for (auto leaf : in.getTensors().getLeaves()) {
       const auto depth = out.depth;
       HEADRACE_ASSIGN(auto x, find(expressions_, leaf, "expression", out));
@@ -125,7 +125,7 @@ graph_decoder::finish_function(uint32_t number) {
     if (f->named.empty())
       return invalid_argument(fmt::format("function {} has no name", number));
     f->deterministic = in.getNamed().getDeterministic();
-    HEADRACE_ASSIGN(f->declared, headrace::decode(in.getNamed().getResult()));
+    HEADRACE_ASSIGN(f->declared, detail::decode(in.getNamed().getResult()));
     break;
   }
   default:
@@ -207,4 +207,4 @@ result<dataset_ptr> graph_decoder::decode(schema::DatasetGraph::Reader in) {
   return top.value;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <headrace/schemas/dataset.capnp.h>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Builds a graph from its message through the checked makers. Refuses graphs that are too deep or
 /// too large to run, and parameters outside of their functions.
@@ -51,4 +51,4 @@ private:
   std::vector<decoded<function_ptr>> functions_; ///< null: the function is not completed
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 void graph_encoder::visit(const expr_ptr& x) {
   if (expression_numbers_.contains(x.get()))
@@ -62,7 +62,7 @@ status graph_encoder::encode(const dataset_ptr& graph, schema::DatasetGraph::Bui
           "the graph uses a parameter of a function outside of that function's body");
       numbers.function = scope->second;
     }
-    headrace::encode(x, numbers, expressions[i]);
+    detail::encode(x, numbers, expressions[i]);
   }
   auto functions = out.initFunctions(static_cast<unsigned>(functions_.size()));
   for (unsigned i = 0; i < functions.size(); ++i) write(*functions_[i], functions[i]);
@@ -75,20 +75,20 @@ status graph_encoder::encode(const dataset_ptr& graph, schema::DatasetGraph::Bui
 }
 
 void graph_encoder::write(const function& x, schema::Function::Builder out) const {
-  headrace::encode(x.argument, out.initArgument());
+  detail::encode(x.argument, out.initArgument());
   if (!x.named.empty()) {
     auto named = out.initNamed();
     detail::write_reference(named, x.named);
     named.setDeterministic(x.deterministic);
-    headrace::encode(x.declared, named.initResult());
+    detail::encode(x.declared, named.initResult());
   } else if (x.dataset) {
     out.setDataset(number(x.dataset));
   } else {
     auto tensors = out.initTensors();
-    headrace::encode(x.layout, tensors.initLayout());
+    detail::encode(x.layout, tensors.initLayout());
     auto leaves = tensors.initLeaves(static_cast<unsigned>(x.tensors.size()));
     for (unsigned i = 0; i < leaves.size(); ++i) leaves.set(i, number(x.tensors[i]));
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <span>
 #include <unordered_map>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Numbers the nodes of a graph in the order of their first use, depth first, and writes them.
 class graph_encoder {
@@ -35,4 +35,4 @@ private:
   size_t constant_bytes_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

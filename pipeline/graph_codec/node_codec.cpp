@@ -1,6 +1,6 @@
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 schema::Options::Choice to_schema(const std::optional<bool>& x) {
   if (!x)
@@ -17,4 +17,4 @@ result<std::optional<bool>> from_schema(schema::Options::Choice x) {
   return invalid_argument("options: a choice is neither unset, no nor yes");
 }
 
-} // namespace headrace
+} // namespace headrace::detail

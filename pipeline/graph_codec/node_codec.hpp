@@ -8,7 +8,7 @@
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 
 /// The arguments of the encode and decode functions of operators.
-namespace headrace {
+namespace headrace::detail {
 
 schema::Options::Choice to_schema(const std::optional<bool>& x);
 result<std::optional<bool>> from_schema(schema::Options::Choice x);
@@ -67,7 +67,7 @@ public:
   /// Writes the files that a source reads, which its first tensor names.
   void files(schema::Files::Builder to) const {
     to.setNames(tensor(0));
-    to.setCompression(headrace::to_schema(compression_of_files(node_)));
+    to.setCompression(detail::to_schema(compression_of_files(node_)));
   }
 
 private:
@@ -100,7 +100,7 @@ public:
   result<function_ptr> body(uint32_t number) { return graph_.body(number, node_); }
   /// How the files of a source are compressed.
   static result<file_compression> compression_of(dataset_op op, schema::Files::Reader files) {
-    return detail::in_operator(op, headrace::from_schema(files.getCompression()));
+    return detail::in_operator(op, detail::from_schema(files.getCompression()));
   }
 
 private:
@@ -108,4 +108,4 @@ private:
   graph_decoder::decoded<dataset_ptr>& node_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

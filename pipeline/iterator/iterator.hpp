@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Runs one operator of a graph. Not thread-safe: one thread at a time may call it, but different
 /// threads may do so one after the other.
@@ -55,4 +55,4 @@ private:
   size_t rows_ = 1;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Measurements of one operator node: for benchmarks, `explain`, and the status of a service. Times
 /// are in nanoseconds.
@@ -41,4 +41,4 @@ struct op_counters {
   std::function<void(const block&, uint64_t ns)> given;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

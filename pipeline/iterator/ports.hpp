@@ -111,10 +111,12 @@ public:
 /// Opens a `distribute` node.
 using open_distribute = std::function<result<std::unique_ptr<element_source>>(const dataset_node&)>;
 
+namespace detail {
 struct op_counters;
+}
 
 /// The counters of an operator; null: it is not counted.
-using counters_of = std::function<op_counters*(const dataset_node&)>;
+using counters_of = std::function<detail::op_counters*(const dataset_node&)>;
 
 /// A C++ function that graphs call by name: from rows to rows. If the graph has parallel calls,
 /// several threads call it at a time. The destructor of an iterator does not wait for running
@@ -125,7 +127,9 @@ using named_function = std::function<result<block>(const block& rows)>;
 /// is no such function.
 using function_finder = std::function<named_function(const function_reference&)>;
 
+namespace detail {
 class run_caches;
+}
 
 /// The environment of an iterator. Outlives the iterator.
 struct iterator_context {
@@ -140,7 +144,7 @@ struct iterator_context {
   std::function<status(uint32_t source, const std::shared_ptr<const split_listing>&)> same_listing;
   /// The elements of caches in memory, if they belong to this run alone. Null: they belong to the
   /// graph's nodes, and are shared by all iterations in this process.
-  run_caches* caches = nullptr;
+  detail::run_caches* caches = nullptr;
   open_distribute distribute;    ///< empty: `distribute` results in an error
   function_finder find_function; ///< empty: only functions that are part of the graph are available
   uint64_t seed =

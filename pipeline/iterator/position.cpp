@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::vector<split_place> oldest_splits_held(const position& of) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include "headrace/pipeline/iterator/splits_done.hpp"
 #include "headrace/runtime/base/result.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 struct position;
 using position_ptr = std::shared_ptr<const position>;
@@ -50,4 +50,4 @@ std::vector<split_place> oldest_splits_held(const position& of);
 /// out. nullopt: the position cannot be saved.
 std::optional<std::vector<splits_done>> splits_done_at(const position& at);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// All splits of a source up to a place are done, in the order in which a run was given them: they
 /// were read, and no row of them is held.
@@ -16,4 +16,4 @@ struct splits_done {
   friend bool operator==(const splits_done&, const splits_done&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 namespace {
 
@@ -112,4 +112,4 @@ find_bad_fn find_unfit(dtype type, dtype to) noexcept {
   });
 }
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -6,7 +6,7 @@
 
 /// Functions that find values for which an operation is not defined. They are fast if there are
 /// none.
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 /// The index of the first bad value at or after `from`; `n` if there is none.
 using find_bad_fn = size_t (*)(const void* values, size_t from, size_t n);
@@ -19,4 +19,4 @@ find_bad_fn find_negative(dtype type) noexcept;
 /// removed; NaN cannot be represented). Null if it can represent all values.
 find_bad_fn find_unfit(dtype type, dtype to) noexcept;
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

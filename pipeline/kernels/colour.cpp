@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 namespace {
 
@@ -78,4 +78,4 @@ colour_fn find_colour(expr_op op) noexcept {
   }
 }
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 /// Changes `n` pixels of three float32 values, which should be in [0, 1]. `out` may be `in`.
 using colour_fn = void (*)(float* out, const float* in, size_t n, float amount);
@@ -13,4 +13,4 @@ using colour_fn = void (*)(float* out, const float* in, size_t n, float amount);
 /// and adjust_saturation (which is multiplied by `amount` and clamped to [0, 1]).
 colour_fn find_colour(expr_op op) noexcept;
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

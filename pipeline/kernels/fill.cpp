@@ -7,7 +7,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 struct sixteen_bytes {
@@ -32,12 +32,12 @@ fill_fn FindFill(size_t value_size) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindFill);
 fill_fn find_fill(size_t value_size) noexcept { return HWY_DYNAMIC_DISPATCH(FindFill)(value_size); }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

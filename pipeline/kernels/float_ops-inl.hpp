@@ -12,7 +12,7 @@
 #  include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 
 struct float_add {
   template <class T>
@@ -128,7 +128,7 @@ struct float_floor_modulo {
   }
 };
 
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

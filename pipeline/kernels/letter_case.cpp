@@ -10,7 +10,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 /// Changes the case of the 26 letters from `First` on: it is one bit.
@@ -29,14 +29,14 @@ ascii_fn FindUpper() { return change_case<'a'>; }
 ascii_fn FindLower() { return change_case<'A'>; }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindUpper);
 HWY_EXPORT(FindLower);
 ascii_fn ascii_upper() noexcept { return HWY_DYNAMIC_DISPATCH(FindUpper)(); }
 ascii_fn ascii_lower() noexcept { return HWY_DYNAMIC_DISPATCH(FindLower)(); }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

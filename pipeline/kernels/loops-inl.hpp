@@ -12,7 +12,7 @@
 #  include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 
 // The output may be one of the inputs: no iteration depends on another one.
 template <class Out, class In, class F>
@@ -87,7 +87,7 @@ tile_fn for_integer(dtype type, const Find& find) {
   }
 }
 
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

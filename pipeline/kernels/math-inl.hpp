@@ -18,7 +18,7 @@
 #  include <limits>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 
 /// Bit patterns and constants of the two formats.
 template <class T>
@@ -341,7 +341,7 @@ struct math_power {
   }
 };
 
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

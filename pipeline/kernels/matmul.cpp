@@ -10,7 +10,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 /// The number of columns of the result that are summed at the same time, so that they stay in
@@ -56,12 +56,12 @@ matmul_fn FindMatmul(dtype type) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindMatmul);
 matmul_fn find_matmul(dtype type) noexcept { return HWY_DYNAMIC_DISPATCH(FindMatmul)(type); }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

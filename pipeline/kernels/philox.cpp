@@ -2,7 +2,7 @@
 
 #include <Random123/philox.h>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 namespace {
 
@@ -38,4 +38,4 @@ void seeded_words::fill(uint32_t* out, uint64_t first, size_t n) const noexcept 
   }
 }
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 /// A stream of random words, determined by a seed of two numbers: Philox4x32-10 over a counter,
 /// with a key that is made from the seed as in TensorFlow's stateless functions.
@@ -21,4 +21,4 @@ private:
   std::array<uint32_t, 4> counter_;
 };
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -13,7 +13,7 @@
 #include "headrace/pipeline/kernels/float_ops-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 constexpr size_t lanes = 16;
@@ -214,11 +214,11 @@ reduce_fn FindReduction(expr_op op, dtype type) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 namespace {
 
@@ -312,5 +312,5 @@ arg_reduce_fn find_arg_reduction(bool largest, dtype type) noexcept {
   });
 }
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 /// Reduces `outer` runs of `n` by `inner` values to `inner` values each. Along a contiguous run
 /// (`inner` is 1) there are sixteen partial results; value `i` is added to partial result `i % 16`,
@@ -22,4 +22,4 @@ reduce_fn find_reduction(expr_op op, dtype type) noexcept;
 using arg_reduce_fn = void (*)(int64_t* out, const void* in, size_t outer, size_t n, size_t inner);
 arg_reduce_fn find_arg_reduction(bool largest, dtype type) noexcept;
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

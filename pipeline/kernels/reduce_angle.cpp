@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 namespace {
 
@@ -80,4 +80,4 @@ uint64_t reduce_angle(double x, double& angle, double& tail) noexcept {
   return turns;
 }
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

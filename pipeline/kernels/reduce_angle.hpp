@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 /// Subtracts quarter turns from a large finite angle, exactly: returns their number (modulo 2^64),
 /// and the remaining angle, in [-pi/4, pi/4], as a sum of two doubles. Any finite `x` of magnitude
 /// 1 or more.
 uint64_t reduce_angle(double x, double& angle, double& tail) noexcept;
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

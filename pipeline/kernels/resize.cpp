@@ -13,7 +13,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 // Whether a sum begins with these products, or they are added to it.
@@ -136,11 +136,11 @@ blend_rows_fn FindBlendRows(dtype type) {
 blend_pixels_fn FindBlendPixels() { return blend_pixels; }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 namespace {
 
@@ -232,5 +232,5 @@ blend_rows_fn find_blend_rows(dtype type) noexcept {
 }
 blend_pixels_fn find_blend_pixels() noexcept { return HWY_DYNAMIC_DISPATCH(FindBlendPixels)(); }
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

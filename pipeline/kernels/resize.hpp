@@ -7,7 +7,7 @@
 
 /// Resampling of images, one axis after the other. Sums are computed in the order of the taps, so
 /// that their bits do not depend on the CPU.
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 /// `out[i] = sum over k of weights[k] * rows[k][i]`, for `n` values of the rows' dtype.
 using blend_rows_fn = void (*)(float* out, const void* const* rows, const float* weights,
@@ -35,4 +35,4 @@ using blend_pixels_fn = void (*)(float* out, const float* row, const axis_weight
                                  size_t channels);
 blend_pixels_fn find_blend_pixels() noexcept;
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/kernels/tile.hpp"
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 namespace {
 
@@ -114,4 +114,4 @@ tile_fn find_tile(expr_op op, dtype type, tile_form form, dtype to) noexcept {
   return find_float_tile(op, type, form);
 }
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

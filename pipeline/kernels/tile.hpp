@@ -6,7 +6,7 @@
 
 /// Loops over contiguous values. They do not depend on rows and shapes, and the bits of a result do
 /// not depend on the CPU. The best variant for the CPU is chosen when a kernel is looked up.
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 
 /// Computes `n` values at `out` from as many at `a`, `b` and `c`, if the function has these
 /// operands. `out` may be one of the inputs if their values have the same size; otherwise they must
@@ -44,4 +44,4 @@ tile_fn find_math_tile(expr_op op, dtype type) noexcept;
 tile_fn find_cast_tile(dtype from, dtype to) noexcept;
 tile_fn find_select_tile(size_t value_size) noexcept;
 
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -8,7 +8,7 @@
 #include "headrace/pipeline/kernels/loops-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 template <class T>
@@ -89,11 +89,11 @@ tile_fn FindSelect(size_t value_size) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindCast);
 HWY_EXPORT(FindSelect);
 tile_fn find_cast_tile(dtype from, dtype to) noexcept {
@@ -102,5 +102,5 @@ tile_fn find_cast_tile(dtype from, dtype to) noexcept {
 tile_fn find_select_tile(size_t value_size) noexcept {
   return HWY_DYNAMIC_DISPATCH(FindSelect)(value_size);
 }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

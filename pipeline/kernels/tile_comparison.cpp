@@ -8,7 +8,7 @@
 #include "headrace/pipeline/kernels/loops-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 #define HEADRACE_COMPARISON(name, op)                                                              \
@@ -110,14 +110,14 @@ tile_fn FindComparison(expr_op op, dtype type, tile_form form) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindComparison);
 tile_fn find_comparison_tile(expr_op op, dtype type, tile_form form) noexcept {
   return HWY_DYNAMIC_DISPATCH(FindComparison)(op, type, form);
 }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

@@ -9,7 +9,7 @@
 #include "headrace/pipeline/kernels/loops-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 template <class T>
@@ -77,11 +77,11 @@ tile_fn FindFloat(expr_op op, dtype type, tile_form form) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindFloat);
 HWY_EXPORT(FindPair);
 tile_fn find_pair_tile(expr_op first, expr_op second, dtype type) noexcept {
@@ -96,5 +96,5 @@ tile_fn find_float_tile(expr_op op, dtype type, tile_form form) noexcept {
     return nullptr;
   return HWY_DYNAMIC_DISPATCH(FindFloat)(op, type, form);
 }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

@@ -11,7 +11,7 @@
 #include "headrace/pipeline/kernels/loops-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 // Overflow wraps around: the arithmetic is unsigned and at least as wide as `unsigned`, so that no
@@ -232,14 +232,14 @@ tile_fn FindInteger(expr_op op, dtype type, tile_form form) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindInteger);
 tile_fn find_integer_tile(expr_op op, dtype type, tile_form form) noexcept {
   return HWY_DYNAMIC_DISPATCH(FindInteger)(op, type, form);
 }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

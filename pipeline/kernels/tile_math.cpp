@@ -11,7 +11,7 @@
 #include "headrace/pipeline/kernels/math-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 /// Runs of small angles are computed by vector code, others one by one.
@@ -51,14 +51,14 @@ tile_fn FindMath(expr_op op, dtype type) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindMath);
 tile_fn find_math_tile(expr_op op, dtype type) noexcept {
   return HWY_DYNAMIC_DISPATCH(FindMath)(op, type);
 }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

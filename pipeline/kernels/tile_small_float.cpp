@@ -10,7 +10,7 @@
 #include "headrace/pipeline/kernels/math-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace headrace::kernels::HWY_NAMESPACE {
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 /// Applies a function of floats to 16-bit floats: it is computed in float and rounded.
@@ -61,16 +61,16 @@ tile_fn FindSmallFloat(expr_op op, dtype type) {
 }
 
 } // namespace
-} // namespace headrace::kernels::HWY_NAMESPACE
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 HWY_EXPORT(FindSmallFloat);
 tile_fn find_small_float_tile(expr_op op, dtype type, tile_form form) noexcept {
   if (form != tile_form::vectors)
     return nullptr;
   return HWY_DYNAMIC_DISPATCH(FindSmallFloat)(op, type);
 }
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels
 #endif

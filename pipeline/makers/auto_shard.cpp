@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -261,4 +261,4 @@ result<dataset_ptr> auto_shard(const dataset_ptr& graph, sharding_policy policy,
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

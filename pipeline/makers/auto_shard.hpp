@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The part of a dataset that a worker gives under a static policy.
 struct shard_place {
@@ -36,4 +36,4 @@ using count_names = std::function<result<int64_t>(const dataset_ptr& names, int6
 result<dataset_ptr> auto_shard(const dataset_ptr& graph, sharding_policy policy,
                                const shard_place& place, const count_names& count = {});
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 /// One checked maker for each operator: the only way to make a `dataset_node`. Each infers spec and
 /// cardinality. Errors are `invalid_argument`, with the operator, the argument and a valid value.
-namespace headrace {
+namespace headrace::detail {
 
 /// Expressions for these numbers and strings.
 expr_ptr scalar_constant(int64_t x);
@@ -262,4 +262,4 @@ status check_writes_nothing(const dataset_ptr& graph);
 /// `invalid_argument` if the elements contain datasets, which cannot leave a graph.
 status check_gives_tensors(const dataset_node& graph);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -82,4 +82,4 @@ result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

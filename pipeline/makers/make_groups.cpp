@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -244,4 +244,4 @@ result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_s
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -319,4 +319,4 @@ result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second) {
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

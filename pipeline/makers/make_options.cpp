@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -60,4 +60,4 @@ result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 using detail::check_tensors;
 using detail::finish;
@@ -52,4 +52,4 @@ result<dataset_ptr> make_reduce(dataset_ptr input, std::vector<expr_ptr> initial
   return make_last_element(*std::move(states), std::move(initial_state));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

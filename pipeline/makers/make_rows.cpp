@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 using detail::finish;
 using detail::node_of;
@@ -41,4 +41,4 @@ result<dataset_ptr> make_generator(function_reference function, element_spec spe
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -182,4 +182,4 @@ result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_pt
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -166,4 +166,4 @@ result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle, std::option
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/makers/node_checks.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes) {
   constexpr auto op = dataset_op::stats;
@@ -14,4 +14,4 @@ result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes) {
   return detail::finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

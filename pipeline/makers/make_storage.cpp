@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -116,4 +116,4 @@ result<dataset_ptr> make_saved_shards(std::string folder) {
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unordered_set>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -199,4 +199,4 @@ result<dataset_ptr> make_tar_samples(expr_ptr files, std::vector<std::string> ex
   return finish(std::move(node));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

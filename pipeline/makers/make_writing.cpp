@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 using detail::refused;
 
@@ -36,4 +36,4 @@ status check_writes_nothing(const dataset_ptr& graph) {
            : status{};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 number_argument::number_argument(expr_ptr computed) {
   if (computed && computed->spec == tensor_spec{dtype::int64, {}}) {
@@ -33,4 +33,4 @@ void number_argument::put_into(dataset_node& node) const {
     node.tensors.push_back(computed_);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

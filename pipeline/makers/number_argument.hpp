@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A numeric argument of an operator: a number that is set when the graph is made, or an expression
 /// (an int64 scalar) that depends on the element whose function makes the dataset.
@@ -23,4 +23,4 @@ private:
   expr_ptr computed_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

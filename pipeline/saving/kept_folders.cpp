@@ -7,7 +7,7 @@
 
 #include <unordered_map>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -75,4 +75,4 @@ result<dataset_ptr> read_kept_folders(const dataset_ptr& graph) {
   return kept_folders{}.visit(graph);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,11 +3,11 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/result.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The graph in which snapshots and caches in folders that are complete now are replaced by sources
 /// that read these folders, so that workers can share their elements. Those in functions, and
 /// incomplete ones, stay.
 result<dataset_ptr> read_kept_folders(const dataset_ptr& graph);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -122,4 +122,4 @@ piecewise piecewise_of(const dataset_ptr& graph) {
   return piece_finder{plan}.find(*graph);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides whether the elements of a graph can be made in pieces, each from consecutive splits of
 /// one source (or of one group), so that all pieces together are equal to the elements that one
@@ -33,4 +33,4 @@ struct piecewise {
 /// several, such as take, shuffle or unique, are correct only in one run.
 piecewise piecewise_of(const dataset_ptr& graph);
 
-} // namespace headrace
+} // namespace headrace::detail

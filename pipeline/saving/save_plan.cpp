@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -31,7 +31,7 @@ result<save_plan> decode(schema::SavePlan::Reader in) {
   save_plan out;
   out.id = in.getId();
   out.fingerprint = in.getFingerprint().cStr();
-  HEADRACE_ASSIGN(out.spec, headrace::decode(in.getSpec()));
+  HEADRACE_ASSIGN(out.spec, detail::decode(in.getSpec()));
   out.compression = static_cast<saved_compression>(in.getCompression());
   out.seed = in.getSeed();
   out.whole_because = in.getWholeBecause().cStr();
@@ -175,4 +175,4 @@ void forget_save_failure(const std::string& folder) {
   std::filesystem::remove(failure_path(folder), ignored);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The pieces of a dataset that several processes save into one folder. See SavePlan in
 /// schemas/saved.capnp.
@@ -82,4 +82,4 @@ status noted_save_failure(const std::string& folder);
 /// Removes the note, because the save continues.
 void forget_save_failure(const std::string& folder);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -17,7 +17,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -287,4 +287,4 @@ result<save_plan> read_save_plan(const std::string& folder, uint64_t id) {
   return *std::move(found);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/saving/save_plan.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The amount that is saved, in elements and in bytes of files.
 struct saved_amount {
@@ -65,4 +65,4 @@ void note_failed_plan(const std::string& folder, const status& why);
 /// The plan with that id; `failed_precondition`: the folder has another plan or none.
 result<save_plan> read_save_plan(const std::string& folder, uint64_t id);
 
-} // namespace headrace
+} // namespace headrace::detail

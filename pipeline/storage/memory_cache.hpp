@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Identifies a pass: the values on which its elements depend, in addition to the graph.
 struct pass_place {
@@ -69,4 +69,4 @@ private:
   std::map<std::pair<const dataset_node*, bool>, std::shared_ptr<memory_cache>> caches_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

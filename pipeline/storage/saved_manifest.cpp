@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <headrace/schemas/saved.capnp.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -36,7 +36,7 @@ result<saved_manifest> decode(schema::SavedDataset::Reader in) {
                                         in.getVersion(), current_version));
   saved_manifest out;
   out.id = in.getId();
-  HEADRACE_ASSIGN(out.spec, headrace::decode(in.getSpec()));
+  HEADRACE_ASSIGN(out.spec, detail::decode(in.getSpec()));
   if (in.getCompression() > schema::SavedDataset::Compression::GZIP)
     return invalid_argument("it is compressed in a way that this build does not know");
   out.compression = static_cast<saved_compression>(in.getCompression());
@@ -120,4 +120,4 @@ status write_saved(const std::string& folder, const saved_manifest& what, bool r
   return file.finish();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The contents of a folder of saved elements. See schemas/saved.capnp.
 struct saved_manifest {
@@ -42,4 +42,4 @@ result<saved_manifest> read_saved(const std::string& folder);
 /// otherwise they result in `already_exists`.
 status write_saved(const std::string& folder, const saved_manifest& what, bool replace = true);
 
-} // namespace headrace
+} // namespace headrace::detail

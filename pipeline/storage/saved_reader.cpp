@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 result<saved_reader> saved_reader::open(std::string folder, const element_spec& expected) {
   HEADRACE_ASSIGN(auto manifest, read_saved(folder));
@@ -55,4 +55,4 @@ result<block> saved_reader::read(uint64_t number) {
   return rows;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Reads elements that a `saved_writer` wrote, block by block, in any order. Errors name the file,
 /// and the offset in it. Not thread-safe.
@@ -41,4 +41,4 @@ private:
   std::unique_ptr<const detail::random_file> file_; ///< the file of the shard that was read last
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <map>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -161,4 +161,4 @@ result<std::unique_ptr<saved_writer>> saved_writer::open(std::string folder, ele
   return std::unique_ptr<saved_writer>{std::move(out)};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

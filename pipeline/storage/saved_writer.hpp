@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Writes elements into a folder for `saved_reader`. Before `finish` readers find the previous
 /// contents: the new files have other names. If the writer is destroyed without `finish`, it
@@ -37,4 +37,4 @@ public:
   virtual result<saved_manifest> finish() = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

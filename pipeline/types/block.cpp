@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

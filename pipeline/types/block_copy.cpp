@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -48,4 +48,4 @@ block copy_of(const block& rows) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,9 +2,9 @@
 
 #include "headrace/pipeline/types/block.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A copy of the rows in buffers of their own, which contain nothing else.
 block copy_of(const block& rows);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 status fits(const block& rows, const std::vector<tensor_spec>& expected) {
   if (rows.columns.size() != expected.size())
@@ -31,4 +31,4 @@ status fits(const block& rows, const std::vector<tensor_spec>& expected) {
   return {};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

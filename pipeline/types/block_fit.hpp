@@ -2,10 +2,10 @@
 
 #include "headrace/pipeline/types/block.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Ok if the rows have this spec; else `invalid_argument` names the column and its spec. Failed
 /// rows may have any shape.
 status fits(const block& rows, const std::vector<tensor_spec>& expected);
 
-} // namespace headrace
+} // namespace headrace::detail

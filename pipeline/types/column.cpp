@@ -1,6 +1,7 @@
 #include "headrace/pipeline/types/column.hpp"
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-namespace headrace {
+namespace headrace::detail {
 
 const std::string& boot_id() {
   static const std::string id = [] {
@@ -17,4 +17,4 @@ const std::string& boot_id() {
   return id;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

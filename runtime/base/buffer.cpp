@@ -5,6 +5,7 @@
 #include <new>
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

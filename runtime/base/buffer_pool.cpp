@@ -5,7 +5,7 @@
 #include <bit>
 #include <new>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -69,4 +69,4 @@ size_t buffer_pool::kept() const noexcept {
   return kept_;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Keeps freed large blocks of memory for reuse, because new memory costs a page fault for every 4
 /// KiB, which takes longer than reading a block from a socket. The kept bytes are bounded.
@@ -48,4 +48,4 @@ private:
   const size_t limit_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

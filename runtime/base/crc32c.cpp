@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <isa-l/crc.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 uint32_t crc32c(const std::byte* data, size_t size, uint32_t before) noexcept {
   uint32_t crc = ~before;
@@ -17,4 +17,4 @@ uint32_t crc32c(const std::byte* data, size_t size, uint32_t before) noexcept {
   return ~crc;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

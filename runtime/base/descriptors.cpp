@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 size_t descriptor_limit() noexcept {
   rlimit limit{};
@@ -69,4 +69,4 @@ int open_patiently(const std::string& path, int flags, const std::stop_token& st
   return with_descriptors([&] { return ::open(path.c_str(), flags | O_CLOEXEC); }, stop);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Raises the soft limit of this process's descriptors (RLIMIT_NOFILE) to the hard limit, but at
 /// most to `most_descriptors`: the usual soft limit, 1024, is meant for programs that use select().
@@ -39,4 +39,4 @@ int with_descriptors(const std::function<int()>& attempt, const std::stop_token&
 /// open(2) with O_CLOEXEC, repeated by `with_descriptors`. -1: see `errno`.
 int open_patiently(const std::string& path, int flags, const std::stop_token& stop = {});
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "headrace/runtime/base/duration_text.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -17,4 +17,4 @@ std::string without_end_zeros(double x) {
 std::string seconds_text(duration x) { return without_end_zeros(in_seconds(x)) + " s"; }
 std::string milliseconds_text(duration x) { return without_end_zeros(1e3 * in_seconds(x)) + " ms"; }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,10 +4,10 @@
 
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A duration for messages, without trailing zeros: "2.5 s", "250 ms".
 std::string seconds_text(duration x);
 std::string milliseconds_text(duration x);
 
-} // namespace headrace
+} // namespace headrace::detail

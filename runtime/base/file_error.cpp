@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace headrace {
+namespace headrace::detail {
 
 status file_error(const std::string& path, const char* what, int number) {
   const auto text = std::string{"cannot "} + what + " '" + path + "': " + std::strerror(number);
@@ -23,4 +23,4 @@ status file_error(const std::string& path, const char* what, int number) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

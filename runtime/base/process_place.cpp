@@ -5,7 +5,7 @@
 #include <mutex>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 uint64_t process_place() {
   static std::mutex mutex;
@@ -25,4 +25,4 @@ std::string process_label() {
   return std::string{known ? name : "localhost"} + ':' + std::to_string(::getpid());
 }
 
-} // namespace headrace
+} // namespace headrace::detail

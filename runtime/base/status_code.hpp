@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The code of a failure that a peer sent as a number. A number that this build does not define,
 /// and zero (ok, which is not a failure), result in `unknown`.
@@ -13,4 +13,4 @@ constexpr status_code status_code_of(uint16_t wire) noexcept {
   return wire == 0 || wire > last ? status_code::unknown : static_cast<status_code>(wire);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

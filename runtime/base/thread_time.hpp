@@ -4,7 +4,7 @@
 
 #include <ctime>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The processor time of a thread's clock (pthread_getcpuclockid). Zero if it cannot be read.
 inline duration cpu_time_of(clockid_t which) {
@@ -14,4 +14,4 @@ inline duration cpu_time_of(clockid_t which) {
   return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

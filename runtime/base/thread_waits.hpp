@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A wait that is not over, for others to see.
 struct wait_under_way {
@@ -66,4 +66,4 @@ private:
   thread_waits outer_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

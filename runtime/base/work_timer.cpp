@@ -3,7 +3,7 @@
 #include <ctime>
 #include <sys/resource.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -28,4 +28,4 @@ std::chrono::nanoseconds work_timer::took() const noexcept {
   return end.waits == begin_.waits ? end.cpu - begin_.cpu : end.wall - begin_.wall;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

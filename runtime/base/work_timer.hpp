@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Measures the cost of work on the calling thread, from construction on. If the thread did not
 /// wait, the cost is its CPU time, so that time in which other threads had the CPU does not count;
@@ -23,4 +23,4 @@ private:
   reading begin_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,12 +4,12 @@
 #include <cstring>
 #include <limits>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// The framework's notation of the types of a message's values.
 constexpr std::string_view no_values = "@<>";
-constexpr std::string_view an_envelope = "@<>+headrace::envelope";
+constexpr std::string_view an_envelope = "@<>+headrace::detail::envelope";
 constexpr std::string_view an_error = "@<>+@error";
 
 /// The most levels of an error whose context is another error.
@@ -149,4 +149,4 @@ bool basp_content::value(std::string_view type, int depth) {
   return false;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

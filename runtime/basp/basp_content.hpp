@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Reads a payload step by step, never beyond its end. Sizes are compared with the number of
 /// remaining bytes, so that later readers of the payload need not check them. Once a step has
@@ -53,4 +53,4 @@ inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
 /// The usual kind of node name.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 template <class T>
@@ -54,4 +54,4 @@ std::string to_string(const basp_header& x) {
          + std::to_string(x.source_actor) + " to " + std::to_string(x.dest_actor);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

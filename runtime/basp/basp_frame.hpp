@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The frames of the actor framework's network protocol (BASP, in the version of release 0.17): a
 // header of fixed size with numbers in network order, and then the payload whose size the header
@@ -62,4 +62,4 @@ using basp_node = std::array<char, basp_node_bytes>;
 inline constexpr size_t longest_basp_payload = max_message_bytes + 256;
 inline constexpr size_t longest_basp_greeting = size_t{1} << 16;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "headrace/runtime/basp/basp_frame_check.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using enum basp_refusal;
@@ -149,4 +149,4 @@ basp_verdict basp_frame_check::down_message(const basp_header& x, basp_content i
   return pass;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

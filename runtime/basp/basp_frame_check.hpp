@@ -6,7 +6,7 @@
 #include <optional>
 #include <unordered_set>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The decision about a frame.
 struct basp_verdict {
@@ -59,4 +59,4 @@ private:
   std::unordered_set<uint64_t> senders_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

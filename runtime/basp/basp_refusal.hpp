@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The reason why this node closed a connection of the actor port.
 enum class basp_refusal : uint8_t {
@@ -28,4 +28,4 @@ constexpr std::string_view to_string(basp_refusal x) noexcept {
   return names[static_cast<size_t>(x)];
 }
 
-} // namespace headrace
+} // namespace headrace::detail

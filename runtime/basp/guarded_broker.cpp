@@ -10,7 +10,7 @@
 #  include <cstring>
 #  include <sys/socket.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using caf::io::connection_handle;
@@ -207,6 +207,6 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail
 
 #endif

@@ -12,7 +12,7 @@
 #  include <unordered_map>
 #  include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The guard that `load_guarded_network` put into the system.
 network_guard& guard_of(caf::actor_system& system);
@@ -77,6 +77,6 @@ private:
   std::vector<char> header_; ///< reused for all frames
 };
 
-} // namespace headrace
+} // namespace headrace::detail
 
 #endif

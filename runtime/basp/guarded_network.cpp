@@ -8,7 +8,7 @@
 #  include <caf/io/network/default_multiplexer.hpp>
 #endif
 
-namespace headrace {
+namespace headrace::detail {
 
 #if HEADRACE_CAF_LEGACY
 
@@ -54,4 +54,4 @@ void load_guarded_network(caf::actor_system_config& config, guarded_network_opti
 
 #endif
 
-} // namespace headrace
+} // namespace headrace::detail

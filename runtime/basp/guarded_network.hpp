@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct guarded_network_options {
   /// The log for refusals: of each cause the first, the tenth, the hundredth and so on are logged.
@@ -29,4 +29,4 @@ struct guarded_network_options {
 /// check.
 void load_guarded_network(caf::actor_system_config& config, guarded_network_options options);
 
-} // namespace headrace
+} // namespace headrace::detail

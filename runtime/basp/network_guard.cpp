@@ -1,6 +1,6 @@
 #include "headrace/runtime/basp/network_guard.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// Bounds the number of log lines about a peer that is refused repeatedly.
@@ -29,4 +29,4 @@ void network_guard::refused(basp_refusal cause, const std::string& peer,
       {{"peer", peer}, {"cause", to_string(cause)}, {"count", count}, {"why", problem}});
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace actor_port_metric {
 /// Has the label `cause`.
@@ -28,4 +28,4 @@ private:
   std::array<counter*, basp_refusals> counts_{}; ///< counters in `options_.metrics`
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,6 +3,7 @@
 #include "headrace/runtime/message/types.hpp"
 
 namespace headrace {
+using namespace detail;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A journal with several owners, one of which closes it before the objects are destroyed to which
 /// its callbacks refer. Thread-safe, as the journal is.
@@ -54,4 +54,4 @@ private:
   std::shared_ptr<journal> open_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

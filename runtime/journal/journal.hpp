@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Streams of records that survive the process. A stream is identified by a 64-bit number and has
 /// one writer at a time; several threads may write different streams at once. The order of calls is
@@ -48,4 +48,4 @@ public:
   virtual std::vector<uint64_t> streams() = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The metrics of a journal.
 namespace journal_metric {
@@ -31,4 +31,4 @@ struct journal_metrics {
   histogram& commit;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

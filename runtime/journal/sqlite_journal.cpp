@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -132,4 +132,4 @@ result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options opti
     std::make_unique<sqlite_journal>(std::move(writer), std::move(found))};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct sqlite_journal_options {
   /// The directory of the journal's files. It is made if it does not exist; its parent must exist.
@@ -50,4 +50,4 @@ struct sqlite_journal_options {
 /// that of the system.
 result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options options);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct lease_options {
   /// How often a holder reports that it is alive.
@@ -162,4 +162,4 @@ private:
   std::set<std::pair<time_point, Id>> deadlines_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

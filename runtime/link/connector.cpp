@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 using asio::ip::tcp;
 
@@ -104,4 +104,4 @@ void connector::fail(const status& why) {
   done(why);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

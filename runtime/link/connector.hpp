@@ -6,7 +6,7 @@
 #include <asio/steady_timer.hpp>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// One attempt to connect: it resolves the name, tries the addresses in turn, and performs the
 /// handshake.
@@ -36,4 +36,4 @@ private:
   asio::steady_timer timer_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The representation in memory is that on the wire.
 static_assert(std::endian::native == std::endian::little);
@@ -40,4 +40,4 @@ std::string quoted(const std::byte* data, size_t size) {
   return out + (size > shown ? "\"..." : "\"");
 }
 
-} // namespace headrace
+} // namespace headrace::detail

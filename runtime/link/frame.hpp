@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The bytes of a link.
 ///
@@ -77,4 +77,4 @@ uint64_t load_u64(const std::byte* at) noexcept;
 /// The first bytes of something that is not a frame, quoted for an error message.
 std::string quoted(const std::byte* data, size_t size);
 
-} // namespace headrace
+} // namespace headrace::detail

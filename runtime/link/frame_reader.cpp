@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -358,4 +358,4 @@ void frame_reader::finish_frame(std::optional<link_message>& out) {
   current_ = {};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

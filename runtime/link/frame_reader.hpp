@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Turns the bytes of a peer into messages. It decides where the next bytes are put: large segments
 /// are read directly into their buffers, small parts through a small buffer. It does not trust the
@@ -88,4 +88,4 @@ private:
   size_t direct_ = 0; // the bytes of targets_ that go into the current part
 };
 
-} // namespace headrace
+} // namespace headrace::detail

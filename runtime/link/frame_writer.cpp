@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -159,4 +159,4 @@ void frame_writer::add_buffer(const buffer& from, size_t offset, size_t size) {
   pieces_.push_back({const_cast<std::byte*>(from.data() + offset), size});
 }
 
-} // namespace headrace
+} // namespace headrace::detail

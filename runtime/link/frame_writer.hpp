@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Turns messages into batches of bytes to write. Channels with messages send their frames in turn;
 /// small parts are gathered into one piece, large ones are not copied. Pure: it has no socket. Not
@@ -71,4 +71,4 @@ private:
   size_t arena_used_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 greeting_crowd::ticket greeting_crowd::enter(size_t most, std::function<void()> drop) {
   std::function<void()> oldest;
@@ -35,4 +35,4 @@ size_t greeting_crowd::size() const {
   return all_.size();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

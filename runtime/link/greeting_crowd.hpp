@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The accepted connections that have not sent their hello yet, or were refused and are about to be
 /// closed. Any program can open such connections, and each needs a descriptor, so their number is
@@ -30,4 +30,4 @@ private:
   ticket last_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -60,4 +60,4 @@ buffer growing_buffer::freeze() && {
   return {std::move(owner), data, final_size_};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

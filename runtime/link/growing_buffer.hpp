@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A buffer of an announced size that grows as its bytes arrive, so that an announcement alone
 /// takes no memory. When it grows, pages are moved and nothing is copied. Not thread-safe.
@@ -35,4 +35,4 @@ private:
   size_t first_size_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <kj/exception.h>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 buffer encode(const link_hello& x) {
   capnp::MallocMessageBuilder message;
@@ -61,4 +61,4 @@ status check_version(const link_hello& peer) {
     + text(link_protocol_major, link_protocol_minor) + "; both must have the same major version");
 }
 
-} // namespace headrace
+} // namespace headrace::detail

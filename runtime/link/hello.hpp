@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The first message of each end of a link (see schemas/link.capnp).
 struct link_hello {
@@ -33,4 +33,4 @@ result<link_hello> decode_hello(const buffer& header);
 /// Ok if the peer's version is compatible; else an error that names both versions.
 status check_version(const link_hello& peer);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// An object that belongs to an I/O loop and must end before the loop.
 class loop_resident {
@@ -67,4 +67,4 @@ private:
   bool ended_ = false;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <asio/steady_timer.hpp>
 #include <chrono>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Closes a refused connection. If a connection is closed while bytes of the peer are unread, the
 /// peer does not receive the last bytes that it was sent (a TLS alert, the hello). So the bytes of
@@ -71,4 +71,4 @@ private:
   size_t sum_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 size_t link_message::byte_size() const noexcept {
   auto n = header.size() + (content ? content->byte_size() : 0);
@@ -26,4 +26,4 @@ status link_limits::check(const link_message& message) const {
   return {};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

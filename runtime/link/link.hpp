@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// An object in memory that is sent between two nodes of one process. It is immutable, because both
 /// nodes share it.
@@ -101,4 +101,4 @@ public:
   virtual const std::string& peer_role() const = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

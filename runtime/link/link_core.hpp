@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The parts that all links of a service share.
 struct link_core {
@@ -28,4 +28,4 @@ struct link_core {
   void refused(refusal cause) { count.refused[static_cast<size_t>(cause)]->add(); }
 };
 
-} // namespace headrace
+} // namespace headrace::detail

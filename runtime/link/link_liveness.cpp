@@ -5,6 +5,7 @@
 #include <utility>
 
 namespace headrace {
+using namespace detail;
 
 status link_liveness::check() const {
   const auto text = [](duration x) { return fmt::format("{} s", in_seconds(x)); };

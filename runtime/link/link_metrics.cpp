@@ -1,6 +1,6 @@
 #include "headrace/runtime/link/link_metrics.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 link_metrics::link_metrics(metric_registry& all)
   : accepted(all.get(link_metric::accepted)),
@@ -14,4 +14,4 @@ link_metrics::link_metrics(metric_registry& all)
       &all.get(link_metric::refused, {{"cause", std::string{to_string(static_cast<refusal>(i))}}});
 }
 
-} // namespace headrace
+} // namespace headrace::detail

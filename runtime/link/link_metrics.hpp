@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The metrics of a node's links.
 namespace link_metric {
@@ -42,4 +42,4 @@ struct link_metrics {
   std::array<counter*, refusals> refused; ///< one counter for each reason to refuse a connection
 };
 
-} // namespace headrace
+} // namespace headrace::detail

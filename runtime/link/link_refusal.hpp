@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The reason why this node refused or closed a connection.
 enum class refusal : uint8_t {
@@ -27,4 +27,4 @@ constexpr std::string_view to_string(refusal x) noexcept {
   return names[static_cast<size_t>(x)];
 }
 
-} // namespace headrace
+} // namespace headrace::detail

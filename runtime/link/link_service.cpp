@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 class link_service::impl {
 public:
@@ -76,4 +76,4 @@ const metric_registry& link_service::metrics() const { return *impl_->core->regi
 
 uint64_t link_service::node_id() const { return impl_->core->options.node_id; }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct link_options {
   /// The id of this node in its hello. Zero: a random id is drawn.
@@ -77,4 +77,4 @@ private:
   std::shared_ptr<impl> impl_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

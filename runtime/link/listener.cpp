@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 using asio::ip::tcp;
 
@@ -153,4 +153,4 @@ void listener::welcome(int fd) {
   loop->post([made] { made->start(); });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Accepts connections on one address and hands each to one of the loops.
 class listener final : public loop_resident, public std::enable_shared_from_this<listener> {
@@ -43,4 +43,4 @@ private:
 std::string to_address(const asio::ip::tcp::endpoint& x);
 std::string to_address(const std::string& host, uint16_t port);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <set>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -290,4 +290,4 @@ void local_hub::connect(const std::string& name, uint64_t node, link_connected d
     (*shared)(cancelled("the local hub has stopped"));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Links between nodes of one process: messages are passed by pointer, and nothing is copied. The
 /// hub owns the thread on which the handlers of its links run.
@@ -38,4 +38,4 @@ private:
   std::shared_ptr<impl> impl_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -70,4 +70,4 @@ int accept_own_socket(int listening) noexcept {
   return kept(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

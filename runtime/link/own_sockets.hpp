@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Sockets that are not shared with other processes. Programs that this process starts do not
 /// inherit them (close-on-exec is set when they are made), and in a forked child that continues
@@ -14,4 +14,4 @@ int open_own_socket(int family) noexcept;
 /// The next connection of a listening socket, non-blocking. -1: see `errno`.
 int accept_own_socket(int listening) noexcept;
 
-} // namespace headrace
+} // namespace headrace::detail

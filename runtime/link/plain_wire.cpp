@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <system_error>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -63,4 +63,4 @@ private:
 
 std::unique_ptr<wire> make_plain_wire(int socket) { return std::make_unique<plain_wire>(socket); }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -294,4 +294,4 @@ void socket_link::go_on(const write_outcome& left) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

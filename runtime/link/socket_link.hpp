@@ -13,7 +13,7 @@
 #include <mutex>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A link over a connected socket: the handshake, and then messages in both directions.
 class socket_link final : public link,
@@ -114,4 +114,4 @@ private:
   bool closed_ = false;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

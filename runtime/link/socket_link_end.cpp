@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // The end of a link over a socket: it is closed by this node, lost, refused, or dropped because
 // there are too many connections.
@@ -107,4 +107,4 @@ void socket_link::finish(const status& why) {
       told.on_closed(why);
   }
 }
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Here an open link sends pings, and detects that its peer sends none. All functions run on the
 // loop's thread, with one timer for each link; sending and receiving cost nothing more.
@@ -88,4 +88,4 @@ void socket_link::ping() {
     go_on(left);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 task_thread::task_thread() : thread_([this] { run(); }) {}
 
@@ -42,4 +42,4 @@ void task_thread::run() {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A thread that runs functions in order. It is ended by its owner, or by the destructor.
 class task_thread {
@@ -29,4 +29,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -254,4 +254,4 @@ status check_tls(const tls_options& options) {
   return tls_context::load(options).status();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The loaded and checked certificates with which a process uses TLS on its data port.
 class tls_context {
@@ -27,4 +27,4 @@ private:
   std::unique_ptr<rep> rep_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::vector<std::string> transport_registry::names() const {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

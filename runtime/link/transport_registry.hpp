@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A kind of link to other nodes, with a name. Streams choose a transport by its name; after that
 /// all links are used in the same way.
@@ -42,4 +42,4 @@ private:
   std::map<std::string, std::shared_ptr<transport>> transports_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <span>
 #include <sys/uio.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The outcome of an attempt to move bytes without blocking.
 enum class wire_state : uint8_t {
@@ -38,4 +38,4 @@ public:
 
 std::unique_ptr<wire> make_plain_wire(int socket);
 
-} // namespace headrace
+} // namespace headrace::detail

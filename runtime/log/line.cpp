@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <iterator>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// The length of the UTF-8 sequence that begins at `x[i]`; 0 if there is none.
@@ -107,4 +107,4 @@ void append_fields(std::string& out, log_format format, logger::fields xs) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/runtime/log/logger.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Appends ` key=value` for each field (text) or `,"key":value` (JSON). Text values are quoted when
 /// they are empty or contain blanks, quotes, `=` or control characters.
@@ -14,4 +14,4 @@ void append_json_string(std::string& out, std::string_view x);
 /// Appends `x` with control characters escaped, so that one event is one line.
 void append_text(std::string& out, std::string_view x);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 void line_output::write(std::string_view line) {
   std::lock_guard lock{mutex_};
@@ -51,4 +51,4 @@ bool line_output::put(std::string_view text, duration limit) {
   return true;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

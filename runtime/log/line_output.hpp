@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Writes complete lines to a descriptor whose reader may have stopped: a pipe to a log collector
 /// that hangs, a stopped terminal. A server must not wait for such a reader. A line that cannot be
@@ -32,4 +32,4 @@ private:
   bool broken_off_ = false; ///< the last line was written only in part
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 namespace headrace {
+using namespace detail;
 namespace {
 
 constexpr std::array<std::string_view, 6> level_names = {"trace", "debug", "info",

@@ -4,7 +4,7 @@
 
 #  include <caf/binary_deserializer.hpp>
 
-namespace headrace {
+namespace headrace::detail {
 
 caf::error inspect(caf::serializer& sink, envelope& x) {
   const auto bytes = x.bytes();
@@ -40,6 +40,6 @@ caf::error inspect(caf::deserializer& source, envelope& x) {
   return source.end_sequence();
 }
 
-} // namespace headrace
+} // namespace headrace::detail
 
 #endif

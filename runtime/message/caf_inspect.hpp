@@ -3,7 +3,7 @@
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/message/envelope.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 // The form in which the actor framework's network sends an envelope: a byte count and the words of
 // the message. Loading never fails: damaged bytes result in a message that is not valid, which the
@@ -50,4 +50,4 @@ bool inspect(Inspector& f, envelope& x) {
 
 #endif
 
-} // namespace headrace
+} // namespace headrace::detail

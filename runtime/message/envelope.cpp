@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -107,4 +107,4 @@ status status_of(const envelope& answer) {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A message of a published actor.
 using envelope = message<schema::Envelope>;
@@ -62,4 +62,4 @@ envelope make_bad_message(uint64_t count, std::string_view reason);
 /// envelope in the reason.
 status status_of(const envelope& answer);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,14 +11,12 @@
 #include <string>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The largest message that is accepted from a peer, or sent to one.
 inline constexpr size_t max_message_bytes = size_t{64} << 20;
 /// The most nested levels of pointers in a message.
 inline constexpr int max_message_depth = 64;
-
-namespace detail {
 
 /// The shared part of a message: its words and a reader for them, or the reason why they cannot be
 /// read.
@@ -49,8 +47,6 @@ private:
 
 /// A text for users: a message of this size, or the reason why it is not valid.
 std::string described(size_t bytes, const status& how);
-
-} // namespace detail
 
 /// An immutable, reference-counted Cap'n Proto message. Copying a handle increments a counter; any
 /// number of threads may read the message. Bytes from other processes are checked once, when they
@@ -121,4 +117,4 @@ private:
   reader root_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

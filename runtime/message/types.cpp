@@ -1,9 +1,9 @@
 #include "headrace/runtime/message/types.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 void register_runtime_types(caf::actor_system_config& config) {
   port::register_types<caf::id_block::headrace_runtime>(config);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

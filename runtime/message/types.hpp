@@ -5,12 +5,12 @@
 #include "headrace/runtime/message/envelope.hpp"
 #include "headrace/runtime/message/local.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 // Where the type-id block of each layer begins. A layer that sends types of its own between actors
 // lists them in one header, and registers them there:
 //
-//   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::actors_first_type_id)
+//   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::detail::actors_first_type_id)
 //     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))
 //     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")
 //   CAF_END_TYPE_ID_BLOCK(headrace_actors)
@@ -39,10 +39,10 @@ inline constexpr auto tests_first_type_id =
   static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
                                                                         + 300);
 
-} // namespace headrace
+} // namespace headrace::detail
 
-CAF_BEGIN_TYPE_ID_BLOCK(headrace_runtime, headrace::runtime_first_type_id)
-CAF_ADD_TYPE_ID(headrace_runtime, (headrace::envelope))
+CAF_BEGIN_TYPE_ID_BLOCK(headrace_runtime, headrace::detail::runtime_first_type_id)
+CAF_ADD_TYPE_ID(headrace_runtime, (headrace::detail::envelope))
 #if !HEADRACE_CAF_LEGACY
 CAF_ADD_TYPE_ID(headrace_runtime, (headrace::status_code))
 #endif
@@ -51,11 +51,11 @@ CAF_ADD_TYPE_ID(headrace_runtime, (headrace::status_code))
 CAF_ADD_ATOM(headrace_runtime, headrace::atom, supervise, "supervise")
 CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 
-namespace headrace {
+namespace headrace::detail {
 
 void register_runtime_types(caf::actor_system_config& config);
 
 /// The only signature of a published actor.
 using published_actor = port::handle<caf::result<envelope>(envelope)>;
 
-} // namespace headrace
+} // namespace headrace::detail

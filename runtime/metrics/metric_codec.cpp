@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::vector<metric_sample> read_metrics(capnp::List<schema::Metric>::Reader in) 
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,13 +3,10 @@
 #include "headrace/runtime/base/result.hpp"
 
 #include <algorithm>
-#include <array>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> kinds{"counter", "gauge", "histogram"};
 
 bool is_empty(const metric_sample& x) {
   if (const auto* count = std::get_if<uint64_t>(&x.value))
@@ -20,16 +17,6 @@ bool is_empty(const metric_sample& x) {
 
 } // namespace
 
-std::string_view kind_of(const metric_sample& x) noexcept { return kinds[x.value.index()]; }
-
-uint64_t count_in(const std::vector<metric_sample>& all, const counter_info& of,
-                  const metric_labels& labels) {
-  const auto at = std::ranges::find_if(
-    all, [&](const metric_sample& x) { return x.name == of.name && x.labels == labels; });
-  const auto* count = at != all.end() ? std::get_if<uint64_t>(&at->value) : nullptr;
-  return count != nullptr ? *count : 0;
-}
-
 template <class Metric, class Info>
 Metric& metric_registry::find_or_make(const Info& what, const metric_labels& labels,
                                       std::unique_ptr<Metric> (*make)(const Info&)) {
@@ -39,8 +26,9 @@ Metric& metric_registry::find_or_make(const Info& what, const metric_labels& lab
     at->second = {&what, make(what)};
   auto* held = std::get_if<std::unique_ptr<Metric>>(&at->second.held);
   if (held == nullptr)
-    throw error{internal_error("the metric " + at->first.first + " is a "
-                               + std::string{kinds[at->second.held.index()]} + " elsewhere")};
+    throw error{internal_error(
+      "the metric " + at->first.first + " is a "
+      + std::string{kind_of(sample(at->first.first, labels, at->second.held))} + " elsewhere")};
   return **held;
 }
 
@@ -88,8 +76,8 @@ std::vector<std::pair<metric_info, std::string_view>> metric_registry::families(
   std::vector<std::pair<metric_info, std::string_view>> out;
   for (const auto& [key, x] : entries_)
     if (out.empty() || out.back().first.name != key.first)
-      out.emplace_back(*x.what, kinds[x.held.index()]);
+      out.emplace_back(*x.what, kind_of(sample(key.first, key.second, x.held)));
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

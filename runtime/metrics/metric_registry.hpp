@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The metrics of one node. Code that counts gets its metrics once, by their definitions, and keeps
 /// references, which are valid as long as the registry. Thread-safe.
@@ -48,4 +48,4 @@ private:
   std::map<std::pair<std::string, metric_labels>, entry> entries_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <charconv>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 status wrong(std::string_view text, const std::string& what) {
@@ -104,4 +104,4 @@ bool is_wildcard(std::string_view host) {
   return host.empty();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The address of a node. The scheme is for users and for transports; it is ignored when a
 /// connection is made.
@@ -31,4 +31,4 @@ bool is_loopback(std::string_view host);
 /// True if the address stands for every address of this host: empty, 0.0.0.0, ::.
 bool is_wildcard(std::string_view host);
 
-} // namespace headrace
+} // namespace headrace::detail

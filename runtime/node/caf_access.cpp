@@ -5,7 +5,7 @@
 #include <caf/io/middleman.hpp>
 #include <caf/openssl/publish.hpp>
 
-namespace headrace {
+namespace headrace::detail {
 
 caf::actor_system& system_of(node& x) { return *x.internals().system; }
 
@@ -59,4 +59,4 @@ result<uint16_t> listen(node& x, published_actor root) {
   return *bound;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

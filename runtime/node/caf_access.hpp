@@ -4,7 +4,7 @@
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor system of a node. Threads that do not belong to the system use it inside a
 /// `system_visit`.
@@ -25,4 +25,4 @@ result<uint16_t> listen(node& x, published_actor root);
 /// Ends `whom` when the node ends, before the actor system ends, which waits for all actors.
 void adopt(node& x, caf::actor whom);
 
-} // namespace headrace
+} // namespace headrace::detail

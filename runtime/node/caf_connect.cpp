@@ -5,7 +5,7 @@
 
 #include <caf/scoped_actor.hpp>
 
-namespace headrace {
+namespace headrace::detail {
 
 result<connection> connect(node& from, const address& to, duration limit, greeting how) {
   system_visit inside;
@@ -31,4 +31,4 @@ result<envelope> ask(node& from, const published_actor& whom, const envelope& wh
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

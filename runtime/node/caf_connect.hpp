@@ -3,7 +3,7 @@
 #include "headrace/runtime/message/types.hpp"
 #include "headrace/runtime/node/node.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The published actor of another node, and that node's hello.
 struct connection {
@@ -28,4 +28,4 @@ result<connection> connect(node& from, const address& to, duration limit = std::
 result<envelope> ask(node& from, const published_actor& whom, const envelope& what,
                      duration limit = std::chrono::seconds{5});
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include "headrace/runtime/message/local.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Requests a connection after `delay`. The answer is the connection, or an error.
 struct connect_request {
@@ -21,15 +21,15 @@ inline caf::timespan patience(const connect_request& x) {
 }
 struct connect_step; ///< a message of the connector to itself
 
-} // namespace headrace
+} // namespace headrace::detail
 
-CAF_BEGIN_TYPE_ID_BLOCK(headrace_node, headrace::node_first_type_id)
-CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::connect_request>))
-CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::connection>))
-CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::connect_step>))
+CAF_BEGIN_TYPE_ID_BLOCK(headrace_node, headrace::detail::node_first_type_id)
+CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::detail::connect_request>))
+CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::detail::connection>))
+CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::detail::connect_step>))
 CAF_END_TYPE_ID_BLOCK(headrace_node)
 
-namespace headrace {
+namespace headrace::detail {
 
 void register_node_types(caf::actor_system_config& config);
 
@@ -38,4 +38,4 @@ void register_node_types(caf::actor_system_config& config);
 using connector_actor = port::handle<caf::result<local<connection>>(local<connect_request>)>;
 connector_actor connector_of(node& x);
 
-} // namespace headrace
+} // namespace headrace::detail

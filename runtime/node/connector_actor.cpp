@@ -3,7 +3,7 @@
 #include <caf/io/middleman.hpp>
 #include <caf/openssl/manager.hpp>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct connector_state::attempt {
   address to;
@@ -201,4 +201,4 @@ caf::timespan connector_state::left(const attempt_ptr& x) const {
   return std::max<caf::timespan>(x->deadline - self_->clock().now(), std::chrono::microseconds{1});
 }
 
-} // namespace headrace
+} // namespace headrace::detail

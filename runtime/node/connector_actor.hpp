@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Connects on behalf of actors: it waits for the delay, probes the address, lets the framework
 /// connect, and exchanges hellos. It handles any number of requests at a time, and never blocks.
@@ -44,4 +44,4 @@ private:
   std::set<attempt_ptr> under_way_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "headrace/runtime/node/door_actor.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 door_state::door_state(port::self_pointer<handle_type> self, node::impl& owner,
                        published_actor root)
@@ -43,4 +43,4 @@ envelope door_state::on_bad(const envelope& in) {
   return make_bad_message(count, reason);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

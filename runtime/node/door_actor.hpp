@@ -3,7 +3,7 @@
 #include "headrace/runtime/caf/watcher.hpp"
 #include "headrace/runtime/node/node_impl.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The actor that peers reach on a node's actor port. It answers hellos, counts and answers damaged
 /// messages, refuses other major versions, and delegates all other messages to the root. It ends
@@ -27,4 +27,4 @@ private:
   port::watcher watcher_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

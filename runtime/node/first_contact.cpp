@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::string first_contact::word() const {
                      in_seconds(limit_), option_);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Decides which failures of a first connection may be temporary, and for how long attempts are
 /// repeated: servers and trainers may be started in any order, and a dispatcher that is being
@@ -43,4 +43,4 @@ private:
   uint32_t refusals_ = 0; ///< the number of refusals in a row
 };
 
-} // namespace headrace
+} // namespace headrace::detail

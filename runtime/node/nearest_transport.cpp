@@ -1,6 +1,6 @@
 #include "headrace/runtime/node/nearest_transport.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -34,4 +34,4 @@ void nearest_transport::connect(const std::string& address, link_connected done)
                });
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Connects inside the process if a node listens under the same address on its hub
 /// (`local_hub::of_process`), so that nothing is copied; otherwise through another transport.
@@ -24,4 +24,4 @@ private:
   const uint64_t node_id_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

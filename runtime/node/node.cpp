@@ -7,7 +7,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::string_view to_string(node_role x) noexcept {
   switch (x) {
@@ -128,4 +128,4 @@ const std::shared_ptr<metric_registry>& node::metrics() const noexcept {
   return impl_->options.metrics;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A process's part in a service: its actor system, data links and log. It has no global state;
 /// tests make several nodes in one process. Functions that need the actor framework's types
@@ -64,4 +64,4 @@ private:
   std::shared_ptr<impl> impl_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

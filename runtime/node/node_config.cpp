@@ -10,7 +10,7 @@
 #include <caf/openssl/manager.hpp>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::string_view framework_name() noexcept {
 #if HEADRACE_CAF_LEGACY
@@ -56,4 +56,4 @@ void configure(caf::actor_system_config& config, const node_options& options) {
                                            : port::word("stealing"));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

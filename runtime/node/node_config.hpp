@@ -3,7 +3,7 @@
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/node/node_options.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The name that must be equal in two programs for them to connect: the framework's release line.
 std::string_view framework_name() noexcept;
@@ -14,4 +14,4 @@ void configure_network(caf::actor_system_config& config, const node_options& opt
 /// As `configure_network`, and also configures the scheduler: for a node's own system.
 void configure(caf::actor_system_config& config, const node_options& options);
 
-} // namespace headrace
+} // namespace headrace::detail

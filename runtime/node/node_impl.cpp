@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 schema::Role to_schema(node_role x) {
@@ -197,4 +197,4 @@ status why_not_listening(const std::string& host, uint16_t port) {
           "cannot listen at " + where + ": " + std::strerror(failed)};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

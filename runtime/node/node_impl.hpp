@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The parts of a node. Members are destroyed from the last to the first: actors end before the
 /// links and the log that they use.
@@ -61,4 +61,4 @@ status check_exposure(const node_options& options, const std::string& what);
 /// belong to this host, or it is not allowed.
 status why_not_listening(const std::string& host, uint16_t port);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/runtime/metrics/metric_registry.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The metrics of a node's actor port.
 namespace node_metric {
@@ -26,4 +26,4 @@ struct node_metrics {
   counter& refused_hellos;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

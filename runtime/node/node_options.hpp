@@ -14,7 +14,7 @@ namespace caf {
 class actor_system_config;
 }
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The purpose of a node, which is part of its hello.
 enum class node_role : uint8_t { unknown, dispatcher, worker, consumer, tool };
@@ -71,4 +71,4 @@ struct node_options {
   duration stop_budget = std::chrono::seconds{2};
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Callbacks have weak pointers to this, so that answers may arrive after the peer is destroyed.
 struct peer::impl : std::enable_shared_from_this<peer::impl> {
@@ -94,4 +94,4 @@ void peer::renew(const status& why) {
   impl_->down(why);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

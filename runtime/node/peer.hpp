@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct peer_options {
   /// The limit of one attempt to connect.
@@ -72,4 +72,4 @@ private:
   std::shared_ptr<impl> impl_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

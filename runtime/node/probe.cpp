@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// The first bytes of every program of the framework on an accepted connection: a header (an
@@ -255,4 +255,4 @@ void prober::probe(address to, probe_options options, std::function<void(status)
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct probe_options {
   /// The limit for the resolution of the name, the connection and the first bytes together.
@@ -41,4 +41,4 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

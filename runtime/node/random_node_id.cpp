@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 #if HEADRACE_CAF_LEGACY
 
@@ -51,4 +51,4 @@ void name_at_random(caf::actor_system_config&) {} // release 1.1 does this itsel
 
 #endif
 
-} // namespace headrace
+} // namespace headrace::detail

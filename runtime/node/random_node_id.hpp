@@ -2,7 +2,7 @@
 
 #include "headrace/runtime/caf/port.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Gives each actor system of that configuration a random name.
 ///
@@ -12,4 +12,4 @@ namespace headrace {
 /// with the same name cannot connect to each other.
 void name_at_random(caf::actor_system_config& config);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include "headrace/runtime/caf/port.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Must exist while a thread that does not belong to the actor system spawns, publishes or uses a
 /// `scoped_actor`. The framework leaves a reference to the system in such a thread, and the system
@@ -22,4 +22,4 @@ public:
   }
 };
 
-} // namespace headrace
+} // namespace headrace::detail

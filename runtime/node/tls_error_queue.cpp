@@ -3,7 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -44,4 +44,4 @@ void keep_tls_errors_apart() {
     SSL_get_ex_new_index(0, nullptr, at_new_session, nullptr, nullptr);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Separates the errors of one TLS session from those of others. The framework's sessions share a
 /// thread, and so OpenSSL's queue of errors, which they do not clear: after a failed handshake, the
@@ -10,4 +10,4 @@ namespace headrace {
 /// before sessions are made; further calls do nothing.
 void keep_tls_errors_apart();
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 status os_error(const std::string& what, int code) {
@@ -249,4 +249,4 @@ result<std::string> child_process::read_until(const std::string& text, duration 
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// How a process ended.
 struct process_end {
@@ -77,4 +77,4 @@ private:
   std::optional<process_end> ended_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

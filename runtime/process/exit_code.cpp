@@ -1,6 +1,6 @@
 #include "headrace/runtime/process/exit_code.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 
 std::string_view describe(exit_code code) noexcept {
   switch (code) {
@@ -41,4 +41,4 @@ exit_code exit_code_of_connect(const status& why) noexcept {
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

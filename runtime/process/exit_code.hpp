@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The exit codes of headrace's processes. If a process is killed by a signal, its status contains
 /// the signal, as usual (a shell and `run_under_parent` report 128 + its number).
@@ -33,4 +33,4 @@ exit_code exit_code_of(const status& why) noexcept;
 /// argument is another program at the address.
 exit_code exit_code_of_connect(const status& why) noexcept;
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// The parent of a process; 0: it has ended.
@@ -163,4 +163,4 @@ int run_guarded(const std::function<int(int signals)>& body,
   }
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <functional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The signals that are meant for the command which a process runs, if that is sent them: those
 /// that ask it to stop (SIGTERM, SIGINT, SIGHUP, SIGQUIT), and those that programs give a meaning
@@ -28,4 +28,4 @@ int run_guarded(const std::function<int(int signals)>& body,
 /// orphans (PR_SET_CHILD_SUBREAPER), as `run_guarded` makes it.
 void kill_descendants();
 
-} // namespace headrace
+} // namespace headrace::detail

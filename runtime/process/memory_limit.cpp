@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 // The text is written before the handler is installed, because the handler must not allocate.
@@ -53,4 +53,4 @@ status set_memory_limit(uint64_t bytes) {
   return {};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Bounds the private memory of this process (its heap, its threads' stacks, private mappings;
 /// RLIMIT_DATA) for the rest of its life. When `new` fails, one line is written to standard error
@@ -16,4 +16,4 @@ status set_memory_limit(uint64_t bytes);
 /// The private memory in use, by the same count as the limit.
 uint64_t private_memory_bytes();
 
-} // namespace headrace
+} // namespace headrace::detail

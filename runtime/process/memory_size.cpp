@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -41,8 +41,6 @@ uint64_t least_upward(const std::string& root, std::string group, const char* fi
 
 } // namespace
 
-namespace detail {
-
 uint64_t control_group_limit(const std::string& membership, const std::string& root) {
   auto out = UINT64_MAX;
   std::istringstream lines{membership};
@@ -65,8 +63,6 @@ uint64_t control_group_limit(const std::string& membership, const std::string& r
   return out;
 }
 
-} // namespace detail
-
 uint64_t memory_size_bytes() {
   const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
   auto out = pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
@@ -78,4 +74,4 @@ uint64_t memory_size_bytes() {
                   detail::control_group_limit(content_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,18 +3,15 @@
 #include <cstdint>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The memory that this process may use: the least of the machine's memory and the limits of its
 /// control group and RLIMIT_DATA.
 uint64_t memory_size_bytes();
-
-namespace detail {
 
 /// The least limit of the control groups from the one in `membership` (in the format of
 /// /proc/self/cgroup) up to the root; version 2 below `root`, version 1 below `root`/memory.
 /// UINT64_MAX: there is no limit.
 uint64_t control_group_limit(const std::string& membership, const std::string& root);
 
-} // namespace detail
-} // namespace headrace
+} // namespace headrace::detail

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// The lives in memory that parent and children share.
@@ -200,4 +200,4 @@ int run_under_parent(const parent_options& options,
   return code;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

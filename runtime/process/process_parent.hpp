@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The data about its earlier lives that a child process can read and write, in memory that it
 /// shares with the parent.
@@ -54,4 +54,4 @@ bool is_restarted(const process_end& end) noexcept;
 /// first in `main`.
 int run_under_parent(const parent_options& options, const std::function<int(process_lives&)>& body);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -220,4 +220,4 @@ void process_team::carry_out(const supervise::give_up& x) {
   over_ = true;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A program that a team keeps running.
 struct team_member {
@@ -115,4 +115,4 @@ private:
   int signals_ = -1;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 sigset_t stop_set() {
@@ -153,4 +153,4 @@ void stop_signal::request() {
   impl_->poke();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 struct stop_options {
   /// The time from the signal to the end of the process, even if a part of the process has not
@@ -41,4 +41,4 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headrace {
+namespace headrace::detail {
 
 duration backoff::failed(duration lived) {
   if (lived >= options_.stable_after)
@@ -19,4 +19,4 @@ duration backoff::failed(duration lived) {
   return duration{static_cast<duration::rep>(std::clamp(wait, 0.0, longest))};
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The pauses between repeated attempts.
 struct backoff_options {
@@ -39,4 +39,4 @@ private:
   uint32_t failures_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

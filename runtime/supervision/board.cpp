@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -43,4 +43,4 @@ std::vector<supervisor_snapshot> supervision_board::roots() const {
   return result;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

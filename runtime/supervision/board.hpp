@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The snapshots of all supervisors of one process. A node owns it. Thread-safe.
 class supervision_board {
@@ -25,4 +25,4 @@ private:
   std::map<std::string, supervisor_snapshot> at_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Which of a supervisor's children are restarted together with one that is restarted.
 enum class supervision_strategy : uint8_t {
@@ -60,4 +60,4 @@ struct supervision_options {
   duration kill_budget = std::chrono::seconds{1};
 };
 
-} // namespace headrace
+} // namespace headrace::detail

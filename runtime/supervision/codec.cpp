@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -104,4 +104,4 @@ std::string render(const supervision_tree& tree) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The supervision tree of one process.
 struct supervision_tree {
@@ -29,4 +29,4 @@ result<supervision_tree> decode(const message<schema::SupervisionTree>& in);
 /// reason.
 std::string render(const supervision_tree& tree);
 
-} // namespace headrace
+} // namespace headrace::detail

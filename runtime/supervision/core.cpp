@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::string_view to_string(supervision_strategy x) noexcept {
   switch (x) {
@@ -292,4 +292,4 @@ supervisor_snapshot supervision_core::snapshot() const {
   return result;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

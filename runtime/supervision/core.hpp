@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace supervise {
 
@@ -94,7 +94,7 @@ private:
 
   struct child {
     child_spec spec;
-    headrace::backoff backoff;
+    detail::backoff backoff;
     phase state = phase::waiting;
     uint64_t run = 0;
     uint64_t restarts = 0;
@@ -136,4 +136,4 @@ private:
   uint64_t epoch_ = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

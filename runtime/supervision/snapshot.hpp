@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 enum class child_state : uint8_t {
   running,
@@ -44,4 +44,4 @@ struct supervisor_snapshot {
   friend bool operator==(const supervisor_snapshot&, const supervisor_snapshot&) = default;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
-namespace headrace {
+namespace headrace::detail {
 
 supervisor::supervisor(caf::scheduled_actor* self, port::watcher& watcher,
                        supervision_options options, observer observer,
@@ -186,4 +186,4 @@ void supervisor::carry_out(const supervise::give_up& x) {
     done();
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The place of a supervisor in its process's tree.
 struct tree_place {
@@ -112,4 +112,4 @@ private:
   std::function<void()> done_;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

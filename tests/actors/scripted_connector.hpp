@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Finds the dispatcher that runs at present, at once.
 class scripted_connector {
@@ -24,4 +24,4 @@ private:
   std::shared_ptr<published_actor> where_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 TEST(BufferPool, RoundsUpByAtMostAQuarter) {
@@ -82,4 +82,4 @@ TEST(Buffer, ReusesTheMemoryOfALargeOneThatIsGone) {
 #endif
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

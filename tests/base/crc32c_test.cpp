@@ -5,6 +5,7 @@
 #include <string_view>
 
 using namespace headrace;
+using namespace headrace::detail;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -84,4 +84,4 @@ TEST(WithDescriptors, StopsWaitingWhenToldTo) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

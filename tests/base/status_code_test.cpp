@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST(StatusCode, OfAPeerIsTheOneOfThatNumber) {
@@ -21,4 +21,4 @@ TEST(StatusCode, OfAFailureIsNeverOk) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -54,4 +54,4 @@ TEST(WorkTimer, CountsTheTimeThatTheThreadWaitsForAnother) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

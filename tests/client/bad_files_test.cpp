@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::AllOf;
@@ -133,4 +133,4 @@ TEST_F(BadFiles, APatternThatMatchesNothingIsNamed) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <functional>
 #include <future>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -187,4 +187,4 @@ TEST(BadInput, AFunctionThatDoesNotFitItsElementsIsRefusedWhereItIsWritten) {
 
 } // namespace
 
-} // namespace headrace
+} // namespace headrace::detail

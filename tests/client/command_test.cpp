@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -218,4 +218,4 @@ TEST(Command, AClusterThatCrashesIsStartedAgainOnAllItsPorts) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// A program with an actor system of its own, and a cluster to read from.
@@ -149,4 +149,4 @@ TEST_F(ConsumerActor, EndsWithItsHostThoughItWasAskedForMore) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

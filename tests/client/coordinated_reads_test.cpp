@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -233,4 +233,4 @@ TEST_F(CoordinatedReads, StayInStepWhileWorkersComeAndGo) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

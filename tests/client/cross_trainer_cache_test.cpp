@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -314,4 +314,4 @@ TEST_F(CrossTrainerCache, GoesWithADatasetThatWasRegistered) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 TEST(DatasetIterator, TakesWhatIsAtHandAndNothingElse) {
@@ -62,4 +62,4 @@ TEST(DatasetIterator, StopEndsAWaitInAnotherThread) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

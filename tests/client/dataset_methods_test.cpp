@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::HasSubstr;
@@ -110,4 +110,4 @@ TEST(DatasetMethods, TheSingleElementIsThatOrAnError) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <future>
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -120,4 +120,4 @@ TEST_F(DispatcherComesLater, ThanTheTrainersPatience) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <future>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST_F(DistributeInAFunction, RefusesADatasetOfTheFunctionWhereItIsWritten) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -337,4 +337,4 @@ TEST_F(DistributeSave, FilesAreCutWhereTheWorkerSays) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::run_command;
@@ -63,4 +63,4 @@ TEST(PluginFlag, GivesAWorkerTheFunctionsOfALibrary) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

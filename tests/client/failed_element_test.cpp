@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr int64_t total = 1'000;
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(
   });
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

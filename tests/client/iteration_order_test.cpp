@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using order = std::vector<int64_t>;
@@ -100,4 +100,4 @@ TEST(IterationOrder, WorkersCountTheIterationsOfAnonymousJobsToo) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

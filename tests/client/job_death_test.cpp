@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// Kills some of the jobs' actors at random moments of their short lives.
@@ -97,4 +97,4 @@ TEST(JobDeath, AtAnyMomentLeavesEachConsumerItsElementsOnceOrTheJobsOwnFailure) 
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

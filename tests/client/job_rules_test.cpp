@@ -10,7 +10,7 @@
 // Which trainers share a job, what remains of one that is over, and when one is collected: through
 // a whole service.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -131,4 +131,4 @@ TEST_F(JobRules, WhoAsksForSomethingElseThanTheJobHasReadsBoth) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::bench {
+namespace headrace::detail::bench {
 namespace {
 
 std::vector<kernel_case> all_cases() {
@@ -36,4 +36,4 @@ TEST(KernelCalls, AreCountedOfEveryOperatorThereIs) {
 }
 
 } // namespace
-} // namespace headrace::bench
+} // namespace headrace::detail::bench

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 distribute over(const local_cluster& cluster, sharding_policy mode, const std::string& job = {}) {
@@ -274,4 +274,4 @@ TEST(LocalCluster, CarriesSingleElementsOf64MiB) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <optional>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -194,4 +194,4 @@ TEST_F(LocalReads, GiveTheMemoryThatTheWorkerWroteAsTheLinkCompressesNothing) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// All that a dispatcher or a worker counts.
@@ -51,4 +51,4 @@ TEST(MetricNames, EndWithTheirUnitsAndBeginWithTheProject) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST_F(NamedService, OptionsOfWorkersThatAreNoTimesAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

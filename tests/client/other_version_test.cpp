@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::AllOf;
@@ -41,4 +41,4 @@ TEST(OtherVersion, AWorkerOfSuchADispatcherEndsWithACodeOfItsOwnAndSaysWhatToDo)
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

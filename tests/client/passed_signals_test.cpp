@@ -3,7 +3,7 @@
 #include <csignal>
 #include <gmock/gmock.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using namespace std::chrono_literals;
@@ -76,4 +76,4 @@ TEST(PassedSignals, NeitherDoesOneThatWasIgnoredFromTheStart) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ TEST_F(PortFile, ThatCannotBeWrittenIsNamed) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -13,7 +13,7 @@
 #include <functional>
 #include <random>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(RefusedInput, ConnectionsThatSayNothingMakeRoomAndAreCountedAndShown) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// Throws an exception that the engine does not catch (it is no std::exception) in every `every`th
@@ -312,4 +312,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, RestartsWithLeases, testing::Values(sharding_pol
                          mode_name);
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

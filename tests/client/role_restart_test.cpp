@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// The result of a reading during which an actor was killed.
@@ -109,4 +109,4 @@ TEST_F(RoleRestart, ADispatchersActorIsStartedAgainItsReaderIsToldAndNothingCome
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

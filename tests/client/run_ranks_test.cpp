@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using namespace std::chrono_literals;
@@ -103,4 +103,4 @@ TEST(Rival, IsAWorkerOfTheSameRankAndAnotherProcess) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(Cached, IterationsOfOneProgramShareElements) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -131,4 +131,4 @@ TEST(ServerTiming, ServersLookAtIt) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST(ServiceStatus, ShowsWhatTasksThatAreOverHaveMade) {
@@ -59,4 +59,4 @@ TEST(ServiceStatus, CountsWhatIgnoreErrorsLeftOutWhileATaskRunsAndAfterwards) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

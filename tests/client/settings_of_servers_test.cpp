@@ -9,7 +9,7 @@
 
 #include <fstream>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using test::config_file;
@@ -113,4 +113,4 @@ TEST(Settings, AWorkerThatGivesUpItsDispatcherEndsWithACodeAndSaysWhy) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <set>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using test::config_file;
@@ -440,4 +440,4 @@ TEST(Settings, TheDocumentHasTheTable) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -92,4 +92,4 @@ TEST(SharedModesRules, RefuseToReadAgainWhatNobodyKnowsWhoHas) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 // The rules of sharing, checked through a whole service; tests/actors/sharing checks them for
 // random graphs.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 distribute shared(const local_cluster& cluster) {
@@ -63,4 +63,4 @@ TEST(SharingRules, AnEndlessDatasetGoesOnWithWorkersThatCameLater) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -198,4 +198,4 @@ TEST_F(SlowParts, TheMemory) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST_F(Sources, AFailedElementLeavesTheFileAsItWas) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

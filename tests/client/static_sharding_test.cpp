@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -219,4 +219,4 @@ TEST_F(StaticSharding, RefusesAListThatIsNone) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using namespace std::chrono_literals;
@@ -263,4 +263,4 @@ TEST(StatusJson, BearsNamesThatAreNotUtf8) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

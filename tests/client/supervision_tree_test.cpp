@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using status_message = message<schema::ServiceStatus>;
@@ -53,4 +53,4 @@ TEST(SupervisionTree, ShowsWhatEachProcessSaysOfItself) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::AllOf;
@@ -134,4 +134,4 @@ TEST_F(Tls, AProgramSpeaksOneWayAtATime) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

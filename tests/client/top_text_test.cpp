@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 using testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(TopText, HasColorsOnATerminal) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST(UnknownValues, ADispatcherRefusesAShardingPolicyThatItDoesNotKnow) {
@@ -27,4 +27,4 @@ TEST(UnknownValues, ADispatcherRefusesAShardingPolicyThatItDoesNotKnow) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

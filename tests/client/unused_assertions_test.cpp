@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -99,4 +99,4 @@ TEST(UnusedAssertion, FailsTheElementOfAFilter) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::command {
+namespace headrace::detail::command {
 namespace {
 
 service_status where(double waited, const std::string& busiest) {
@@ -40,4 +40,4 @@ TEST(VerdictChanges, AreNotNamedWhileNothingIsKnown) {
 }
 
 } // namespace
-} // namespace headrace::command
+} // namespace headrace::detail::command

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::EndsWith;
@@ -253,4 +253,4 @@ TEST(OperatorsOfAJob, AreMeansOfSharesAndSumsOfRates) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

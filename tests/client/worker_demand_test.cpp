@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -184,4 +184,4 @@ TEST(WorkerDemand, LeavesTheLeastWhereNoJobRuns) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::AllOf;
@@ -114,4 +114,4 @@ TEST(WorkerPresence, ShowsAWorkerThatEndedInOrderAsLeft) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -15,7 +15,7 @@
 
 #include <random>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -150,4 +150,4 @@ TEST(WrongAddress, APortInUseIsNamedAndTheServersThatHaveItLiveOn) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

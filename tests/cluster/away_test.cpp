@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 // Processes that are stopped for longer than their lease and continue, as after a suspend, in a
@@ -117,4 +117,4 @@ TEST(AwayDispatcher, LosesNobodyAndEachElementComesOnce) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <fstream>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 // Dispatchers that are killed and started again at the same port.
@@ -134,4 +134,4 @@ TEST_F(DispatcherComesBack, NotBesideAnotherOneNorWhereItsStoreIsDamaged) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -153,4 +153,4 @@ TEST_F(CrossTrainerCache, BeginsANewWindowAfterAWorkerWasKilled) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

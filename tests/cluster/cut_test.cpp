@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -144,4 +144,4 @@ TEST(SilentLink, WhereOneDirectionIsSwallowedIsOpenedAgainAndNothingIsLostOrRepe
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

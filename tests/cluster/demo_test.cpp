@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 class InterruptedDemo : public testing::TestWithParam<int> {};
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(Signals, InterruptedDemo, testing::Values(SIGINT, SIGTE
                          [](const auto& of) { return "Signal" + std::to_string(of.param); });
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

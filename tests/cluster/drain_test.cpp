@@ -11,7 +11,7 @@
 #include <future>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -187,4 +187,4 @@ TEST(Drain, IsAskedAgainOfADispatcherThatWasStartedAgainAndForgotIt) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

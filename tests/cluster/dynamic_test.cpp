@@ -8,7 +8,7 @@
 #include <csignal>
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 dataset read_together(const dataset& what, const std::string& dispatcher, const std::string& job) {
@@ -187,4 +187,4 @@ TEST(Dynamic, WarnsAtTheEndOfWhatAKilledWorkerTookWithIt) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

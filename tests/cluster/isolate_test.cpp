@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -253,4 +253,4 @@ TEST(Isolate, PassesOnWhatItWasGiven) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

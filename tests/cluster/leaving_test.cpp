@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// No lease expires in these tests: the elements are given because a worker left in order.
@@ -165,4 +165,4 @@ TEST(Leaving, IsNotHeldUpByABoundOnElementsOfATrainerThatPauses) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

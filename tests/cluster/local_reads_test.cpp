@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// A worker in another process, and one in this one.
@@ -62,4 +62,4 @@ TEST(LocalReads, LoseNothingWithAWorkerOfAnotherProcess) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

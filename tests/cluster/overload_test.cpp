@@ -7,7 +7,7 @@
 #include <fstream>
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr int64_t mib = int64_t{1} << 20;
@@ -120,4 +120,4 @@ TEST(Overload, AnElementOfAGibibyteArrivesWholeAndIsNotKept) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The command line program with these arguments.
 inline child_process headrace_command(std::vector<std::string> arguments, bool merge_stderr = false,
@@ -111,4 +111,4 @@ private:
   size_t failed_ = 0;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

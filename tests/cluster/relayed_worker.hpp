@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A worker whose data port is reached through a relay only.
 struct relayed_worker {
@@ -20,4 +20,4 @@ struct relayed_worker {
   }
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

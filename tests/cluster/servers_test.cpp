@@ -7,7 +7,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST(Servers, StopOnSigtermInUnderASecondWithExitCodeZero) {
@@ -156,4 +156,4 @@ TEST(Servers, AWorkerWaitsForItsDispatcher) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// A list of two workers of this host, short leases, and the workers.
@@ -75,4 +75,4 @@ TEST(StaticSharding, RefusesAThirdWorkerAndSaysWhoHasTheEntries) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

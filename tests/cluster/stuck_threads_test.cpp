@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// The only worker, as the status shows it.
@@ -125,4 +125,4 @@ TEST(StuckThreads, AreShownInTheStatusAndDoNotHinderSigterm) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// All that a program writes to a terminal.
 inline std::string written_to_a_terminal(std::vector<std::string> argv) {
@@ -30,4 +30,4 @@ inline std::string written_to_a_terminal(std::vector<std::string> argv) {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

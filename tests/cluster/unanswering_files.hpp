@@ -15,7 +15,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A file with one line, and one whose reads never return: a pipe without a writer.
 class unanswering_files {
@@ -62,4 +62,4 @@ private:
   int writer_ = -1;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ TEST(Faults, AreBorneAsPromised) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

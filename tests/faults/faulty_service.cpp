@@ -12,7 +12,7 @@
 #include <sys/mount.h>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -427,4 +427,4 @@ told_history faulty_service::history() const {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

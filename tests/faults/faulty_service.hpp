@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A service of processes with a relay on every connection, the trainers that read it, and the
 /// faults of a scenario. Records and logs are in a folder of its own.
@@ -87,4 +87,4 @@ private:
   std::vector<std::string> story_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -51,4 +51,4 @@ TEST_F(ReadingRecord, TakesWhatAProcessIsHandedFirstAfterAStopForHandedOutBefore
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -15,7 +15,7 @@
 #include <set>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -196,4 +196,4 @@ TEST(Faults, SavesAreWholeWhateverBefallsTheService) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

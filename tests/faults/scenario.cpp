@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -185,4 +185,4 @@ bool scenario::is_possible() const {
   return (what != fault::full || may_mount()) && (what != fault::clock || clocks);
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

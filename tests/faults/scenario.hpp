@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A fault of a service of processes.
 enum class fault : uint8_t {
@@ -93,4 +93,4 @@ std::string clock_library();
 /// Mounts are this process's own from now on. False: it may make none. Before any thread.
 bool may_mount();
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -335,4 +335,4 @@ TEST(Faults, TrainersThatShareACacheReadRisingElements) { try_out(false); }
 TEST(Faults, TrainersThatShareRoundsStepTogether) { try_out(true); }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -144,4 +144,4 @@ private:
 
 std::vector<violation> judge_history(const told_history& what) { return judge{what}.all(); }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

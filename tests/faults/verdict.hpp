@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// One trainer process and what befell it, for the judge.
 struct told_reading {
@@ -49,4 +49,4 @@ struct told_history {
 /// from the members of a world follow here from the actions on the processes.
 std::vector<violation> judge_history(const told_history& what);
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

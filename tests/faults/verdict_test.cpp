@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -203,4 +203,4 @@ TEST_F(Verdict, FindsAServerThatDidNotEndInOrder) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

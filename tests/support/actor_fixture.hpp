@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// One actor system that moves only when the test calls for it: one message at a time, with a clock
 /// that the test moves, over a network in memory. It has no thread of its own.
@@ -165,4 +165,4 @@ private:
   caf::io::connection_handle wire_ = caf::io::connection_handle::from_int(3);
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -9,7 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Takes the place of a server that is gone or not yet started: accepts each connection and closes
 /// it without a byte, until another server takes its port.
@@ -60,4 +60,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The buffer with some bits flipped, and sometimes without its end. @pre `from` is not empty
 inline buffer damaged(const buffer& from, std::mt19937_64& random) {
@@ -18,4 +18,4 @@ inline buffer damaged(const buffer& from, std::mt19937_64& random) {
   return std::move(out).freeze();
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// While it exists, the limit of this process is so low that the lower half of its descriptors is
 /// almost taken: `free` of that half are left. A test can take and return more.
@@ -54,4 +54,4 @@ private:
   std::vector<int> taken_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <list>
 #include <stdexcept>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Connections to an actor port on loopback that greet like nodes, and then each send almost all of
 /// the largest message. The port keeps the bytes that it has received of it, more than `bytes` in
@@ -34,4 +34,4 @@ private:
   std::list<raw_peer> peers_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

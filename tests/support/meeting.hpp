@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A barrier, used repeatedly: threads wait until a number of them have arrived.
 class meeting {
@@ -39,4 +39,4 @@ private:
   bool given_up_ = false;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

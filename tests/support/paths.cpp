@@ -1,6 +1,6 @@
 #include "tests/support/paths.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 std::string data_path(std::string_view name) {
   return std::string{HEADRACE_SOURCE_DIR "/examples/data/"}.append(name);
@@ -15,4 +15,4 @@ std::string trainer_program() { return HEADRACE_TRAINER_PROGRAM; }
 std::string refused_plugins_folder() { return HEADRACE_REFUSED_PLUGINS; }
 std::string tile_plugin() { return HEADRACE_TILE_PLUGIN; }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

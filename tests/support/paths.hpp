@@ -6,7 +6,7 @@
 /// The paths of the files and programs that tests read and start. They are compiled into only one
 /// source, because a path among the flags of every test would keep clones from sharing the
 /// compiler's cache.
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A file or folder of examples/data, e.g. `digits/digits.csv`.
 std::string data_path(std::string_view name);
@@ -24,4 +24,4 @@ std::string trainer_program();
 std::string refused_plugins_folder();
 std::string tile_plugin();
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

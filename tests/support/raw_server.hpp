@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A server that is no node listens on a loopback port: it accepts connections, sends `greeting` to
 /// each and keeps it open until the end.
@@ -51,4 +51,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A violation of a rule: the rule, and the details.
 struct violation {
@@ -102,4 +102,4 @@ inline std::optional<violation> find_silent_loss(std::span<const reading> group,
                                content->name, total - given.size())};
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

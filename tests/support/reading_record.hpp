@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The elements that a trainer was given and how it ended, in a file that both the trainer and the
 /// test map into memory. The test may read it at any time, and it remains when the trainer ends, in
@@ -135,4 +135,4 @@ private:
   size_t bytes_ = 0;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Forwards TCP connections from a port of its own to another port of the loopback, and disturbs
 /// them as a test requires: it is the network between two processes.
@@ -284,4 +284,4 @@ private:
   std::thread thread_; // last: it uses all of the above
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The memory of this process that is in use.
 inline size_t resident_bytes() {
@@ -14,4 +14,4 @@ inline size_t resident_bytes() {
   return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

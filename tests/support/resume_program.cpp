@@ -15,6 +15,7 @@
 namespace {
 
 using namespace headrace;
+using namespace headrace::detail;
 
 buffer bytes_of(const char* path) {
   const auto text = test::read_file(path);

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 /// A sanitizer uses additional memory, which would count against limits and bounds of memory.
@@ -9,4 +9,4 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

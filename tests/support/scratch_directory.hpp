@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A folder that is removed with the object.
 class scratch_directory {
@@ -39,4 +39,4 @@ private:
   std::string path_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include "headrace/runtime/message/types.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// An actor that answers every hello as a node of another major version would.
 class stranger_state {
@@ -17,4 +17,4 @@ public:
   }
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

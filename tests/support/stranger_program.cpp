@@ -9,6 +9,7 @@
 /// closed.
 int main() {
   using namespace headrace;
+  using namespace headrace::detail;
   node server{{.role = node_role::dispatcher}};
   auto stranger = port::spawn<test::stranger_state>(system_of(server));
   adopt(server, caf::actor_cast<caf::actor>(stranger));

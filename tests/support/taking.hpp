@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The next `n` elements, which are int64 scalars; fewer if an error or the end comes first.
 inline std::vector<int64_t> take(dataset_iterator& from, size_t n) {
@@ -32,4 +32,4 @@ inline std::string why(const std::function<void()>& what) {
   return "nothing was wrong";
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

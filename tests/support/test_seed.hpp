@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <random>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The seed of a random test: a different one in each run, which is printed, or HEADRACE_TEST_SEED.
 inline uint64_t test_seed() {
@@ -15,4 +15,4 @@ inline uint64_t test_seed() {
   return seed;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The command line of a trainer process: what it reads, and how fast.
 struct trainer_orders {
@@ -100,4 +100,4 @@ inline std::vector<int64_t> elements_of(const std::string& graph, int64_t total)
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

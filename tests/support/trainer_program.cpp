@@ -16,7 +16,8 @@
 namespace {
 
 using namespace headrace;
-using namespace headrace::test;
+using namespace headrace::detail;
+using namespace headrace::detail::test;
 
 node_options node_with_log(const std::string& file) {
   auto out = service_node(node_role::consumer);

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -396,4 +396,4 @@ void bind_datasets(nb::module_& m) {
     nb::arg("seed") = nb::none());
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -2,7 +2,7 @@
 
 #include <nanobind/ndarray.h>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -44,4 +44,4 @@ void bind_dlpack(nb::module_& m) {
   });
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

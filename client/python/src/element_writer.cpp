@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -177,4 +177,4 @@ nb::object element_writer::write_strings(const leaf& x, size_t row,
   return out;
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -4,7 +4,7 @@
 
 #include "python.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// How strings are given.
 enum class strings_as : uint8_t {
@@ -55,4 +55,4 @@ private:
 /// The numpy dtype with that name; bfloat16 needs the package ml_dtypes.
 nb::object numpy_dtype(dtype type);
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

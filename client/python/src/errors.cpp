@@ -1,6 +1,6 @@
 #include "python.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 void set_python_error(const status& why, error_of when) {
   // The classes are defined in Python: `headrace.errors` has one for each code.
@@ -20,4 +20,4 @@ void bind_errors(nb::module_&) {
   });
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

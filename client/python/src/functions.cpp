@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -135,8 +135,8 @@ void bind_functions(nb::module_& m) {
     return gather(x, indices, axis, batch_dims);
   });
   m.def("tile", [](e x, nb::handle multiples) { return tile(x, extents_of(multiples)); });
-  m.def("repeat_parts", &headrace::repeat);
-  m.def("number_range", &headrace::range);
+  m.def("repeat_parts", &detail::repeat);
+  m.def("number_range", &detail::range);
   m.def("linspace", &linspace);
   m.def("eye", [](nb::handle rows, nb::handle columns, const std::string& type) {
     return eye(extent_of(rows), extent_of(columns), type_of(type));
@@ -342,4 +342,4 @@ void bind_functions(nb::module_& m) {
   });
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

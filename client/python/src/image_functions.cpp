@@ -1,7 +1,7 @@
 #include "headrace/pipeline/functions/image.hpp"
 #include "values.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -81,4 +81,4 @@ void bind_image_functions(nb::module_& m) {
   m.def("stateless_random_hue", &image::stateless_random_hue);
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

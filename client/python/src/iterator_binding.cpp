@@ -2,7 +2,7 @@
 #include "reading.hpp"
 
 /// Python's class `Iterator`, and what happens to open iterators when the interpreter exits.
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -128,4 +128,4 @@ void bind_reading(nb::module_& m) {
   m.def("is_orphan", &is_orphan);
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

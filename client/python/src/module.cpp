@@ -2,7 +2,7 @@
 #include "python.hpp"
 #include "string_value.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 namespace {
 
 void import_numpy() {
@@ -11,10 +11,10 @@ void import_numpy() {
 }
 
 } // namespace
-} // namespace headrace::python
+} // namespace headrace::detail::python
 
 NB_MODULE(_core, m) {
-  using namespace headrace::python;
+  using namespace headrace::detail::python;
   import_numpy();
   // Objects that live when the interpreter exits (in an exception's traceback) are not defects.
   // Tests enable the warnings.

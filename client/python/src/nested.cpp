@@ -1,6 +1,6 @@
 #include "nested.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -124,4 +124,4 @@ nb::object to_python(const element_spec& spec, const nb::callable& leaf) {
   });
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

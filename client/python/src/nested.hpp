@@ -7,7 +7,7 @@
 #include <functional>
 
 /// Elements as Python arranges them: tuples and dicts; anything else is a leaf.
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// Arranges leaves in the tuples and dicts of `layout`, of the classes that its labels name;
 /// `leaf(i)` makes leaf number `i`.
@@ -37,4 +37,4 @@ shape shape_from_python(nb::handle dims);
 /// An element's spec, with leaves made by `leaf(dtype name, dims, nesting)`.
 nb::object to_python(const element_spec& spec, const nb::callable& leaf);
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -157,4 +157,4 @@ status pool_answer::next(std::vector<detail::column_builder>& to) {
   return {};
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// Reads the rows that a process of the pool has written (headrace/_pool_process.py). That process
 /// ran user code: all its output is checked, and none of it is executed.
@@ -48,4 +48,4 @@ private:
   bool broken_ = false;
 };
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

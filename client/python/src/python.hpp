@@ -22,7 +22,7 @@
 
 /// Declarations for all files of the extension module. Python objects are used only while the GIL
 /// is held.
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace nb = nanobind;
 
@@ -55,4 +55,4 @@ void bind_sharding(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_python_functions(nb::module_& m);
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -18,7 +18,7 @@
 #include <optional>
 #include <unordered_set>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -295,4 +295,4 @@ void bind_python_functions(nb::module_& m) {
     nb::arg("origin") = nb::none());
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

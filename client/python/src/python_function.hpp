@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// Finds the Python functions that graphs call: they run in processes of `pool`, a Pool, or
 /// of the process's own pool if it is None (see headrace/_python.py). It also finds the C++
@@ -20,4 +20,4 @@ function_finder python_functions(nb::object pool = nb::none());
 /// datasets.
 std::set<std::string> python_programs(const dataset_node& graph);
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// State shared by the trainer's thread and the thread that runs the iterator. While `asked`, the
 /// iterator belongs to the latter, otherwise to the trainer's. The latter also opens it, and
@@ -447,4 +447,4 @@ nb::object reading::next() {
   return give(at_, nullptr);
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// One iteration over a dataset. Elements at hand are returned at once. For others the dataset's
 /// iterator runs on a thread of its own, while the caller waits without the GIL; if they come
@@ -73,4 +73,4 @@ private:
   bool over_ = false;
 };
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -4,7 +4,7 @@
 
 #include <stop_token>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 void bind_saves(nb::module_& m) {
   nb::class_<save_status>(m, "SaveStatus")
@@ -56,4 +56,4 @@ void bind_saves(nb::module_& m) {
     nb::arg("worker_timeout"), nb::arg("stall_timeout"), nb::arg("session").none());
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

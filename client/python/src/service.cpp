@@ -16,7 +16,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -380,4 +380,4 @@ void bind_service(nb::module_& m) {
     nb::arg("cache_bytes"), nb::arg("save_file_bytes"));
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -5,7 +5,7 @@
 
 #include <nanobind/stl/pair.h>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 namespace {
 
 /// How many rows a dataset of file names has, up to `most`.
@@ -40,4 +40,4 @@ void bind_sharding(nb::module_& m) {
     nb::arg("graph"), nb::arg("policy"), nb::arg("shards"), nb::arg("index"));
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -4,7 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 counters_of counters_in(nb::handle measured, const dataset& graph) {
   if (measured.is_none())
@@ -29,4 +29,4 @@ void bind_statistics(nb::module_& m) {
     });
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

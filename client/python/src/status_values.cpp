@@ -4,7 +4,7 @@
 #include "headrace/client/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -198,4 +198,4 @@ nb::dict to_python(const service_status& x) {
 
 nb::object to_python(const save_status& x) { return value_of(x); }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

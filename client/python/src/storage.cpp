@@ -8,7 +8,7 @@
 #include "python_function.hpp"
 #include "waiting.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -105,4 +105,4 @@ void bind_storage(nb::module_& m) {
     nb::arg("input"), nb::arg("seconds"), nb::arg("rows").none());
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -4,7 +4,7 @@
 
 /// The class `String`. It derives from numpy's scalar of bytes, and not from bytes alone, because
 /// numpy.asarray reads other classes that derive from bytes as a number.
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -168,4 +168,4 @@ void bind_string_value(nb::module_& m) {
   m.attr("String") = type;
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -6,7 +6,7 @@
 #include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -274,4 +274,4 @@ void bind_tensors(nb::module_& m) {
   m.def("open_key_function", [] { return open_function{tensor_spec{dtype::int64, {}}}; });
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -108,4 +108,4 @@ expr_structure structure_of(nb::handle value) {
   return {std::move(layout), std::move(out)};
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -4,7 +4,7 @@
 
 #include "python.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// A constant of the result of numpy.asarray: numbers are copied; arrays of bytes and str become
 /// strings.
@@ -29,18 +29,18 @@ struct operand {
   expr beside(const expr& neighbour) const;
 };
 
-} // namespace headrace::python
+} // namespace headrace::detail::python
 
 namespace nanobind::detail {
 
 template <>
-struct type_caster<headrace::python::operand> {
-  NB_TYPE_CASTER(headrace::python::operand, const_name("object"))
+struct type_caster<headrace::detail::python::operand> {
+  NB_TYPE_CASTER(headrace::detail::python::operand, const_name("object"))
 
   bool from_python(handle from, uint8_t, cleanup_list*) noexcept {
     try {
-      value.value = headrace::python::expr_of(from);
-      if (headrace::python::takes_dtype_of_neighbour(from))
+      value.value = headrace::detail::python::expr_of(from);
+      if (headrace::detail::python::takes_dtype_of_neighbour(from))
         value.given = borrow(from);
       return true;
     } catch (python_error&) {

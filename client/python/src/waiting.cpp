@@ -13,7 +13,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -140,4 +140,4 @@ void enter_threads() {
       "multiprocessing_context=\"spawn\")), or use headrace only after the fork")};
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -14,7 +14,7 @@
 #include <stop_token>
 #include <utility>
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 /// An event that another thread announces once. The waiting thread releases the GIL, and a signal
 /// (Ctrl-C) ends the wait with the exception of its handler.
@@ -161,4 +161,4 @@ void keep_for_ever(T x) noexcept {
   static_cast<void>(new (std::nothrow) T{std::move(x)});
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

@@ -4,7 +4,7 @@
 
 #include "python.hpp"
 
-namespace headrace::python {
+namespace headrace::detail::python {
 
 namespace {
 
@@ -37,4 +37,4 @@ void bind_writers(nb::module_& m) {
   });
 }
 
-} // namespace headrace::python
+} // namespace headrace::detail::python

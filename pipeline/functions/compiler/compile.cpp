@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -399,4 +399,4 @@ program compile(const function& f) {
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The content of a program: values numbered in the order in which they can be computed, and the
 /// steps that compute them.
@@ -46,4 +46,4 @@ struct program::plan {
   size_t parameters = 0;
 };
 
-} // namespace headrace
+} // namespace headrace::detail

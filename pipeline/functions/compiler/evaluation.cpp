@@ -339,7 +339,7 @@ void evaluation::run_pass(const program::plan::step& step) {
 
 } // namespace headrace::detail
 
-namespace headrace {
+namespace headrace::detail {
 
 block program::run(const block& in, const environment* outer, kernel_counter& counter) const {
   return detail::evaluation{*plan_, in, outer, counter}.run();
@@ -355,4 +355,4 @@ result<std::vector<column>> program::run_once(const environment* outer) const {
   return std::move(out.columns);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

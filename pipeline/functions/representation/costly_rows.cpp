@@ -9,7 +9,7 @@
 #include <optional>
 #include <unordered_set>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::string shown_by_cost(const dataset_node& node) {
   return called.empty() ? std::string{name} : fmt::format("{}, {}", name, called);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// True if `f` has a function that takes far longer for a row than it takes to wake a thread,
 /// whatever the row is: images are decoded or encoded.
@@ -14,4 +14,4 @@ bool has_costly_rows(const function& f);
 /// part that is likely to cost most; then its parallel calls. May be empty.
 std::string shown_by_cost(const dataset_node& node);
 
-} // namespace headrace
+} // namespace headrace::detail

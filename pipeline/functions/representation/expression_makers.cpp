@@ -15,6 +15,8 @@ std::string_view to_string(expr_op op) noexcept {
   return function != nullptr ? function->name : "unknown function";
 }
 
+namespace detail {
+
 tensor_spec spec_of(const feature_spec& feature) {
   const auto unknown = shape::unknown;
   if (feature.size > 0)
@@ -79,4 +81,5 @@ result<expr_ptr> make_constant(column value) {
   return expr_ptr{std::make_shared<const expr_node>(std::move(node))};
 }
 
+} // namespace detail
 } // namespace headrace

@@ -5,10 +5,7 @@
 
 #include <optional>
 
-namespace headrace {
-
-/// The name under which users know the function: `add`, `strings.split` ...
-std::string_view to_string(expr_op op) noexcept;
+namespace headrace::detail {
 
 /// Makes a checked node: the only way to get one (the tracing API and the graph decoder both come
 /// here). The result's spec is inferred from the inputs; shapes broadcast by numpy's rules over one
@@ -32,4 +29,4 @@ tensor_spec spec_of(const feature_spec& feature);
 /// The shape that rows of these shapes broadcast to, by numpy's rules; nullopt if they cannot.
 std::optional<shape> broadcast(const shape& a, const shape& b);
 
-} // namespace headrace
+} // namespace headrace::detail

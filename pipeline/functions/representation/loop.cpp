@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unordered_map>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -160,4 +160,4 @@ result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const loop_scope>&
   return out;
 }
 
-} // namespace headrace
+} // namespace headrace::detail

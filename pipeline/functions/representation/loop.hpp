@@ -13,7 +13,7 @@
 /// condition, and each variable's value after a step. The condition and the last ones are computed
 /// in each step from nodes of `expr_op::loop_variable` (the variables, then the captures) and from
 /// constants, and from nothing else.
-namespace headrace {
+namespace headrace::detail {
 
 /// The inputs of a node of `expr_op::while_loop`, by their part.
 struct loop_parts {
@@ -50,4 +50,4 @@ result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const loop_scope>&
                                         std::vector<expr_ptr> first, const expr_ptr& condition,
                                         const std::vector<expr_ptr>& after, int64_t most_steps);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <span>
 #include <stop_token>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// The parameters' values of one enclosing function, for a dataset or function inside it.
 struct environment {
@@ -54,4 +54,4 @@ program compile(const std::vector<expr_ptr>& tensors, const function_scope* scop
 /// Compiles a traced function that gives tensors. @pre `f.named.empty() && !f.dataset`
 program compile(const function& f);
 
-} // namespace headrace
+} // namespace headrace::detail

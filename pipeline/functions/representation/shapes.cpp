@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::optional<shape> broadcast(const shape& a, const shape& b) {
   if (!a.has_rank() || !b.has_rank())
@@ -30,7 +30,7 @@ std::optional<shape> broadcast(const shape& a, const shape& b) {
   return shape{std::move(dims)};
 }
 
-} // namespace headrace
+} // namespace headrace::detail
 
 namespace headrace::detail {
 

@@ -177,7 +177,7 @@ void encode_load(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<load_parameters>();
   auto out = to.out.initLoad();
   out.setFolder(own.folder);
-  headrace::encode(node.spec, out.initSpec());
+  detail::encode(node.spec, out.initSpec());
   out.setBlocks(own.blocks);
   out.setCardinality(node.cardinality);
   out.setShard(node.tensors.empty() ? 0 : to.tensor(0) + 1);
@@ -186,7 +186,7 @@ void encode_load(const dataset_node& node, node_writer& to) {
 
 result<dataset_ptr> decode_load(node_reader& from) {
   const auto in = from.in.getLoad();
-  HEADRACE_ASSIGN(auto spec, headrace::decode(in.getSpec()));
+  HEADRACE_ASSIGN(auto spec, detail::decode(in.getSpec()));
   expr_ptr shard;
   if (in.getShard() != 0) {
     HEADRACE_ASSIGN(shard, from.tensor(in.getShard() - 1));

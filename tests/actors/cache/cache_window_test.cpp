@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -470,4 +470,4 @@ TEST(CacheWindow, DoesWhatABruteForceModelDoes) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -340,4 +340,4 @@ TEST(WholePassSchedule, GivesNoSplitTwiceAndWarnsOfWhatIsLost) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

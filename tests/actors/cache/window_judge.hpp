@@ -10,7 +10,7 @@
 
 /// The rules for a world whose tasks have windows. The result of each function is empty if its rule
 /// holds.
-namespace headrace::test {
+namespace headrace::detail::test {
 
 inline int64_t task_of(int64_t value) { return value / 1'000'000'000; }
 
@@ -67,4 +67,4 @@ inline std::string count_fault(const stream_world& w) {
   return {};
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -276,4 +276,4 @@ TEST_F(ErrorsOfAWindow, NameAReaderThatSaysNoTrainer) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -229,4 +229,4 @@ TEST_F(ReadWindow, IsSeenToHoldTooMuch) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

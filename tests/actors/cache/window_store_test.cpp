@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 block rows_of(size_t rows) {
@@ -32,4 +32,4 @@ TEST(WindowStore, CallsAWindowOnceWhoseBlocksAreEvictedForAnother) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,7 +1,7 @@
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "tests/actors/consumer/consumer_fixture.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +113,4 @@ TEST_F(ConsumerActor, DoesNotAskAgainForWhatIsRefused) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -3,7 +3,7 @@
 #include "tests/actors/consumer/scripted_link.hpp"
 #include "tests/actors/stream/stream_world.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -63,12 +63,12 @@ protected:
       {"the job names a task", [this] { tell(false); }},
       {"rows come",
        [this] {
-         arrives(stream_block{0, headrace::numbers(0, 5)});
+         arrives(stream_block{0, headrace::detail::numbers(0, 5)});
        }},
       {"the trainer takes them", [this] { take(); }},
       {"more rows come",
        [this] {
-         arrives(stream_block{5, headrace::numbers(5, 3)});
+         arrives(stream_block{5, headrace::detail::numbers(5, 3)});
        }},
       {"the task ends",
        [this] {
@@ -123,4 +123,4 @@ TEST_F(ConsumerConversation, IsAnotherOnesWhereverAConsumerWasKilled) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -261,4 +261,4 @@ TEST_F(ConsumerCore, QuitsWhenNobodyAnswersItsGoodbyeInTime) {
 TEST_F(ConsumerCore, QuitsAtOnceWhereItKnewNoJob) { EXPECT_TRUE(quits(core.trainer_leaves(now))); }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

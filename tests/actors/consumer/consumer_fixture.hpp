@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The dispatcher's reaction to the next question for an iteration.
 using reply = std::function<caf::result<envelope>(schema::OpenIteration::Reader, uint64_t)>;
@@ -106,4 +106,4 @@ protected:
   consumer_handle consumer;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

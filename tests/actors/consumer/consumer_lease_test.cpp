@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -170,4 +170,4 @@ TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatPartOfItsPassWasOverWhenItC
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -169,4 +169,4 @@ TEST_F(ConsumerStreams, SayThatTheirNodesLinksHaveEnded) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -136,4 +136,4 @@ TEST_F(LocalTasks, WaitForWhatTasksOfOtherProcessesMayGiveBack) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A link whose other end is the test. For one thread.
 class scripted_link final : public link {
@@ -65,4 +65,4 @@ public:
   std::map<std::string, std::shared_ptr<scripted_link>> links;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -85,4 +85,4 @@ TEST_F(UnservedShards, AreWaitedForForTheWorkerTimeoutAndNamed) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/support/actor_fixture.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -144,4 +144,4 @@ TEST_F(DispatcherConversation, TakesPlaceAnewWhereverTheDispatcherWasKilled) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

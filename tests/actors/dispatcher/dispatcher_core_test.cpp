@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace dispatcher_command;
@@ -245,4 +245,4 @@ TEST(DispatcherCore, AnswersWhoAwaitsWorkersWhenTheyAreThere) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace dispatcher_command;
@@ -212,4 +212,4 @@ TEST_F(Draining, IsPromisedWhenItIsKept) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A dispatcher's core with a store. It passes events to the core and keeps the commands. Jobs run
 /// as soon as they are commanded to, unless the test delays them.
@@ -120,4 +120,4 @@ T answer_to(request_token request, const dispatcher_commands& from) {
   return {};
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

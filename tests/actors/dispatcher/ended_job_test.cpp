@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace dispatcher_command;
@@ -132,4 +132,4 @@ TEST(EndedJobs, AreBounded) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr worker_id first{1}, second{2};
@@ -172,4 +172,4 @@ TEST_F(SaveTable, AWorkerThatLeavesGetsNothing) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -225,4 +225,4 @@ TEST(ServiceRecordCodec, RefusesDamagedBytesOrReadsARecordThatGoesOn) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

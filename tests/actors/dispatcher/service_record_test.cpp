@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using record = service_record;
@@ -131,4 +131,4 @@ TEST_F(ServiceRecord, LeadsByNoKeyToAJobThatHasAnother) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 envelope job_answer(size_t bytes) {
@@ -38,4 +38,4 @@ TEST(StatusReport, LeavesOutJobsLast) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(RegisteredDatasets, AreBounded) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

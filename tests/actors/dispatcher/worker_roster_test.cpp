@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::ElementsAre;
@@ -186,4 +186,4 @@ TEST(DispatcherRoster, GivesAJobTheListThatItBeganWith) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

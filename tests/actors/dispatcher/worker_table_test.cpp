@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -135,4 +135,4 @@ TEST_F(WorkerTable, LosesNobodyForALeaseAfterItsOwnAbsence) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// Tasks that send questions, read, wait, join, leave, end and are lost in random order, over
@@ -181,4 +181,4 @@ TEST(AssignerSchedule, LeasesEachSplitOfEachSourceOnceAndEndsUnderRandomSchedule
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

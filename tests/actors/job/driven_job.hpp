@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 inline worker_info worker(uint64_t id, uint64_t life = 1) {
   return {worker_id{id}, incarnation{life}, "host:" + std::to_string(id), {}, {}, 0};
@@ -218,4 +218,4 @@ private:
   }
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Two sources that advance together, and one by itself.
 inline split_plan three_sources() {
@@ -118,4 +118,4 @@ inline job_record rich_state() {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -268,4 +268,4 @@ TEST_F(RereadRows, OfALostTaskThatSaidItWasDoneAreNotReadAgain) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

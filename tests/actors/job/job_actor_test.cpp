@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -217,4 +217,4 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

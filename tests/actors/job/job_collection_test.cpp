@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -177,4 +177,4 @@ TEST(JobRecord, BoundsTheFailuresThatItRemembers) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -3,7 +3,7 @@
 
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -160,4 +160,4 @@ TEST_F(JobConversation, GoesOnWhereverTheJobWasKilled) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -407,4 +407,4 @@ TEST(JobCore, LeasesNothingToATaskThatIsOver) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

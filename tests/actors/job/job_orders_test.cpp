@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -159,4 +159,4 @@ TEST(JobOrders, StopsATaskUntilThatIsAcknowledged) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -1,6 +1,6 @@
 #include "tests/actors/job/driven_job.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -53,4 +53,4 @@ TEST(JobCore, KeepsANamedJobThatIsFinishedForAWhile) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -9,7 +9,7 @@
 
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -162,4 +162,4 @@ TEST(JobRecordCodec, RefusesCountersThatContradictEachOther) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 
 // Stored records of jobs whose facts are not consistent, or whose bytes were changed.
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using fact = job_record::fact;
@@ -155,4 +155,4 @@ TEST(JobRecordDamage, RefusesDamagedBytesOrReadsARecordThatGoesOn) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

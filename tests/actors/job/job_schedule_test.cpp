@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// Readers and workers join and leave, and tasks start, lease, leave, end and fail, in random
@@ -337,4 +337,4 @@ TEST(JobSchedule, GivesEachSplitOnceEndsAndIsMadeAnewByItsFactsUnderRandomSchedu
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

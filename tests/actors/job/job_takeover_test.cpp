@@ -1,6 +1,6 @@
 #include "tests/actors/job/driven_job.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -81,4 +81,4 @@ TEST(JobRecord, KeepsLargeReceiptsOneByOneOnlyUpToABoundOfBytes) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

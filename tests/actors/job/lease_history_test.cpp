@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr task_id task{1}, other{2};
@@ -411,4 +411,4 @@ TEST_F(LeaseHistory, KnowsTheVeryLastPass) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

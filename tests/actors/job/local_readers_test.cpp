@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::ElementsAre;
@@ -217,4 +217,4 @@ TEST(LocalReaders, AreKnownToACoreThatTakesOver) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -33,4 +33,4 @@ TEST(PaceWindow, BeginsAnewWithTotalsThatDoNotBelongToTheEarlierOnes) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The sources of a possible graph: single ones, sources that advance together, and zipped ones
 /// that do not.
@@ -312,4 +312,4 @@ private:
   bool ended_ = false;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

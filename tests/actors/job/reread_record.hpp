@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 using job_codec = record_codec<job_record>;
 
@@ -142,4 +142,4 @@ inline void expect_same_decisions(const job_description& about, const job_record
   }
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -1,6 +1,6 @@
 #include "tests/actors/job/driven_job.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -96,4 +96,4 @@ TEST(SilentReader, EndsAJobOfItsOwnOnlyAtItsTimeOut) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST(StaticSharding, LeasesNoSplits) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

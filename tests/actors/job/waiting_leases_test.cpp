@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr task_id a{1}, b{2}, c{3};
@@ -112,4 +112,4 @@ TEST_F(WaitingLeases, ThoseWhoAskForTheSameHaveReadWhatTheyHad) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

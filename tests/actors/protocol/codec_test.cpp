@@ -10,7 +10,7 @@
 #include <capnp/message.h>
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -375,4 +375,4 @@ TEST(ProtocolCodec, KeepsARegistration) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 task_address at(uint64_t id, uint64_t life = 1) {
@@ -67,4 +67,4 @@ TEST(IterationChange, GoesOutFromAViewThatIsKnown) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(SharingOfJobs, SaysNothingOfWhatIsTheSame) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

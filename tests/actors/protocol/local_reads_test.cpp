@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 constexpr auto automatic = target_workers::automatic;
@@ -66,4 +66,4 @@ TEST(LocalReads, TheWordsOfADeploymentModeAreReadBack) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

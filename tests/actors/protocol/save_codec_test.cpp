@@ -3,7 +3,7 @@
 #include <capnp/message.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 const save_entry entry{save_id{3}, "/saved/a", "d", std::string("\0f", 2), "GZIP"};
@@ -61,4 +61,4 @@ TEST(SaveCodec, RefusesWhatItDoesNotKnow) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

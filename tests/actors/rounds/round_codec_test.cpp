@@ -6,7 +6,7 @@
 #include <capnp/message.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 template <class Schema>
@@ -91,4 +91,4 @@ TEST(RoundCodec, KeepsTheFactsAndTheStateOfAJobsRounds) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

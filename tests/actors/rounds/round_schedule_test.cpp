@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -442,4 +442,4 @@ TEST(RoundSchedule, GivesEachSplitOnceAndCountsWhatIsLost) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

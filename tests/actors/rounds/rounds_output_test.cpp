@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::ElementsAre;
@@ -176,4 +176,4 @@ TEST(RoundEpoch, GivesEachGroupOfEachTaskOnceHoweverEpochsFollow) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -222,4 +222,4 @@ TEST(SaveSchedule, EverySaveEndsWholeWhateverBefallsIt) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 
 /// The splits that one task was given of each pass over each source, as its job has recorded them,
 /// and the pass that it is in. They are computed from the rules of sharing, without any code of the
@@ -139,4 +139,4 @@ private:
   bool leaves_ = false;
 };
 
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 
 using random::element_value;
 
@@ -54,4 +54,4 @@ private:
   std::coroutine_handle<promise_type> of_;
 };
 
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

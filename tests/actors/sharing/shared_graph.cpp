@@ -3,7 +3,7 @@
 #include "headrace/pipeline/functions/strings.hpp"
 #include "headrace/pipeline/sources/memory/permutation.hpp"
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 
 namespace {
 
@@ -352,4 +352,4 @@ bool may_close(const dataset_node& graph) {
   }
 }
 
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 
 using random::dice;
 using random::elements;
@@ -42,4 +42,4 @@ std::string text_of(const dataset_node& graph);
 /// True if a task could leave a pass of some source before it is over.
 bool may_close(const dataset_node& graph);
 
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

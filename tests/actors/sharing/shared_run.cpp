@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 
 namespace {
 
@@ -282,4 +282,4 @@ void shared_run::note_return(task_id from, const split_assigner::returned& what)
   }
 }
 
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <random>
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 
 /// A graph that is run under DYNAMIC by workers in this process, each with a real runner and
 /// dealer, for a real job: the messages that actors would send are passed here, in random order.
@@ -101,4 +101,4 @@ private:
   std::vector<std::shared_ptr<runner>> stopped_; ///< kept until their threads have ended
 };
 
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

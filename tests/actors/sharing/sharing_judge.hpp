@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 
 /// The rule of sharing that the output of tasks violates; empty: none.
 ///
@@ -81,4 +81,4 @@ inline std::string what_is_wrong(const shared_graph& graph,
   return {};
 }
 
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

@@ -6,7 +6,7 @@
 // Random graphs of all operators, shared by one to five workers that join, pause, leave and die.
 // HEADRACE_SHARED_GRAPHS: the number of graphs (./run check sets a larger one).
 
-namespace headrace::test::sharing {
+namespace headrace::detail::test::sharing {
 namespace {
 
 size_t how_many() {
@@ -119,4 +119,4 @@ TEST_F(TheJudge, FindsAnEndlessDatasetThatEnds) {
 }
 
 } // namespace
-} // namespace headrace::test::sharing
+} // namespace headrace::detail::test::sharing

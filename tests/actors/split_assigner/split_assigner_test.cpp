@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 constexpr task_id a{1};
@@ -388,4 +388,4 @@ TEST_F(crossed, WhatComesBackOfAPassDoesNotHoldUpThePassesAfterIt) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 // Splits that were returned in many separate runs are leased many runs at a time.
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr task_id lost{1}, a{2};
@@ -104,4 +104,4 @@ TEST_F(SplitPieces, AreTheSameForSourcesThatAdvanceTogether) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

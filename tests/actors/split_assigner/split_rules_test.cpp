@@ -5,7 +5,7 @@
 // The answers to a task about passes that are over, the splits that it gives back, and the splits
 // that it must not read.
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -327,4 +327,4 @@ TEST_F(SplitRules, MoreThanCameBackIsNotLeased) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// A trainer whose consumer received 1,000 elements, of which the first sixteen are claimed.
@@ -54,4 +54,4 @@ TEST_F(ClaimAhead, ClaimsAnewWhatWasGivenBack) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 constexpr size_t block = size_t{1} << 20;
@@ -75,4 +75,4 @@ TEST(CompressionChoice, NoticesThatTheElementsHaveChanged) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 constexpr uint64_t bytes = 1 << 20;
@@ -89,4 +89,4 @@ TEST(StreamCredit, MakesRoomForThreeLargeElements) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 constexpr task_id a{1};
@@ -390,4 +390,4 @@ TEST(Handout, LosesAndRepeatsNothingBetweenTwoThreads) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr task_id task{1};
@@ -144,4 +144,4 @@ TEST(ReachedSplits, NamesWhatCameOfRandomBlocksAndNothingElse) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

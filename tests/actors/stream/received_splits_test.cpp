@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 constexpr task_id task{7};
@@ -72,4 +72,4 @@ TEST(ReceivedSplits, KnowNothingOfRowsWithoutOrigins) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

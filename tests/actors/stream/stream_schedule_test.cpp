@@ -3,7 +3,7 @@
 
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using step = stream_world::step;
@@ -382,4 +382,4 @@ TEST_F(ReadStreams, MayLackWhatALostTaskHad) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 namespace {
 
@@ -361,4 +361,4 @@ void stream_world::carry_out(uint64_t id, const consume::commands& what) {
     carry_out(id, consumers.at(id).core->stream_cut(id_of(t), unavailable("it is over"), now));
 }
 
-} // namespace headrace
+} // namespace headrace::detail

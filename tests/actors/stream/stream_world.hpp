@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// A block of int64 scalars `first`, `first + 1`, ...
 inline block numbers(int64_t first, size_t rows) {
@@ -217,4 +217,4 @@ private:
   std::set<int64_t> with_the_gone_; ///< received by them and not reported as handed out
 };
 
-} // namespace headrace
+} // namespace headrace::detail

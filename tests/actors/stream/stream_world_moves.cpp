@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 
 // Links, time, trainers and records of the world of streams.
 
@@ -305,4 +305,4 @@ std::string stream_world::fault() const {
   return known == seen.size() ? "" : "an element was handed out that nobody made";
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using send_block = task_output::send_block;
@@ -415,4 +415,4 @@ TEST(TaskOutput, DoesNotTrustMarksBeyondWhatWasSent) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using places = std::vector<splits_done>;
@@ -48,4 +48,4 @@ TEST(DoneMarks, AreFewAndKeepTheNewest) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -14,7 +14,7 @@
 
 using namespace std::chrono_literals;
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// Records the calls of a runner, so that the test's thread can wait for them.
@@ -349,4 +349,4 @@ TEST(Runner, EndsWithAnErrorIfItsThreadCannotBeStarted) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 split_plan plan(std::vector<uint32_t> groups) {
@@ -168,4 +168,4 @@ TEST(SplitDealer, KeepsWhatTheSlowestSourceOfAGroupHasNotRead) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

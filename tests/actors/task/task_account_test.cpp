@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -103,4 +103,4 @@ TEST_F(TaskAccount, IsGivenAtOnceOfAReaderThatNeverCame) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

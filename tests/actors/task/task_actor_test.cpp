@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -151,7 +151,7 @@ protected:
       {"a consumer opens its stream", [this] { open(); }},
       {"the runner makes rows",
        [this] {
-         happens(rows_produced{1, headrace::numbers(0, 5)});
+         happens(rows_produced{1, headrace::detail::numbers(0, 5)});
        }},
       {"the trainer takes them",
        [this] {
@@ -160,7 +160,7 @@ protected:
        }},
       {"the runner makes more",
        [this] {
-         happens(rows_produced{1, headrace::numbers(5, 3)});
+         happens(rows_produced{1, headrace::detail::numbers(5, 3)});
        }},
       {"the runner is through",
        [this] {
@@ -226,4 +226,4 @@ TEST_F(TaskConversation, GoesOnWhereverTheTaskWasKilled) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// A task with a reader, whose first runner works.
@@ -121,4 +121,4 @@ TEST_F(TaskSplits, GivesBackTheAnswerThatIsUnderWayWhenItsWorkerLeavesBeforeTheN
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

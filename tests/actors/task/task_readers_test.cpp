@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using stream_key = produce::stream_key;
@@ -121,4 +121,4 @@ TEST_F(TaskReaders, OfAnUnknownNodeOpenThemFromAnywhere) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

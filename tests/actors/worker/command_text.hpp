@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The commands of a worker's core as short texts, e.g. `answer 1 ok` and `ask 7 #2`.
 class command_text {
@@ -132,4 +132,4 @@ public:
   }
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

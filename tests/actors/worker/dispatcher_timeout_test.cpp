@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -115,4 +115,4 @@ TEST(WorkerHeartbeat, IsItsOwnWhereItHasOneAndNeverMoreThanHalfOfTheLease) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 dataset_ptr graph() { return std::make_shared<const dataset_node>(); }
@@ -34,4 +34,4 @@ TEST(GraphCache, KeepsOneThatIsLargerThanItsBoundAlone) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

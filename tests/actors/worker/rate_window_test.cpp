@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -40,4 +40,4 @@ TEST(RateWindow, SpansTheSilenceOfAStarvedProcess) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr save_id saved{7};
@@ -81,4 +81,4 @@ TEST(SaveWork, StopsWhatIsOverAndHearsNothingMoreOfIt) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// A router with one link and one task, whose actor does nothing in these tests.
@@ -60,4 +60,4 @@ TEST_F(StreamRouter, FreesTheChannelsOfATaskThatIsOver) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

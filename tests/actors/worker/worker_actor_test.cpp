@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -321,4 +321,4 @@ TEST_F(WorkerConversation, GoesOnWhereverTheDispatcherWasKilled) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

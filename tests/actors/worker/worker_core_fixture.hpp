@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 using texts = std::vector<std::string>;
 
@@ -98,4 +98,4 @@ protected:
                     .most_stuck = 2}};
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

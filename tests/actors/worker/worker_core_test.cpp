@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 // -- the dispatcher --------------------------------------------------------------------------
@@ -202,4 +202,4 @@ TEST_F(WorkerCore, EndsTheProcessOnceItHasNoTaskAndCouldTakeNone) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A dispatcher that records the messages of a worker, and answers them at once or later.
 struct worker_script {
@@ -258,4 +258,4 @@ protected:
   worker_handle worker;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 // The steps of leaving, and the effect of each event in each step.
@@ -260,4 +260,4 @@ TEST_F(WorkerLeaving, PassesQuestionsOnWhileItDrains) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST_F(WorkerCore, PassesAQuestionOnAndItsAnswerBack) {
@@ -130,4 +130,4 @@ TEST_F(WorkerCore, DropsAnAnswerForATaskBetweenTwoLivesWhichAsksAgain) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 // -- orders ------------------------------------------------------------------------------------
@@ -145,4 +145,4 @@ TEST_F(WorkerCore, FailsATaskWhoseActorsCrashedTooOften) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

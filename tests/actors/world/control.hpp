@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Answers a request: `at_asker` is called in the process that sent the request.
 using replier = std::function<void(std::function<void()> at_asker)>;
@@ -36,7 +36,7 @@ inline void request(const connection_end& over, duration limit,
 }
 
 /// A member's connection to the dispatcher: it is made, watched, and made anew when it is lost, as
-/// by headrace::peer.
+/// by headrace::detail::peer.
 class control_peer {
 public:
   struct events {
@@ -91,4 +91,4 @@ private:
   duration pause_ = std::chrono::milliseconds{50};
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

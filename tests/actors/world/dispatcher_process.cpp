@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 dispatcher_process::dispatcher_process(world& in)
   : virtual_process(in.time, "the dispatcher"), world_(in) {
@@ -194,7 +194,7 @@ void dispatcher_process::register_worker(const worker_registration& who, const c
   carry_out(core_->register_worker(keep({.reply = std::move(reply), .from = from}), who, now()));
 }
 
-void dispatcher_process::worker_heartbeat(const headrace::worker::heartbeat& what,
+void dispatcher_process::worker_heartbeat(const detail::worker::heartbeat& what,
                                           answered<result<heartbeat_heard>> reply) {
   world_.traffic.count(what);
   std::vector<running_task> tasks;
@@ -212,7 +212,7 @@ void dispatcher_process::drain(const drain_request& what, answered<result<worker
   carry_out(core_->drain_worker(keep({.reply = std::move(reply)}), what, now()));
 }
 
-void dispatcher_process::ask_save_steps(const headrace::worker::ask_save_steps& what,
+void dispatcher_process::ask_save_steps(const detail::worker::ask_save_steps& what,
                                         answered<result<save_steps>> reply) {
   carry_out(
     core_->ask_save_steps(keep({.reply = std::move(reply)}), what.id, what.life, what.what));
@@ -340,4 +340,4 @@ void dispatcher_process::carry_out(const dispatcher_command::stop_task& what) {
                     [to, what] { to->stop_task(what.task, what.reason, [](const status&) {}); });
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -12,12 +12,12 @@
 #include <string>
 #include <variant>
 
-namespace headrace::worker {
+namespace headrace::detail::worker {
 struct heartbeat;
 struct ask_save_steps;
-} // namespace headrace::worker
+} // namespace headrace::detail::worker
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 class world;
 class worker_process;
@@ -50,10 +50,10 @@ public:
   void leave(const leave_iteration& what, answered<status> reply);
   void register_worker(const worker_registration& who, const connection_end& from,
                        answered<result<worker_registered>> reply);
-  void worker_heartbeat(const headrace::worker::heartbeat& what,
+  void worker_heartbeat(const detail::worker::heartbeat& what,
                         answered<result<heartbeat_heard>> reply);
   void worker_leaves(worker_id id, incarnation life, uint32_t unfinished);
-  void ask_save_steps(const headrace::worker::ask_save_steps& what,
+  void ask_save_steps(const detail::worker::ask_save_steps& what,
                       answered<result<save_steps>> reply);
   /// Requests the save of the world's dataset into the world's folder, as a client does.
   void save(answered<result<save_view>> reply);
@@ -147,4 +147,4 @@ private:
   virtual_alarm alarm_{*this};
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -1,7 +1,7 @@
 #include "tests/actors/world/dispatcher_process.hpp"
 #include "tests/actors/world/world.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 // The commands of a job's core, carried out as by job_state.
 
@@ -145,4 +145,4 @@ void dispatcher_process::carry_out(job& of, const job_command::ended&) {
   carry_out(core_->job_ended(id, record.past(), record.has_collected()));
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

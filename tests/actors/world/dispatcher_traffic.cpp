@@ -7,7 +7,7 @@
 #include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/worker/heartbeat_codec.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 using builder = schema::Envelope::Builder;
 
@@ -97,4 +97,4 @@ void dispatcher_traffic::count_announcement(const iteration_view& what) {
   add("announcements", [&](builder b) { write_iteration(b.initConsumer().initIteration(), what); });
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The number of messages that a dispatcher and its jobs receive and send, and the bytes of their
 /// envelopes, by kind.
@@ -72,4 +72,4 @@ private:
   std::map<std::string, amount> kinds_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -445,4 +445,4 @@ void disturbed_world::run() {
   judge_ = std::make_unique<judge>(*world_, excuses_, starving_);
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A world drawn from a seed, with its faults: the members, their speed, and faults of a few kinds
 /// at random times. The same seed gives the same history.
@@ -102,4 +102,4 @@ private:
   time_point began_{};
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

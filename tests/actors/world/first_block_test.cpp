@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -43,4 +43,4 @@ TEST_F(FirstBlock, ComesNoLaterWhereSplitsAreLeased) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

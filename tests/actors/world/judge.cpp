@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 std::vector<std::vector<const trainer_process*>> judge::groups() const {
   std::vector<std::vector<const trainer_process*>> out;
@@ -358,4 +358,4 @@ const std::vector<violation>& judge::all() {
   return found_;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The faults that happened to the members of a world, by which a judge excuses some violations.
 struct disturbances {
@@ -103,4 +103,4 @@ private:
   std::vector<violation> found_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

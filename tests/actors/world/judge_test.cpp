@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -345,4 +345,4 @@ TEST_F(Judge, FindsAShardThatWasReadTwiceWithoutNeed) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(Guarantees, LeavingReader,
                          });
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

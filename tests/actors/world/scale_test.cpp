@@ -7,7 +7,7 @@
 
 // The load of a dispatcher with many members.
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -122,4 +122,4 @@ TEST_F(Scale, WhatADispatcherDoesForAMemberDoesNotGrowWithTheirNumber) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

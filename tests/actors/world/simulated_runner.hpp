@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The elements of a dataset of the world: `splits` splits of one source in `passes` passes, each
 /// of `rows` elements. An element is identified by its number.
@@ -154,4 +154,4 @@ private:
   bool failed_ = false;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Virtual time: a queue of future events in their order, and the only random generator. The same
 /// seed gives the same history.
@@ -58,4 +58,4 @@ private:
   std::map<std::pair<time_point, uint64_t>, std::function<void()>> due_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

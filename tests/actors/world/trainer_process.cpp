@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 trainer_process::trainer_process(world& in, std::string name, options what)
   : virtual_process(in.time, std::move(name)), world_(in), options_(std::move(what)) {}
@@ -274,4 +274,4 @@ std::optional<uint64_t> trainer_process::smallest_window() const {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

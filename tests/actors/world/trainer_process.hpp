@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 class world;
 
@@ -113,4 +113,4 @@ private:
   bool looks_ = false; ///< the actor is scheduled to read the marks
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The disk of a process. Writes are completed after a time, in their order; writes that waited at
 /// the same time are completed together. Writes that are not complete when the process dies are
@@ -85,4 +85,4 @@ private:
   std::function<void(const std::vector<fact>&)> on_kept_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

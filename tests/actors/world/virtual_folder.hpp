@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A folder that workers save a dataset into, reduced to what their steps depend on: a plan, the
 /// pieces that exist, and whether the whole is finished.
@@ -18,4 +18,4 @@ struct virtual_folder {
   std::vector<std::string> wrong;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -216,4 +216,4 @@ void virtual_network::look(const connection_ptr& c) {
   }
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Which of the two planes a connection belongs to.
 enum class plane : uint8_t { control, data };
@@ -120,4 +120,4 @@ private:
   uint64_t messages_ = 0;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

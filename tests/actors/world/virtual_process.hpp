@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A process of the world: it runs, is stopped (SIGSTOP), continues, dies and starts again. Events
 /// of the time in which it is stopped are executed when it continues, in order.
@@ -110,4 +110,4 @@ private:
   std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 #include "headrace/actors/rounds/rounds_output.hpp"
 #include "tests/actors/world/world.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 worker_process::worker_process(world& in, std::string name, options what)
   : virtual_process(in.time, std::move(name)),
@@ -438,4 +438,4 @@ void worker_process::carry_out(task& of, const produce::end&) {
   });
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

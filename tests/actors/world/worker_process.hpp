@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 class world;
 
@@ -133,4 +133,4 @@ private:
   std::map<save_id, uint64_t> saves_; ///< steps that run, by the numbers of their orders
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

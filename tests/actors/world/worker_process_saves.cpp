@@ -1,7 +1,7 @@
 #include "tests/actors/world/worker_process.hpp"
 #include "tests/actors/world/world.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 // The work of a worker for saves, with the folder of the world.
 
@@ -76,4 +76,4 @@ save_report worker_process::take_step(const save_order& what) {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -85,4 +85,4 @@ void world::reached(const block& rows) {
   for (auto x : rows.columns[0].values<int64_t>()) reached_a_trainer.insert(x);
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

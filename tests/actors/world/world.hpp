@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A whole service in virtual time: one dispatcher, workers, trainers, and the network between
 /// them. The roles decide with the classes of the product; this class carries the messages.
@@ -91,4 +91,4 @@ public:
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

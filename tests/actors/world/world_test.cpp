@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 std::string story_of(const disturbed_world& x) {
@@ -130,4 +130,4 @@ TEST(World, KeepsItsWordWhereItOnceBrokeIt) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST(ServiceMetrics, DescribeWhatWorkersCount) {
 }
 
 } // namespace
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

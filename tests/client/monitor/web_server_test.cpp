@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 namespace {
 
 using testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST(ReportPage, IsOneFileInWhichNamesAreNoMarkup) {
 }
 
 } // namespace
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 inline constexpr auto command_patience = std::chrono::seconds{30};
 
@@ -55,4 +55,4 @@ struct started {
   std::string address;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

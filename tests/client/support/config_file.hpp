@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A file for `--config`, named for the test, that goes with this.
 class config_file {
@@ -25,4 +25,4 @@ private:
   std::string name_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

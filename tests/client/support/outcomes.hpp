@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The error that the call throws; ok if it throws none.
 template <class F>
@@ -36,4 +36,4 @@ std::vector<std::string> outcomes(const dataset& from, Text&& text) {
   }
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The incarnations of one actor, recorded as they start, so that a test can kill them.
 /// Thread-safe.
@@ -161,4 +161,4 @@ bool find_in(const std::vector<supervised>& tree, const std::string& name, const
   });
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -197,4 +197,4 @@ TEST(BlockCodec, SurvivesDamagedSegments) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

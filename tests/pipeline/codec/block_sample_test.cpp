@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 block of(std::vector<column> columns) {
@@ -56,4 +56,4 @@ TEST(BlockSample, OfNothingShrinksNothing) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <capnp/schema.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -106,4 +106,4 @@ TEST(UnknownValues, OnlyUnsetOptionsAreLeftToThoseFurtherDown) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 TEST(VocabularyCodec, BringsEachValueBack) {
   for (const auto x : {sharding_policy::off, sharding_policy::dynamic})
@@ -22,4 +22,4 @@ TEST(VocabularyCodec, RefusesAnUnknownValueByItsNumber) {
     << packing.status().message();
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

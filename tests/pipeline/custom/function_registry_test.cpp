@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -221,4 +221,4 @@ TEST_F(Functions, OfPluginsThatAreNoneAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

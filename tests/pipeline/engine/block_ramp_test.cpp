@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using std::chrono::microseconds;
@@ -34,4 +34,4 @@ TEST(BlockRamp, GrowsByTheCostOfARowWhereFewCome) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

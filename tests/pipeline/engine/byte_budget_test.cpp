@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using detail::budget_share;
@@ -115,4 +115,4 @@ TEST(ByteBudget, OfLessThanARowStallsNothing) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -160,4 +160,4 @@ TEST(Explain, OfNothingIsATable) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

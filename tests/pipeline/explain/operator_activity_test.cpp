@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -131,4 +131,4 @@ TEST(OperatorTable, CountsCallsThatHaveNotReturned) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

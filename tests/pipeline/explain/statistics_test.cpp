@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -112,4 +112,4 @@ TEST(MeasuredValues, BucketsGrowByAQuarterOfAPowerOfTwo) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <random>
 #include <sys/resource.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::read_file;
@@ -117,4 +117,4 @@ TEST(TFRecordWriter, WrongOptionsAndFoldersAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

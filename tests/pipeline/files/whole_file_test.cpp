@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,4 +103,4 @@ TEST_F(WholeFile, HasItsNameThoughTheAnswerWasLost) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

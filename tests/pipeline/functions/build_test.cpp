@@ -1,6 +1,6 @@
 #include "tests/pipeline/functions/support.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -139,4 +139,4 @@ TEST(Build, WrongOperandsFromADecodedGraphAreErrorsToo) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -360,4 +360,4 @@ TEST(Cond, ChecksItsParts) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 
 #include <complex>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -48,4 +48,4 @@ TEST(ComplexParts, OtherNumbersAreTheirOwnRealPart) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

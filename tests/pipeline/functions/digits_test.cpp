@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -65,4 +65,4 @@ TEST(Digits, ExamplesThatTensorFlowWroteAreReadRight) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/ragged.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -228,4 +228,4 @@ std::vector<error_case> errors_of_numbers() {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,7 +6,7 @@
 
 /// The error messages of functions: when they are traced with unsuitable values, or when a row
 /// fails.
-namespace headrace::test {
+namespace headrace::detail::test {
 
 using function_of = std::function<expr(expr)>;
 
@@ -38,4 +38,4 @@ inline expr pixels() { return constant(std::vector<uint8_t>(12, 7), shape{2, 2, 
 /// The error cases of functions of numbers, and of those that move values.
 std::vector<error_case> errors_of_numbers();
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

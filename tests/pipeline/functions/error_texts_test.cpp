@@ -8,7 +8,7 @@
 
 // The error messages of each function.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -176,4 +176,4 @@ TEST(FunctionErrorTexts, ThereIsOneOfEachFunction) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "tests/pipeline/functions/support.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -135,4 +135,4 @@ TEST(RowErrors, IntegerPowers) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include "tests/pipeline/functions/support.hpp"
 #include "tests/pipeline/kernels/targets.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The function after a way through the bytes of a graph.
 inline function through_a_graph(const function& f) {
@@ -61,4 +61,4 @@ inline std::vector<std::string> errors_of(const block& b) {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

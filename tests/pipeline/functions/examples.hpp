@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 using protozero::pbf_writer;
 
@@ -69,4 +69,4 @@ private:
   std::string features_, lists_, last_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

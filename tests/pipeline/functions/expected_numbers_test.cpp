@@ -4,7 +4,7 @@
 #include "headrace/pipeline/functions/random.hpp"
 #include "tests/pipeline/functions/rows_expected.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -170,4 +170,4 @@ TEST(RowsAgainstTensorFlow, PixelsOfOtherKinds) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

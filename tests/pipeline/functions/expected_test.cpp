@@ -8,7 +8,7 @@
 #include <sstream>
 
 /// The functions on real data, compared with what TensorFlow makes of it: tests/data/expected.
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -243,4 +243,4 @@ TEST(AgainstTensorFlow, Numbers) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,7 +1,7 @@
 #include "headrace/pipeline/functions/lookup.hpp"
 #include "tests/pipeline/functions/rows_expected.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -149,4 +149,4 @@ TEST(RowsAgainstTensorFlow, Vocabularies) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include "headrace/pipeline/functions/random.hpp"
 #include "headrace/pipeline/functions/sequences.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 expr_structure expression_maker::make(size_t functions) {
   while (functions != 0) {
@@ -265,4 +265,4 @@ expr expression_maker::pictured(const expr& x) {
   }
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Builds random expressions of all functions out of those there are already. What does not
 /// Builds random expressions with all functions, each from the expressions made so far. Expressions
@@ -47,4 +47,4 @@ private:
   size_t grown_ = 0;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -165,4 +165,4 @@ TEST(Extents, OfSlicesAreThoseOfSlicesBetweenNumbers) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

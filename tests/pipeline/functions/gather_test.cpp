@@ -1,6 +1,6 @@
 #include "tests/pipeline/functions/everywhere.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -52,4 +52,4 @@ TEST(GatherBatches, ErrorsAreOfTheRow) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <random>
 #include <turbojpeg.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -526,4 +526,4 @@ TEST(RandomImages, DependOnTheSeedAlone) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

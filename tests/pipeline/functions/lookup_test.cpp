@@ -6,7 +6,7 @@
 #include <fstream>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -79,4 +79,4 @@ TEST(Lookup, AVocabularyFileIsReadLineByLine) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

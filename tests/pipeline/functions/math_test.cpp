@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -240,4 +240,4 @@ TEST(ClipByValue, KeepsNaNAndTakesScalarsOrTensors) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

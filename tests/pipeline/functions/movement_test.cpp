@@ -3,7 +3,7 @@
 #include <numeric>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -355,4 +355,4 @@ TEST_F(Movement, FillsWithAValueOfEachRow) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

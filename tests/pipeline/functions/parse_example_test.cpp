@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -179,4 +179,4 @@ TEST(ParseExample, OfSeveralFailsWithTheNumberOfTheBadOne) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

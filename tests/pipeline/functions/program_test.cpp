@@ -1,6 +1,6 @@
 #include "tests/pipeline/functions/support.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -160,4 +160,4 @@ TEST(Program, KeepsOriginsAndFailedRows) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

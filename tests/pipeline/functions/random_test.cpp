@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -179,4 +179,4 @@ TEST(RandomExpressions, AFusedPassGivesWhatItsFunctionsGiveOneByOne) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

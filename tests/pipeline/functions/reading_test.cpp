@@ -1,7 +1,7 @@
 #include "tests/pipeline/functions/everywhere.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -116,4 +116,4 @@ TEST(DecodeCsv, WrongArgumentsAreNamed) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

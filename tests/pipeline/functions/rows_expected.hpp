@@ -7,7 +7,7 @@
 #include "tests/pipeline/support/expected_rows.hpp"
 
 /// Functions of rows compared with TensorFlow's: tests/data/expected/compute_functions.py.
-namespace headrace::test {
+namespace headrace::detail::test {
 
 inline void expect_same(const std::string& name, const dataset_ptr& graph) {
   static const test::expected_rows all{"functions.txt"};
@@ -30,4 +30,4 @@ inline dataset_ptr records(const std::string& path,
 }
 inline expr thousandths(const expr& x) { return cast<int64_t>(round(x * 1000.0f)); }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -3,7 +3,7 @@
 
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -149,4 +149,4 @@ TEST(ParseSequenceExample, MutantsNeverDoMoreThanFail) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -118,4 +118,4 @@ TEST(StatelessRandom, ChecksItsArguments) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "tests/pipeline/functions/support.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -162,4 +162,4 @@ TEST(Strings, DecodeRawFromAnUnalignedSlice) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,7 @@
 #include <vector>
 
 /// Shared by the tests of functions: blocks made from values, and texts of rows to compare.
-namespace headrace::test {
+namespace headrace::detail::test {
 
 inline block rows_of(std::vector<column> columns) {
   block out;
@@ -139,4 +139,4 @@ std::string thrown_by(F&& f) {
   return "";
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

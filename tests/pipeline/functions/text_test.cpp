@@ -3,7 +3,7 @@
 #include <random>
 #include <re2/re2.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -186,4 +186,4 @@ TEST(Ngrams, GoOverEachWidthInTurn) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

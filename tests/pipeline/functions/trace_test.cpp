@@ -1,6 +1,6 @@
 #include "tests/pipeline/functions/support.hpp"
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test;
@@ -73,4 +73,4 @@ TEST(Trace, TellsHowManyParametersAreNeeded) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

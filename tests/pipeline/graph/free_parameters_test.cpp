@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// range(3).flat_map(x -> range(2).flat_map(y -> range(x + y, 9))).
@@ -58,4 +58,4 @@ TEST(FreeParameters, AGraphWithoutAnyIsItself) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 const std::vector<dataset_op> all_operators{
@@ -57,4 +57,4 @@ TEST(OperatorRecords, AreNotThereForOtherNumbers) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -62,4 +62,4 @@ TEST(ReadAgain, IsNotPromisedOverWhatAnotherJobGives) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -108,4 +108,4 @@ TEST(Rerun, MindsWhatRunsInAServiceNot) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::files;
@@ -46,4 +46,4 @@ TEST(SourcePlan, CountsTheInputsThatZipsHoldRowsOfWhereASourceIsRead) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

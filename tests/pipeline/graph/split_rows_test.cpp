@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -49,4 +49,4 @@ TEST(SplitRows, AreMixedInABatchAndWhereAnOperatorCounts) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

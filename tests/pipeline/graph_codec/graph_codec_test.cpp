@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -241,4 +241,4 @@ TEST(GraphCodec, SurvivesMutants) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::files;
@@ -110,4 +110,4 @@ TEST(SourceCodec, SurvivesMutants) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

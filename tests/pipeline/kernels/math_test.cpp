@@ -10,7 +10,7 @@
 #include <limits>
 #include <random>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 namespace {
 
 using test::chosen_target;
@@ -226,4 +226,4 @@ TEST(Reductions, IntegersWrapAndExtremesKeepNaN) {
 }
 
 } // namespace
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

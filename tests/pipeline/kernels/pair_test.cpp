@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 namespace {
 
 using test::chosen_target;
@@ -78,4 +78,4 @@ TEST(Fill, WritesTheValueToAllPlacesAndNoOthers) {
 }
 
 } // namespace
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

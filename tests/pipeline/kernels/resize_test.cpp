@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 namespace {
 
 using test::chosen_target;
@@ -91,4 +91,4 @@ TEST_F(ResizeKernels, PixelsGiveTheBitsOfASumInOrderInEveryVariant) {
 }
 
 } // namespace
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 namespace {
 
 using test::chosen_target;
@@ -230,4 +230,4 @@ TEST(SmallFloatCasts, BetweenTheTwoRoundEveryPatternOnce) {
 }
 
 } // namespace
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

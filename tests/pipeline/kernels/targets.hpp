@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Chooses which variant of the kernels is looked up, until it is destroyed.
 class chosen_target {
@@ -36,4 +36,4 @@ inline std::vector<int64_t> targets_here() {
 template <class T>
 inline constexpr bool is_small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

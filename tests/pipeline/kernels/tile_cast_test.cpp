@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 namespace {
 
 using test::chosen_target;
@@ -79,4 +79,4 @@ TEST(Tiles, CastEveryPairOfDtypesInEveryVariant) {
 }
 
 } // namespace
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

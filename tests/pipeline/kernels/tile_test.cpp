@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-namespace headrace::kernels {
+namespace headrace::detail::kernels {
 namespace {
 
 using test::chosen_target;
@@ -349,4 +349,4 @@ TEST(Tiles, CompareInEveryVariant) {
 }
 
 } // namespace
-} // namespace headrace::kernels
+} // namespace headrace::detail::kernels

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -298,4 +298,4 @@ TEST_F(AutoShard, KeepsRunsOfElementsTogetherWhereElementsAreDivided) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -91,4 +91,4 @@ TEST(Build, RefusesAServiceThatMakesNoSense) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

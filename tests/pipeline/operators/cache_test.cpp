@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -290,4 +290,4 @@ TEST_F(Cache, WrongArgumentsAreTold) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -72,4 +72,4 @@ TEST(Labels, AreNoPartOfEqualityAndStayWithTheLayout) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 // The error messages of each operator: when it is made wrongly, or when its elements fail.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -252,4 +252,4 @@ TEST(ErrorTexts, ThereIsOneOfEachOperator) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 /// The operators compared with what TensorFlow makes of the same data:
 /// tests/data/expected/compute_operators.py.
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -268,4 +268,4 @@ TEST(OperatorsAgainstTensorFlow, SharesAfterResampling) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

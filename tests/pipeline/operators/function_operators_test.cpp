@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -212,4 +212,4 @@ TEST(Shuffle, PassesErrorsBy) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -268,4 +268,4 @@ TEST(BucketBySequenceLength, RefusesBucketsThatDoNotFit) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -120,4 +120,4 @@ TEST(Scan, RefusesAStateThatDoesNotFit) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -348,4 +348,4 @@ TEST(Options, OfDatasetsThatFunctionsGiveChangeNothing) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

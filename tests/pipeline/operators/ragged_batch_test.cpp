@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -170,4 +170,4 @@ TEST(RaggedBatch, IsNotTakenForTensorsOfItsParts) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Why a maker refused.
 inline std::string why(const result<dataset_ptr>& made) {
@@ -21,4 +21,4 @@ inline std::vector<std::string> read(const dataset_ptr& graph) {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

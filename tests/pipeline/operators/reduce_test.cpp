@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -50,4 +50,4 @@ TEST(SingleElement, IsTheOnlyOne) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

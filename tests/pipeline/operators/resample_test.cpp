@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -104,4 +104,4 @@ TEST(RejectionResample, RefusesSharesThatDoNotFit) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -180,4 +180,4 @@ TEST(ElementSeed, IsAnErrorWhereThereAreNoElements) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -242,4 +242,4 @@ TEST(SampleFrom, RefusesWeightsThatMakeNoSense) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 // The decisions of a source, or of an operator over it, that is given only some of the splits.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -245,4 +245,4 @@ TEST(RepeatOverAService, EndsWithAnEmptyRepetitionThatWasItsOwn) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

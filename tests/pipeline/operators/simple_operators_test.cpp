@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -207,4 +207,4 @@ TEST(AnyIterator, StaysEnded) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

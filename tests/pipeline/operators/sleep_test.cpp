@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using std::chrono::steady_clock;
@@ -46,4 +46,4 @@ TEST(Sleep, RefusesPausesThatAreNone) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -109,4 +109,4 @@ TEST(SplitPlan, LeasesZippedSourcesTogetherOnlyIfTheyStayInStep) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

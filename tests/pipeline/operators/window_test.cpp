@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -216,4 +216,4 @@ TEST(ElementsOf, RefusesTensors) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -95,4 +95,4 @@ TEST(WriteTfrecord, WorkersOfAServiceWouldWriteOverEachOther) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

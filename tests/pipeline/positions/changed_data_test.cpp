@@ -13,7 +13,7 @@
 // The errors of a restored position that does not fit the data any more: the data are gone, or have
 // changed.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::traced;
@@ -188,4 +188,4 @@ TEST_F(ChangedData, OfWhatIsReadAgainNamesTheOperator) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

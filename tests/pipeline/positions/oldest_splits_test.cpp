@@ -5,7 +5,7 @@
 
 // The splits that must be read again if everything but the rows that were given is lost.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -173,4 +173,4 @@ TEST(SplitsDone, CountPasses) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

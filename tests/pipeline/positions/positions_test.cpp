@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -383,4 +383,4 @@ TEST(Positions, OfALargeShuffleResume) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

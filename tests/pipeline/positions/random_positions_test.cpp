@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test::random;
@@ -140,4 +140,4 @@ TEST(RandomPositions, ResumeInNewProcessesTwiceInARow) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 
 // Random graphs are of all operators that there are.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test::random;
@@ -44,4 +44,4 @@ TEST(RandomGraphs, AreOfEveryOperator) { expect_all(false); }
 TEST(RandomGraphs, ThatAreSavedAndRestoredAreOfEveryOperator) { expect_all(true); }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include "tests/pipeline/random/sources.hpp"
 #include "tests/pipeline/random/structures.hpp"
 
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 /// Makes random graphs of operators and sources of all kinds.
 class generator : public dice {
@@ -455,4 +455,4 @@ private:
   size_t folders_ = 0;
 };
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 namespace {
 
@@ -258,4 +258,4 @@ sample random_group(dice& die, const sample& in) {
   }
 }
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

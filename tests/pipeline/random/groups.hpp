@@ -2,10 +2,10 @@
 
 #include "tests/pipeline/random/samples.hpp"
 
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 /// A random operator whose elements are batches, windows or groups, and what takes these apart
 /// again.
 sample random_group(dice& die, const sample& in);
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

@@ -5,7 +5,7 @@
 
 /// The elements of operators that draw, one after another, computed from the same random numbers.
 /// The seed of the graph is the same in each iteration.
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 /// The key of an operator with a seed.
 inline uint64_t key_of(uint64_t seed) { return detail::mix(seed, 0x5eed); }
@@ -59,4 +59,4 @@ inline elements sampled(const std::vector<elements>& in, std::vector<double> wei
   }
 }
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

@@ -8,7 +8,7 @@
 // Random graphs are read in blocks of random sizes and compared with lists that are computed here,
 // element by element and without anything of the engine.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test::random;
@@ -62,4 +62,4 @@ TEST(RandomPipelines, GiveWhatAnElementByElementEvaluationGives) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 /// Operators that give the elements of their inputs in an order that the generator cannot compute:
 /// without a seed, or with another order in each pass.
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 inline sample reordered(dice& die, const sample& in) {
   const auto seed = die.toss() ? std::nullopt : std::optional{uint64_t{die.below(9)}};
@@ -24,4 +24,4 @@ inline sample sampled_anyhow(dice& die, const sample& a, const sample& b) {
   return out;
 }
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

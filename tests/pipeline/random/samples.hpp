@@ -6,7 +6,7 @@
 #include <random>
 
 /// Random graphs, and their elements, computed one by one without any code of the engine.
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 /// An element: one number, a vector of numbers, or a failure.
 struct element_value {
@@ -62,4 +62,4 @@ private:
   std::mt19937_64 random_;
 };
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 namespace {
 
@@ -324,4 +324,4 @@ sample random_source(dice& die, const scratch_folder& folder) {
   }
 }
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

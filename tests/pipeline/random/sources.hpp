@@ -2,7 +2,7 @@
 
 #include "tests/pipeline/random/samples.hpp"
 
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 /// A random source of numbers: in memory, or one that reads files, which are written into `folder`.
 /// Needs `test::find_function`.
@@ -14,4 +14,4 @@ sample reordered_source(dice& die, const scratch_folder& folder);
 /// All elements of a source of any order, in a random one.
 sample shuffled_source(dice& die, const scratch_folder& folder);
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

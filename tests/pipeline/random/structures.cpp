@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 namespace {
 
@@ -98,4 +98,4 @@ sample through_structures(dice& die, const sample& in) {
   return {make_map(out.graph, std::move(back)).value(), std::move(out.want)};
 }
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

@@ -2,10 +2,10 @@
 
 #include "tests/pipeline/random/samples.hpp"
 
-namespace headrace::test::random {
+namespace headrace::detail::test::random {
 
 /// Makes of each number a structure of it as an integer, a float, a text and a vector of unknown
 /// extent, sends these through random operators, and makes numbers of them again.
 sample through_structures(dice& die, const sample& in);
 
-} // namespace headrace::test::random
+} // namespace headrace::detail::test::random

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace headrace::test::saving {
+namespace headrace::detail::test::saving {
 
 using random::dice;
 using random::elements;
@@ -144,4 +144,4 @@ private:
   const scratch_folder& folder_;
 };
 
-} // namespace headrace::test::saving
+} // namespace headrace::detail::test::saving

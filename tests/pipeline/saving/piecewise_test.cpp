@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::range;
@@ -225,4 +225,4 @@ TEST(Piecewise, DatasetsOfFunctionsAreReadWhole) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

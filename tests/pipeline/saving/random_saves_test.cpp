@@ -14,7 +14,7 @@
 // Random graphs are saved in pieces by several threads at once, each piece by one of them or by
 // several. The loaded elements must be those of an evaluation element by element.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test::saving;
@@ -152,4 +152,4 @@ TEST(RandomSaves, GiveZipsBatchesAndPassesInTheirOrder) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -14,7 +14,7 @@
 #include <headrace/schemas/saved.capnp.h>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using testing::AllOf;
@@ -237,4 +237,4 @@ TEST(SavePieces, HaveFoldersThatSortAsTheyDo) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -402,4 +402,4 @@ TEST_F(SaveSteps, FilesAreCutWhereTheyAreLargeEnough) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -11,7 +11,7 @@
 #include <vector>
 
 /// Saves a dataset in pieces, in one process, and reads the folder afterwards.
-namespace headrace::test::saving {
+namespace headrace::detail::test::saving {
 
 inline iterator_context surroundings() {
   iterator_context out;
@@ -63,4 +63,4 @@ inline std::vector<std::string> names_in(const std::string& folder) {
   return sorted(std::move(out));
 }
 
-} // namespace headrace::test::saving
+} // namespace headrace::detail::test::saving

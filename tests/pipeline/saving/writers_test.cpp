@@ -14,7 +14,7 @@
 
 // Writers of pieces that are stopped or killed, and readers that begin before the pieces exist.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace test::saving;
@@ -179,4 +179,4 @@ TEST_F(PieceWriters, APieceThatIsNotOfAFinishedSaveIsTold) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -271,4 +271,4 @@ TEST(Csv, WrongArgumentsAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 
 // The error messages for files that are damaged, truncated or of another format.
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 class DamagedFiles : public ::testing::Test {
@@ -198,4 +198,4 @@ TEST_F(DamagedFiles, OfSavedElements) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sstream>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::traced;
@@ -57,4 +57,4 @@ TEST(Digits, ThatTensorFlowWroteHoldTheTablesNumbers) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <set>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -147,4 +147,4 @@ TEST(Generator, SaysWhatItsFunctionDidWrong) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -208,4 +208,4 @@ TEST(Files, AreTheSplits) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

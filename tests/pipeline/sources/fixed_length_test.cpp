@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::files;
@@ -112,4 +112,4 @@ TEST(FixedLength, WrongLayoutsAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::always;
@@ -173,4 +173,4 @@ TEST(GlobalShuffle, RefusesWhatCannotBeReadInAnyOrder) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

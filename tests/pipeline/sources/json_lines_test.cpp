@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::files;
@@ -154,4 +154,4 @@ TEST(JsonLines, WrongArgumentsAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

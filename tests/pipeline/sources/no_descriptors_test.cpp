@@ -6,7 +6,7 @@
 #include <future>
 #include <gmock/gmock.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -55,4 +55,4 @@ TEST(WithoutDescriptors, AFunctionThatReadsFilesWaitsForOne) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 inline expr_ptr files(std::vector<std::string> names) { return string_constant(names); }
 
@@ -44,4 +44,4 @@ inline std::string pack(const std::string& bytes, int window_bits) {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::rows_of;
@@ -135,4 +135,4 @@ TEST(Sql, WrongArgumentsAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::files;
@@ -139,4 +139,4 @@ TEST(TarSamples, WrongArgumentsAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -216,4 +216,4 @@ TEST_F(Saved, AFolderThatCannotBeMadeIsTold) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,4 +110,4 @@ TEST_F(SavedWriter, AFolderThatWorkersWriteIntoIsRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

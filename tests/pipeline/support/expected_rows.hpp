@@ -10,7 +10,7 @@
 /// Rows that were computed with TensorFlow. A file of tests/data/expected holds cases, each of
 /// which has its name after `== ` and its rows, as `row_text` writes them; a row that fails is a
 /// `!`.
-namespace headrace::test {
+namespace headrace::detail::test {
 
 class expected_rows {
 public:
@@ -40,4 +40,4 @@ private:
   std::map<std::string, std::vector<std::string>> cases_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 namespace {
 
@@ -159,4 +159,4 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

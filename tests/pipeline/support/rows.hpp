@@ -9,7 +9,7 @@
 #include <vector>
 
 /// Datasets as lists of words, one a row: easy to write down and to compare.
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Every value of a row with its shape: `7`, `[2]{1 2}`, `a|b`; a failed row is `!code: message`.
 std::string row_text(const block& rows, size_t row);
@@ -96,4 +96,4 @@ private:
 };
 std::string read_file(const std::string& path);
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

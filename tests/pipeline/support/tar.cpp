@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 std::string tar_member(const std::string& name, const std::string& content, char type) {
   std::string header(512, '\0');
@@ -29,4 +29,4 @@ std::string tar_member(const std::string& name, const std::string& content, char
 
 std::string tar_end() { return std::string(1024, '\0'); }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 TEST(FunctionReference, IsShownByItsNameAndItsLabel) {
@@ -21,4 +21,4 @@ TEST(FunctionReference, IsShortenedBetweenCharacters) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST(Words, OfEachValueAreReadBack) {
@@ -31,4 +31,4 @@ TEST(Words, OthersAreRefusedWithThoseThatAreKnown) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Random inputs of an actor port: the conversation of a genuine client with changes.
 class actor_port_fuzz {
@@ -132,4 +132,4 @@ private:
   std::string client_; ///< The client's name in all its frames.
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

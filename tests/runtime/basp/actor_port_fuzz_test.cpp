@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 /// Forwards two connections, one after the other: a probe and the one that follows it. Records the
@@ -129,4 +129,4 @@ TEST(ActorPortFuzz, LivesOnAndServesOthersWhateverStrangersSay) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <ostream>
 
-namespace headrace {
+namespace headrace::detail {
 
 static void PrintTo(const basp_verdict& x, std::ostream* out) {
   *out << static_cast<int>(x.what) << " " << to_string(x.cause) << " " << x.problem;
@@ -157,7 +157,7 @@ TEST(BaspFrameCheck, HasRoomForTheLargestMessage) {
   const auto envelope = envelope_of(max_message_bytes);
   EXPECT_TRUE(is(after_greeting(basp_direct(envelope)), fate::pass));
   const std::string larger =
-    basp_bytes{}.types("@<>+headrace::envelope").count(max_message_bytes + 8);
+    basp_bytes{}.types("@<>+headrace::detail::envelope").count(max_message_bytes + 8);
   EXPECT_TRUE(refused(after_greeting(basp_direct(larger)), foreign));
 }
 TEST(BaspFrameCheck, RefusesMessagesOfOtherContent) {
@@ -167,13 +167,15 @@ TEST(BaspFrameCheck, RefusesMessagesOfOtherContent) {
          std::string{basp_bytes{}.types("@<>+@exit")},
          std::string{basp_bytes{}.types("@<>")},
          std::string{basp_bytes{}.types("@<>+@atom+@strong_actor_ptr")},
-         std::string{basp_bytes{}.types("@<>+headrace::envelope+@str").count(0).text("")},
+         std::string{basp_bytes{}.types("@<>+headrace::detail::envelope+@str").count(0).text("")},
          std::string{basp_bytes{}.types("")},
-         std::string{basp_bytes{}.number(uint16_t{1}).text("@<>+headrace::envelope").count(0)},
+         std::string{
+           basp_bytes{}.number(uint16_t{1}).text("@<>+headrace::detail::envelope").count(0)},
          std::string{basp_bytes{}.envelope(8)} + "x",
-         std::string{basp_bytes{}.types("@<>+headrace::envelope").count(9).raw("12345678")},
-         std::string{basp_bytes{}.types("@<>+headrace::envelope").raw(std::string(9, '\xFF'))},
-         std::string{basp_bytes{}.types("@<>+headrace::envelope")},
+         std::string{basp_bytes{}.types("@<>+headrace::detail::envelope").count(9).raw("12345678")},
+         std::string{
+           basp_bytes{}.types("@<>+headrace::detail::envelope").raw(std::string(9, '\xFF'))},
+         std::string{basp_bytes{}.types("@<>+headrace::detail::envelope")},
        })
     EXPECT_TRUE(refused(after_greeting(basp_direct(content)), foreign)) << content;
   for (const std::string& tail :
@@ -254,4 +256,4 @@ TEST(BaspFrameCheck, RefusesHeadersWithFieldsThatAreNeverUsed) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Bytes as the framework writes them.
 class basp_bytes {
@@ -30,7 +30,7 @@ public:
   }
   basp_bytes& types(std::string_view names) { return number(uint16_t{0}).text(names); }
   basp_bytes& envelope(size_t size, char fill = 'e') {
-    return types("@<>+headrace::envelope").count(size).raw(std::string(size, fill));
+    return types("@<>+headrace::detail::envelope").count(size).raw(std::string(size, fill));
   }
   /// An error of headrace, with a text.
   basp_bytes& error(std::string_view why) {
@@ -123,4 +123,4 @@ inline std::vector<basp_frame> basp_frames_of(std::string_view bytes) {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -135,7 +135,8 @@ TEST(GuardedNetworkBounds, RefusesWhoAsksOnAndNeverReads) {
   const auto door = published_at(peer);
   peer.send(basp_client_handshake('x').bytes());
   const std::string request =
-    basp_direct(basp_bytes{}.types("@<>+headrace::envelope").count(0), basp_async | 5, 7, door)
+    basp_direct(basp_bytes{}.types("@<>+headrace::detail::envelope").count(0), basp_async | 5, 7,
+                door)
       .bytes();
   std::string many;
   for (int i = 0; i < 1000; ++i) many += request;
@@ -176,4 +177,4 @@ TEST(GuardedNetworkTime, GivesUpTheDescriptorsOfThoseThatAreSilent) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ TEST_F(Alarm, IsSilentWithoutADeadline) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

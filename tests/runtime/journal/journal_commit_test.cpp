@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 sqlite_journal_options on(const simulated_disk& disk, const scratch_directory& folder) {
@@ -112,4 +112,4 @@ TEST(CommitPace, WithoutASpacingLetsEachThrough) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

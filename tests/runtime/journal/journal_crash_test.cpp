@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using unsynced = simulated_disk::unsynced;
@@ -206,4 +206,4 @@ TEST(SimulatedDisk, ForgetsWhatWasNotSynced) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

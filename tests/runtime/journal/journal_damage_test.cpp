@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sqlite3.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -215,4 +215,4 @@ TEST_F(JournalDamage, SaysWhichFileAndWhatToDo) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

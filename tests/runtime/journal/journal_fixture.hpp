@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 using namespace std::chrono_literals;
 
@@ -123,4 +123,4 @@ inline status append(journal& to, uint64_t stream, const std::string& text) {
   return said->wait_for(1) ? said->ends().front().second : deadline_exceeded("not kept");
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -241,4 +241,4 @@ TEST(JournalSmallDisk, FillsUpAndGoesOn) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -9,7 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr uint64_t streams = 3;
@@ -116,4 +116,4 @@ TEST(JournalKill, FreesTheDirectoryWhichNamesItsProcessBefore) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

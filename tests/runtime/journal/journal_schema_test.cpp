@@ -4,7 +4,7 @@
 #include <array>
 #include <sqlite3.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST_F(JournalSchema, OfAnotherProgramIsRefusedAndStaysAsItWas) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

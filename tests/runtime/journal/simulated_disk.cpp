@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// SQLite's object for an open file.
 struct simulated_file {
@@ -320,4 +320,4 @@ bool simulated_disk::wait_until_closed() {
   return changed_.wait_for(hold, patience, [this] { return open_ == 0; });
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

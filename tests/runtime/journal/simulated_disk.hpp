@@ -13,7 +13,7 @@
 
 struct sqlite3_vfs;
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// The files of a disk, by their names without their directory.
 using disk_image = std::map<std::string, std::vector<char>>;
@@ -93,4 +93,4 @@ private:
   size_t open_ = 0;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

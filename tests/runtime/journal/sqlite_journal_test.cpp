@@ -8,7 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using testing::ElementsAre;
@@ -206,4 +206,4 @@ TEST(SqliteJournal, SaysThatItMayNotWriteInADirectory) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

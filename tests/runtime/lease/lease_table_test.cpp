@@ -6,7 +6,7 @@
 
 using namespace std::chrono_literals;
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using table = lease_table<int>;
@@ -183,4 +183,4 @@ TEST(LeaseTable, AgreesWithAPlainModelOnRandomEvents) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::same;
@@ -371,4 +371,4 @@ TEST(Frame, TellsAWholeMessageFromATruncatedOne) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 #include <future>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +113,4 @@ TEST(LinkListen, RefusesAnAddressOfAnotherMachine) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 #include <list>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -128,4 +128,4 @@ TEST(LinkListen, OutlivesTheLastDescriptor) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -13,7 +13,7 @@
 #include <random>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// No test waits longer for something that has to happen.
 inline constexpr auto patience = std::chrono::seconds{20};
@@ -22,14 +22,14 @@ inline constexpr auto patience = std::chrono::seconds{20};
 class link_end {
 public:
   link_end() = default;
-  explicit link_end(std::shared_ptr<headrace::link> x) { attach(std::move(x)); }
+  explicit link_end(std::shared_ptr<headrace::detail::link> x) { attach(std::move(x)); }
   link_end(const link_end&) = delete;
   ~link_end() {
     if (link)
       link->set_handlers({});
   }
 
-  void attach(std::shared_ptr<headrace::link> x) {
+  void attach(std::shared_ptr<headrace::detail::link> x) {
     link = std::move(x);
     auto log = log_;
     link->set_handlers({.on_message =
@@ -83,7 +83,7 @@ public:
     return log_->changed.wait_for(hold, patience, [&] { return log_->drained > 0; });
   }
 
-  std::shared_ptr<headrace::link> link;
+  std::shared_ptr<headrace::detail::link> link;
 
 private:
   struct record {
@@ -187,4 +187,4 @@ inline ::testing::AssertionResult same(const link_message& a, const link_message
   return ::testing::AssertionSuccess();
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

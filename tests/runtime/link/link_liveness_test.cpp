@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ TEST(SilenceWatch, NeverGivesUpAPeerThatPromisedNothing) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <random>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -161,4 +161,4 @@ TEST(Link, TakesNoMemoryForWhatIsOnlyAnnounced) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

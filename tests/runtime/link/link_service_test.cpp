@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -207,4 +207,4 @@ TEST(Link, UsesSeveralThreads) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

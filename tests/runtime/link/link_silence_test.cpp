@@ -7,7 +7,7 @@
 #include <atomic>
 #include <netinet/tcp.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -164,4 +164,4 @@ TEST(LinkSilence, OptionsThatContradictEachOtherAreRefused) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

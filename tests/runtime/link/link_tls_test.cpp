@@ -9,7 +9,7 @@
 #include <fstream>
 #include <openssl/ssl.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::certificate_authority;
@@ -140,4 +140,4 @@ TEST_F(LinkTls, ChecksItsFilesBeforeUse) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

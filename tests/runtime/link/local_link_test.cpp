@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::link_end;
@@ -139,4 +139,4 @@ TEST(TransportRegistry, SaysWhatIsWrongWithAnAddress) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using test::raw_peer;
@@ -107,4 +107,4 @@ TEST(OwnSockets, OfWhichANumberWasUsedAgainAreLeftAloneInAForkedChild) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

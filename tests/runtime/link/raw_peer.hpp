@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A plain socket, with which a test sends any bytes as a peer.
 class raw_peer {
@@ -129,4 +129,4 @@ inline std::string prefix_bytes(const frame_prefix& prefix) {
   return out;
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Two nodes with a link between them.
 struct two_nodes {
@@ -23,4 +23,4 @@ struct two_nodes {
   link_end near, far;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 struct pipe_ends {
@@ -80,4 +80,4 @@ TEST(LineOutput, OutlivesItsReader) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -9,7 +9,7 @@
 
 using namespace std::chrono_literals;
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using bytes = std::vector<char>;
@@ -208,4 +208,4 @@ TEST(CafError, NamesTheFrameworksOwnErrorsByCause) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using tree = message<schema::SupervisionTree>;
@@ -286,4 +286,4 @@ TEST(Envelope, AnswersToUnknownArmsTellArmAndVersion) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr counter_info bites{{"test_bites", "", "How often something bit."}};
@@ -98,4 +98,4 @@ TEST(Metrics, ThatContradictThemselvesAreLeftOut) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 using namespace headrace;
+using namespace headrace::detail;
 using testing::HasSubstr;
 
 namespace {

@@ -3,7 +3,7 @@
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Request ids with a meaning of their own for `echo_state`; any other is answered by ok.
 inline constexpr uint64_t crash_request = 666;
@@ -40,4 +40,4 @@ inline result<envelope> ask_raw(node& from, const published_actor& whom, const e
 /// The address of a node that listens.
 inline address address_of(const node& x) { return parse_address(x.actor_address()).value(); }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -69,4 +69,4 @@ TEST(FirstContact, MayWaitForEver) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

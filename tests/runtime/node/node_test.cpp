@@ -16,7 +16,8 @@
 #include <sys/wait.h>
 
 using namespace headrace;
-using namespace headrace::test;
+using namespace headrace::detail;
+using namespace headrace::detail::test;
 using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;

@@ -13,7 +13,8 @@
 #include <variant>
 
 using namespace headrace;
-using namespace headrace::test;
+using namespace headrace::detail;
+using namespace headrace::detail::test;
 using namespace std::chrono_literals;
 
 namespace {

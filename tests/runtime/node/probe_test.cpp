@@ -5,7 +5,7 @@
 #include <optional>
 #include <pthread.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 /// While it lives no thread can be started: its stack would not fit into any address space.
@@ -43,4 +43,4 @@ TEST(Prober, SaysThatItGetsNoThreadAndEndsAllTheSame) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -12,7 +12,8 @@
 #include <optional>
 
 using namespace headrace;
-using namespace headrace::test;
+using namespace headrace::detail;
+using namespace headrace::detail::test;
 using namespace std::chrono_literals;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <unistd.h>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 constexpr auto variable = "HEADRACE_TEST_CHILD";
@@ -61,4 +61,4 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

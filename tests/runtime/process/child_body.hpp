@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// Code that a test runs in a process of its own: the test program starts itself, and the body runs
 /// in place of the tests. Its result is the exit code. Declared at namespace scope.
@@ -28,4 +28,4 @@ private:
 /// Prints a line that the test waits for.
 void say(const std::string& line);
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

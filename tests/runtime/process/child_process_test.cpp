@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 using namespace headrace;
+using namespace headrace::detail;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 using namespace headrace;
+using namespace headrace::detail;
 
 namespace {
 

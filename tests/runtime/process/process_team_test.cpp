@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 using namespace headrace;
-using namespace headrace::test;
+using namespace headrace::detail;
+using namespace headrace::detail::test;
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;

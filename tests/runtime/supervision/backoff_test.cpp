@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -27,4 +27,4 @@ TEST(Backoff, NeverPassesItsBound) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

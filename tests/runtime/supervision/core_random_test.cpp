@@ -2,7 +2,7 @@
 
 #include <random>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST_F(Supervision, KeepsItsPromisesOverRandomEvents) {
@@ -55,4 +55,4 @@ TEST_F(Supervision, KeepsItsPromisesOverRandomEvents) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -1,6 +1,6 @@
 #include "tests/runtime/supervision/obeyed_core.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 // -- children that are restarted: strategy x restart type x exit ------------------------
@@ -218,4 +218,4 @@ TEST_F(Supervision, DoublesTheWaitUpToItsBoundAndResetsItAfterAStableRun) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -1,6 +1,6 @@
 #include "tests/runtime/supervision/obeyed_core.hpp"
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 // -- stopping --------------------------------------------------------------------------------
@@ -131,4 +131,4 @@ TEST_F(Supervision, ShowsItsChildren) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 using namespace std::chrono_literals;
 using enum supervision_strategy;
@@ -93,4 +93,4 @@ protected:
   status cause;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::supervisor_test {
+namespace headrace::detail::supervisor_test {
 
 /// A command to a child: crash with this status (ok: quit normally), or ignore requests to stop.
 struct order {
@@ -22,16 +22,16 @@ struct order {
 /// A call of a parent's supervisor.
 using team_call = std::function<void(supervisor&)>;
 
-} // namespace headrace::supervisor_test
+} // namespace headrace::detail::supervisor_test
 
 // clang-format off
-CAF_BEGIN_TYPE_ID_BLOCK(supervisor_test, headrace::tests_first_type_id)
-  CAF_ADD_TYPE_ID(supervisor_test, (headrace::local<headrace::supervisor_test::order>))
-  CAF_ADD_TYPE_ID(supervisor_test, (headrace::local<headrace::supervisor_test::team_call>))
+CAF_BEGIN_TYPE_ID_BLOCK(supervisor_test, headrace::detail::tests_first_type_id)
+  CAF_ADD_TYPE_ID(supervisor_test, (headrace::local<headrace::detail::supervisor_test::order>))
+  CAF_ADD_TYPE_ID(supervisor_test, (headrace::local<headrace::detail::supervisor_test::team_call>))
 CAF_END_TYPE_ID_BLOCK(supervisor_test)
 // clang-format on
 
-namespace headrace::supervisor_test {
+namespace headrace::detail::supervisor_test {
 
 using child_actor = port::handle<caf::result<void>(local<order>)>;
 
@@ -151,4 +151,4 @@ protected:
   parent_actor parent;
 };
 
-} // namespace headrace::supervisor_test
+} // namespace headrace::detail::supervisor_test

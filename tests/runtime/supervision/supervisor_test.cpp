@@ -5,7 +5,7 @@
 
 using namespace std::chrono_literals;
 
-namespace headrace::supervisor_test {
+namespace headrace::detail::supervisor_test {
 namespace {
 
 TEST_F(SupervisorActor, RestartsACrashedChildAfterItsBackoff) {
@@ -185,11 +185,11 @@ TEST_F(SupervisorActor, HangsOutWhatItSees) {
   start(supervision_strategy::one_for_one);
   crash("b");
   auto x = board->roots().at(0);
-  EXPECT_EQ(x.children.at(1).state, headrace::child_state::waiting);
+  EXPECT_EQ(x.children.at(1).state, headrace::detail::child_state::waiting);
   EXPECT_EQ(x.children.at(1).last_reason, "internal: division by zero");
   node.advance(1s);
   x = board->roots().at(0);
-  EXPECT_EQ(x.children.at(1).state, headrace::child_state::running);
+  EXPECT_EQ(x.children.at(1).state, headrace::detail::child_state::running);
   EXPECT_EQ(x.children.at(1).restarts, 1u);
 }
 
@@ -255,4 +255,4 @@ TEST_F(SupervisorActor, TakesItsChildrenAlongWhenItsOwnerIsKilled) {
 }
 
 } // namespace
-} // namespace headrace::supervisor_test
+} // namespace headrace::detail::supervisor_test

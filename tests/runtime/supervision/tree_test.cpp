@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 supervisor_snapshot supervisor(std::string path, std::vector<std::string> children) {
@@ -68,4 +68,4 @@ TEST(SupervisionTree, ReadsForPeople) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

@@ -6,7 +6,7 @@
 
 using namespace std::chrono_literals;
 
-namespace headrace {
+namespace headrace::detail {
 namespace {
 
 using beating_actor =
@@ -157,4 +157,4 @@ TEST_F(Watcher, LetsACallbackForgetAnother) {
 }
 
 } // namespace
-} // namespace headrace
+} // namespace headrace::detail

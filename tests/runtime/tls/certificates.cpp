@@ -9,7 +9,7 @@
 #include <openssl/x509v3.h>
 #include <stdexcept>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 struct releases {
@@ -94,4 +94,4 @@ tls_options certificate_authority::issue(const std::string& name) {
 
 std::string certificate_authority::file() const { return impl_->path("ca.pem"); }
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

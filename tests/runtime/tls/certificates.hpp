@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 
 /// A certificate authority of its own, in files that go with the object.
 class certificate_authority {
@@ -23,4 +23,4 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-} // namespace headrace::test
+} // namespace headrace::detail::test

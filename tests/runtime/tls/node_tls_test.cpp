@@ -10,7 +10,8 @@
 #include <openssl/ssl.h>
 
 using namespace headrace;
-using namespace headrace::test;
+using namespace headrace::detail;
+using namespace headrace::detail::test;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
