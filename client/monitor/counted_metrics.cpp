@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 std::vector<std::pair<metric_info, std::string_view>> counted_metrics() {
   // What counts registers its definitions.
@@ -22,4 +22,4 @@ std::vector<std::pair<metric_info, std::string_view>> counted_metrics() {
   return all.families();
 }
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-namespace headrace::monitor {
+namespace headrace::detail::monitor {
 
 /// The definitions of all metrics that dispatchers and workers count, ordered by name, with their
 /// kinds. Samples come in heartbeats without them.
 std::vector<std::pair<metric_info, std::string_view>> counted_metrics();
 
-} // namespace headrace::monitor
+} // namespace headrace::detail::monitor

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace headrace::test {
+namespace headrace::detail::test {
 namespace {
 
 TEST(Scaling, UpStartsWorkersForATrainerThatWaitsForOne) {
@@ -25,4 +25,4 @@ TEST(Scaling, UpStartsWorkersForATrainerThatWaitsForOne) {
 }
 
 } // namespace
-} // namespace headrace::test
+} // namespace headrace::detail::test
