@@ -23,10 +23,36 @@ def test_EverythingHasAnExampleThatHolds(tmp_path):
     assert examples.without(headrace.torch) == []
 
 
-def test_TensorsShareTheElementsMemory():
+def test_TensorsShareTheElementsMemoryIfTheyAreAskedTo():
     (x,) = hr.Dataset.range(8).batch(8)
-    t = hr.torch.as_tensor(x)
+    t = hr.torch.as_tensor(x, share_memory=True)
     assert t.data_ptr() == x.ctypes.data and t.tolist() == list(range(8))
+    ds = hr.Dataset.from_tensors(x).cache()
+    assert [t.data_ptr() for t in hr.torch.IterableDataset(ds, share_memory=True)] == [
+        t.data_ptr() for t in hr.torch.IterableDataset(ds, share_memory=True)]
+    with pytest.raises(TypeError, match="share_memory must be a bool, not int: 1"):
+        hr.torch.IterableDataset(hr.Dataset.range(1), share_memory=1)
+
+
+@pytest.mark.parametrize("given", [
+    lambda: hr.Dataset.range(4).batch(4).cache(), lambda: hr.Dataset.from_tensors(np.arange(4)),
+    lambda: hr.Dataset.from_tensor_slices(np.arange(8).reshape(2, 4)).take(1), lambda: hr.Dataset.from_tensors(np.ones(4, bool)).map(lambda x: (x, x)),
+])
+def test_OperationsInPlaceDoNotChangeTheDataset(given):
+    ds = hr.torch.IterableDataset(given())
+
+    def read_and_write():
+        seen = []
+        for element in ds:
+            for part in element if isinstance(element, tuple) else (element,):
+                seen.append(part.tolist())
+                part.zero_() if part.dtype == torch.bool else part.add_(100)
+        return seen
+    first = read_and_write()
+    assert read_and_write() == first == read_and_write() and first[0] == first[-1]
+
+
+def test_OtherThingsAreTensorsToo():
     assert hr.torch.as_tensor(np.float32(1.5)).dtype == torch.float32
     assert hr.torch.as_tensor(b"x") == b"x"
 
@@ -35,7 +61,7 @@ def test_TensorsOfEveryDtypeThatTorchHas():
     for kind in (hr.int8, hr.uint8, hr.int16, hr.int32, hr.int64, hr.float16, hr.float32, hr.float64, hr.bool):
         (x,) = hr.Dataset.range(3).map(lambda x: hr.cast(x, kind)).batch(3)
         t = hr.torch.as_tensor(x)
-        assert t.dtype == getattr(torch, kind.name) and t.data_ptr() == x.ctypes.data
+        assert t.dtype == getattr(torch, kind.name) and hr.torch.as_tensor(x, share_memory=True).data_ptr() == x.ctypes.data
         assert t.tolist() == x.tolist() and hr.torch.as_tensor(x[1]).item() == x[1]
     for kind in (hr.uint16, hr.uint32):
         (x,) = hr.Dataset.range(3).map(lambda x: hr.cast(x, kind)).batch(3)

@@ -10,6 +10,7 @@ tensor([4., 5., 6., 7.])
 
 from __future__ import annotations
 
+import functools
 import itertools
 import multiprocessing
 import multiprocessing.context
@@ -42,11 +43,14 @@ def _known(value: Any) -> Any:
     raise TypeError(f"this torch has no dtype {name}: cast it in the dataset, as with headrace.cast(x, headrace.int64)")
 
 
-def as_tensor(value: Any) -> Any:
-    """A leaf of an element as a tensor: arrays without a copy, scalars as tensors without axes, ``bytes`` unchanged.
+def as_tensor(value: Any, share_memory: bool = False) -> Any:
+    """A leaf of an element as a tensor: an array as a copy, a scalar as a tensor without axes, ``bytes`` unchanged.
 
-    The tensor shares the memory of the element, which others may share: do not write to it. Where torch has no uint16
-    and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes that torch lacks.
+    share_memory: an array is not copied. Its tensor must not be written to (``x.add_(1)``), as the memory may be that of a
+    cache, or of another element.
+
+    Where torch has no uint16 and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes that torch
+    lacks.
 
     >>> as_tensor(np.int64(3)), as_tensor(b"x")
     (tensor(3), b'x')
@@ -56,8 +60,10 @@ def as_tensor(value: Any) -> Any:
             return value
         if value.dtype == np.bool_:
             # Some versions of torch do not accept bools from other libraries.
-            return torch.from_dlpack(Shared(value.view(np.uint8))).view(torch.bool)
-        return torch.from_dlpack(Shared(_known(value)))
+            shared = torch.from_dlpack(Shared(value.view(np.uint8))).view(torch.bool)
+        else:
+            shared = torch.from_dlpack(Shared(_known(value)))
+        return shared if share_memory else shared.clone()
     if isinstance(value, bytes):
         return bytes(value)
     if isinstance(value, np.generic):
@@ -75,7 +81,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
     and the number of the epoch; without ``seed``, the workers of one DataLoader agree on one for each epoch.
     DataLoader workers must be spawned once headrace was used in the process (``multiprocessing_context="spawn"``).
 
-    rank, world_size: by default those of ``torch.distributed`` if it is initialised.
+    rank, world_size: by default those of ``torch.distributed`` if it is initialised. share_memory: as of ``as_tensor``; for
+    programs that do not write to the tensors of elements, as a ``DataLoader`` with a ``batch_size``, which copies them itself.
 
     Raises ``TypeError`` and ``ValueError`` for wrong arguments. Iterating raises ``ValueError`` where several consumers
     cannot share the elements: an order that is drawn with several ranks and no ``seed``, parallel operators that are
@@ -86,7 +93,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
     """
 
     def __init__(self, dataset: Dataset, rank: int | None = None, world_size: int | None = None,
-                 seed: int | None = None) -> None:
+                 seed: int | None = None, share_memory: bool = False) -> None:
         super().__init__()
         if not isinstance(dataset, Dataset):
             raise TypeError(f"dataset must be a headrace.Dataset, not {type(dataset).__name__}")
@@ -99,7 +106,10 @@ class IterableDataset(torch.utils.data.IterableDataset):
         if not 0 <= rank < world_size:
             raise ValueError(f"rank must be between 0 and world_size - 1 ({world_size - 1}), not {rank}")
         self._dataset = dataset
+        if not isinstance(share_memory, bool):
+            raise TypeError(f"share_memory must be a bool, not {type(share_memory).__name__}: {share_memory!r}")
         self._rank, self._world_size = rank, world_size
+        self._as_tensor = functools.partial(as_tensor, share_memory=share_memory)
         self._seed = None if seed is None else integer(seed, "seed")
         self._epochs = Epochs()
         self._passes = 0  # passes that this object has begun
@@ -173,7 +183,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
             self._at, others = self._dataset.restore(loaded["position"]), consumers - 1
         self._loaded = None
         for element in itertools.islice(self._at, others, None, consumers):
-            yield map_structure(as_tensor, element)
+            yield map_structure(self._as_tensor, element)
         self._at = None
 
     def __len__(self) -> int:
