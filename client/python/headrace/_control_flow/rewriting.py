@@ -18,6 +18,7 @@ from typing import Any
 
 from .._refusals import is_users
 from .leaving import Lowered, none_of
+from .python_functions import REPLACED
 from .source import OPS, Node, at, compiled, function_node, tree_of
 
 #: The attribute of functions that are not rewritten.
@@ -54,18 +55,11 @@ def rewritten(f: Any) -> Any:
 
 def callee(f: Any) -> Any:
     """What a rewritten function calls in the place of ``f``."""
-    if f is len:
-        return _length
+    if isinstance(f, (type, types.BuiltinFunctionType)):
+        return next((other for known, other in REPLACED if known is f), f)
     if not isinstance(f, (types.FunctionType, types.MethodType, functools.partial)):
         return f
     return rewritten(f) or f
-
-
-def _length(x: Any) -> Any:
-    """``len(x)``; of a dataset, whose length may differ from element to element, its cardinality."""
-    from .._dataset import Dataset
-
-    return x.cardinality() if isinstance(x, Dataset) else len(x)
 
 
 def _code_of(f: types.FunctionType) -> types.CodeType | None:

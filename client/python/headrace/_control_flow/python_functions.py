@@ -1,0 +1,57 @@
+"""What Python's own functions are in functions that are rewritten: `len`, `int`, `float`, `range` and `sorted` of tensors whose values
+are not known when the function is traced. The dtypes are those of AutoGraph: int32 and float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core, _values
+
+
+def _is_computed(x: Any) -> bool:
+    return isinstance(x, _core.Tensor) and not _core.is_static(x)
+
+
+def _len(x: Any) -> Any:
+    """``len(x)``; of a dataset, whose length may differ from element to element, its cardinality."""
+    from .._dataset import Dataset
+
+    if isinstance(x, Dataset):
+        return x.cardinality()
+    if isinstance(x, _core.Tensor) and x.shape.dims and x.shape.dims[0] is None:
+        return _core.cast(_core.shape_of(x)[0], "int32")
+    return len(x)
+
+
+def _number(name: str, to: Callable[..., Any]) -> Callable[..., Any]:
+    def number(x: Any = 0, *base: Any, **named: Any) -> Any:
+        if not _is_computed(x):
+            return to(x, *base, **named)
+        if (*base, *named.values()) not in ((), (10,)):
+            raise ValueError(f"{to.__name__} of a tensor has the base 10, not {(*base, *named.values())[0]!r}")
+        return _core.string_to_number(x, name) if x.dtype.name == "string" else _core.cast(x, name)
+    return number
+
+
+def _range(*bounds: Any) -> Any:
+    from .._functions.composed import range_
+
+    return range_(*bounds) if any(map(_is_computed, bounds)) else range(*bounds)
+
+
+def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    if not isinstance(x, _core.Tensor) or _core.is_static(x):
+        return sorted(x, key=key, reverse=reverse)
+    if x.ndim != 1:
+        raise ValueError(f"sorted: a tensor of shape {x.shape} is no vector; headrace.sort sorts along an axis")
+    if key is not None:
+        raise ValueError("sorted: there is no key for a tensor: headrace.gather(x, headrace.argsort(keys))")
+    return _core.sort(x, -1, bool(_values.known(reverse, "reverse", "a bool")))
+
+
+#: What is called in place of them.
+REPLACED: tuple[tuple[Any, Callable[..., Any]], ...] = (
+    (len, _len), (int, _number("int32", int)), (float, _number("float32", float)), (range, _range), (sorted, _sorted),
+)
