@@ -46,9 +46,11 @@ endif()
 # Most of a build is the parsing of headers: several sources of a target share it. `./run check`
 # builds without, and so finds what a source forgot to include.
 option(HEADRACE_SHARED_PARSING "Precompile headers of other projects, compile sources in groups" ON)
+set(HEADRACE_GROUP_SIZE 5 CACHE STRING "The most sources of a folder that are compiled as one")
 
-# headrace_group(target): compiles up to five sources of a folder as one. Names in their unnamed
-# namespaces differ. A new source moves only groups of its own folder.
+# headrace_group(target): compiles up to HEADRACE_GROUP_SIZE sources of a folder as one. Names in their
+# unnamed namespaces differ: `./run check` compiles each folder as one. A new source moves only groups
+# of its own folder.
 function(headrace_group target)
   if(NOT HEADRACE_SHARED_PARSING)
     return()
@@ -58,7 +60,7 @@ function(headrace_group target)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
     string(REPLACE / _ folder "${folder}")
-    math(EXPR group "0${count_${folder}} / 5")
+    math(EXPR group "0${count_${folder}} / ${HEADRACE_GROUP_SIZE}")
     math(EXPR count_${folder} "0${count_${folder}} + 1")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
   endforeach()

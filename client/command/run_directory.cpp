@@ -183,13 +183,25 @@ status run_directory::claim(int rank, const run_progress& how, const std::string
 }
 
 status run_directory::write(int rank, const run_progress& how, const std::string& token) const {
-  const auto now = service();
-  if (!now || !*now || (*now)->token != token)
-    return {}; // that run is over
-  const auto there = read_json(file_of(rank));
-  if (text_at(there, "token") != token || text_at(there, "process") != how.process)
-    return {}; // it is another one's
-  return write_whole(file_of(rank), text_of(how, token), placing::replace);
+  const auto is_over = [&] {
+    const auto now = service();
+    return !now || !*now || (*now)->token != token;
+  };
+  if (is_over())
+    return {};
+  const auto is_mine = [&] {
+    const auto there = read_json(file_of(rank));
+    return text_at(there, "token") == token && text_at(there, "process") == how.process;
+  };
+  if (!is_mine())
+    return {};
+  const auto written = write_whole(file_of(rank), text_of(how, token), placing::replace);
+  if (!is_over())
+    return written;
+  // Rank 0 has removed the run's files meanwhile, perhaps also one that was not whole yet.
+  if (is_mine())
+    ::unlink(file_of(rank).c_str());
+  return {};
 }
 
 std::map<int, run_progress> run_directory::progress(int size, const std::string& token) const {
@@ -208,6 +220,8 @@ std::map<int, run_progress> run_directory::progress(int size, const std::string&
 void run_directory::remove(int size, const std::string& token) const {
   if (const auto now = service(); !now || !*now || (*now)->token != token)
     return;
+  // First, as `write` finds by it that the run is over.
+  ::unlink(file_.c_str());
   for (int rank = 0; rank < size; ++rank) ::unlink(file_of(rank).c_str());
   ::unlink(fmt::format("{}.{}", file_, conflict).c_str());
   // What processes left that were killed while they wrote.
@@ -216,7 +230,6 @@ void run_directory::remove(int size, const std::string& token) const {
     if (const auto name = one.path().string();
         name.starts_with(file_ + ".") && name.ends_with(unfinished))
       ::unlink(name.c_str());
-  ::unlink(file_.c_str());
 }
 
 void run_directory::dispute(const std::string& token) const {

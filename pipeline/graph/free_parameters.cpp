@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-class finder {
+class parameter_finder {
 public:
   void visit(const dataset_ptr& x) {
     if (!seen_.insert(x.get()).second)
@@ -99,7 +99,7 @@ private:
 } // namespace
 
 std::vector<expr_ptr> free_parameters(const dataset_ptr& graph) {
-  finder all;
+  parameter_finder all;
   all.visit(graph);
   return all.found();
 }

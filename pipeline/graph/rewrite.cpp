@@ -8,9 +8,9 @@ namespace headrace::detail {
 
 namespace {
 
-class finder {
+class node_finder {
 public:
-  explicit finder(const std::function<bool(const dataset_node&)>& is) : is_(is) {}
+  explicit node_finder(const std::function<bool(const dataset_node&)>& is) : is_(is) {}
 
   bool visit(const dataset_node& node) {
     if (!seen_.insert(&node).second)
@@ -65,7 +65,7 @@ private:
 } // namespace
 
 bool any_node(const dataset_ptr& graph, const std::function<bool(const dataset_node&)>& is) {
-  return finder{is}.visit(*graph);
+  return node_finder{is}.visit(*graph);
 }
 
 dataset_ptr finish_over(dataset_node changed) {

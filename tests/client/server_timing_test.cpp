@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string refusal(std::optional<duration> asked, duration lease) {
+std::string message_of_refusal(std::optional<duration> asked, duration lease) {
   try {
     heartbeat_for(asked, lease);
     return {};
@@ -34,7 +34,8 @@ TEST(ServerTiming, HeartbeatsFitIntoTheLease) {
 }
 
 TEST(ServerTiming, RefusesALeaseThatNobodyWouldTake) {
-  EXPECT_THAT(refusal({}, 1h + 1ms), AllOf(HasSubstr("lease is"), HasSubstr("at most an hour")));
+  EXPECT_THAT(message_of_refusal({}, 1h + 1ms),
+              AllOf(HasSubstr("lease is"), HasSubstr("at most an hour")));
 }
 
 TEST(ServerTiming, HeartbeatsFitIntoTheTimeOutOfClients) {
@@ -114,14 +115,14 @@ TEST(ServerTiming, TheLinksOfAClustersWorkersFollowItsLease) {
 }
 
 TEST(ServerTiming, ALeaseThatOneLateMessageWouldEndIsRefused) {
-  EXPECT_THAT(refusal(101ms, 200ms),
+  EXPECT_THAT(message_of_refusal(101ms, 200ms),
               AllOf(HasSubstr("invalid_argument"), HasSubstr("lease is 200 ms"),
                     HasSubstr("heartbeat is 101 ms"), HasSubstr("twice")));
-  EXPECT_THAT(refusal(1h, 1h), HasSubstr("twice"));
-  EXPECT_THAT(refusal(duration::max(), duration::max()), HasSubstr("at most an hour"));
-  EXPECT_THAT(refusal(0s, 5s), HasSubstr("heartbeat is 0 ms"));
-  EXPECT_THAT(refusal(-1s, 5s), HasSubstr("heartbeat is -1000 ms"));
-  EXPECT_THAT(refusal({}, 0s), HasSubstr("lease is 0 ms"));
+  EXPECT_THAT(message_of_refusal(1h, 1h), HasSubstr("twice"));
+  EXPECT_THAT(message_of_refusal(duration::max(), duration::max()), HasSubstr("at most an hour"));
+  EXPECT_THAT(message_of_refusal(0s, 5s), HasSubstr("heartbeat is 0 ms"));
+  EXPECT_THAT(message_of_refusal(-1s, 5s), HasSubstr("heartbeat is -1000 ms"));
+  EXPECT_THAT(message_of_refusal({}, 0s), HasSubstr("lease is 0 ms"));
 }
 
 TEST(ServerTiming, ServersLookAtIt) {

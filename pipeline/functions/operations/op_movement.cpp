@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-struct sixteen_bytes {
+struct wide_value {
   uint64_t low, high;
 };
 
@@ -64,7 +64,7 @@ column move_dense(const op_call& call, move_plan plan) {
   case 2: copy_rows(reinterpret_cast<uint16_t*>(out.data()), call, plan); break;
   case 4: copy_rows(reinterpret_cast<uint32_t*>(out.data()), call, plan); break;
   case 8: copy_rows(reinterpret_cast<uint64_t*>(out.data()), call, plan); break;
-  default: copy_rows(reinterpret_cast<sixteen_bytes*>(out.data()), call, plan); break;
+  default: copy_rows(reinterpret_cast<wide_value*>(out.data()), call, plan); break;
   }
   return column::dense(type, std::move(plan.dims), call.rows, std::move(out).freeze());
 }

@@ -18,7 +18,7 @@ namespace {
 // message FeatureList { repeated Feature feature = 1; }
 using reader = protozero::pbf_reader;
 
-constexpr auto delimited = protozero::pbf_wire_type::length_delimited;
+constexpr auto length_delimited_field = protozero::pbf_wire_type::length_delimited;
 
 class example_parser {
 public:
@@ -38,12 +38,13 @@ public:
       reader example{serialized.data(), serialized.size()};
       while (example.next()) {
         const bool lists = in_sequences_ && example.tag() == 2;
-        if ((example.tag() != 1 && !lists) || example.wire_type() != delimited) {
+        if ((example.tag() != 1 && !lists) || example.wire_type() != length_delimited_field) {
           example.skip();
           continue;
         }
         reader features{example.get_view()};
-        while (features.next(1, delimited)) HEADRACE_TRY(read_entry(features.get_view(), lists));
+        while (features.next(1, length_delimited_field))
+          HEADRACE_TRY(read_entry(features.get_view(), lists));
       }
     } catch (const protozero::exception& e) {
       return invalid_argument(fmt::format("{} bytes are no tf.train.{}: {}", serialized.size(),
@@ -67,7 +68,7 @@ private:
     std::string_view key;
     protozero::data_view value;
     while (parts.next()) {
-      const bool bytes = parts.wire_type() == delimited;
+      const bool bytes = parts.wire_type() == length_delimited_field;
       if (bytes && parts.tag() == 1) {
         const auto text = parts.get_view();
         key = {text.data(), text.size()};

@@ -11,7 +11,7 @@ namespace headrace::detail {
 
 namespace {
 
-constexpr int64_t most_values = int64_t{1} << 30;
+constexpr int64_t most_drawn_values = int64_t{1} << 30;
 
 status check_seed(const tensor_spec& seed) {
   const auto& dims = seed.dims;
@@ -25,9 +25,9 @@ status check_seed(const tensor_spec& seed) {
 result<shape> check_dims(const std::vector<int64_t>& dims) {
   int64_t n = 1;
   for (auto dim : dims)
-    if (dim < 0 || __builtin_mul_overflow(n, dim, &n) || n > most_values)
+    if (dim < 0 || __builtin_mul_overflow(n, dim, &n) || n > most_drawn_values)
       return invalid_argument(fmt::format("shape {}: extents must be known, at most {} values",
-                                          to_string(shape{dims}), most_values));
+                                          to_string(shape{dims}), most_drawn_values));
   return shape{dims};
 }
 
@@ -77,8 +77,9 @@ result<tensor_spec> infer_categorical(const library_operands& in) {
   if (!is_floating(in[1].type) || size_of(in[1].type) == 2)
     return invalid_argument(
       fmt::format("logits are {}; they must be float32 or float64", to_string(in[1])));
-  if (in.attrs.dims.size() != 1 || in.attrs.dims[0] < 0 || in.attrs.dims[0] > most_values)
-    return invalid_argument(fmt::format("the number of draws must be in [0, {}]", most_values));
+  if (in.attrs.dims.size() != 1 || in.attrs.dims[0] < 0 || in.attrs.dims[0] > most_drawn_values)
+    return invalid_argument(
+      fmt::format("the number of draws must be in [0, {}]", most_drawn_values));
   const auto& dims = in[1].dims;
   if (dims.is_scalar())
     return invalid_argument("logits have no axis");

@@ -11,10 +11,10 @@ namespace headrace::detail {
 
 namespace {
 
-struct closing {
+struct png_closing {
   void operator()(spng_ctx* context) const noexcept { spng_ctx_free(context); }
 };
-using codec = std::unique_ptr<spng_ctx, closing>;
+using png_codec = std::unique_ptr<spng_ctx, png_closing>;
 
 status failure(int code) {
   return invalid_argument(fmt::format("no whole PNG: {}", spng_strerror(code)));
@@ -62,7 +62,7 @@ void pick_channels(Out* out, const In* from, size_t pixels, int channels, bool g
 } // namespace
 
 status decode_png(std::string_view bytes, int channels, bool wide, const image_room& room) {
-  const codec reader{spng_ctx_new(0)};
+  const png_codec reader{spng_ctx_new(0)};
   if (!reader)
     return resource_exhausted("no memory for a PNG decoder");
   spng_set_crc_action(reader.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR);
@@ -114,7 +114,7 @@ status decode_png(std::string_view bytes, int channels, bool wide, const image_r
 
 result<std::string> encode_png(const void* pixels, const image_size& size, bool wide,
                                int compression) {
-  const codec writer{spng_ctx_new(SPNG_CTX_ENCODER)};
+  const png_codec writer{spng_ctx_new(SPNG_CTX_ENCODER)};
   if (!writer)
     return resource_exhausted("no memory for a PNG encoder");
   constexpr uint8_t kinds[] = {SPNG_COLOR_TYPE_GRAYSCALE, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA,
