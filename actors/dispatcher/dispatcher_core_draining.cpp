@@ -24,7 +24,7 @@ std::string names_of(const std::map<worker_id, worker_table::record>& all) {
   return out.empty() ? "there are none" : "there are: " + out;
 }
 
-std::string text_of(const drain_request& what) {
+std::string worker_text_of(const drain_request& what) {
   if (const auto* address = std::get_if<std::string>(&what.which))
     return "at " + *address;
   return "of the number " + to_string(std::get<worker_id>(what.which));
@@ -63,8 +63,8 @@ std::optional<dispatcher_core::answer_value> dispatcher_core::drained(const drai
   if (who == nullptr) {
     if (may_come_back(now))
       return {};
-    return not_found(
-      fmt::format("this service has no worker {}; {}", text_of(what), names_of(workers_.all())));
+    return not_found(fmt::format("this service has no worker {}; {}", worker_text_of(what),
+                                 names_of(workers_.all())));
   }
   const auto& [id, worker] = *who;
   const auto& info = worker.info;
