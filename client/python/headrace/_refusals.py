@@ -15,6 +15,8 @@ import numpy as np
 from . import _core
 from .errors import OperatorNotAllowedInGraphError, OpError
 
+#: The file whose functions call Python's own in place of the user's function.
+_FOR_PYTHONS = os.path.join("_control_flow", "python_functions.py")
 _OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__), "<frozen ")
 _STANDARD = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))
 
@@ -71,8 +73,9 @@ def explained(error: Exception) -> Exception | None:
     """
     text, at, where, innermost = str(error), error.__traceback__, None, ""
     while at is not None:
-        innermost = at.tb_frame.f_code.co_filename
-        if is_users(innermost):
+        file = at.tb_frame.f_code.co_filename
+        innermost = innermost if file.endswith(_FOR_PYTHONS) else file
+        if is_users(file):
             where = _place(at.tb_frame, at.tb_lineno)
         at = at.tb_next
     about = isinstance(error, TypeError) and not isinstance(error, OpError) and "Tensor" in text or "<headrace.Tensor shape=" in text
