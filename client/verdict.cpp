@@ -38,7 +38,7 @@ struct limit {
 };
 
 /// @param waited the share of the time in which trainers waited
-limit limit_of(const task_status& task, double waited = 1) {
+limit limit_of(const task_status& task, double waited) {
   limit out;
   const auto consider = [&](slow_part kind, const std::string& name, size_t place, double share,
                             double queued = 0) {
@@ -124,7 +124,7 @@ std::vector<double> paces_of(const std::vector<const task_status*>& all) {
 }
 
 /// The task that is much slower than the others, if there is one.
-const task_status* slow_one(const std::vector<const task_status*>& all) {
+const task_status* slow_one(const std::vector<const task_status*>& all, double waited) {
   if (all.size() < 2)
     return nullptr;
   const auto paces = paces_of(all);
@@ -135,7 +135,7 @@ const task_status* slow_one(const std::vector<const task_status*>& all) {
   if (others < enough_rows_per_second || sorted.front() >= slow_worker_share * others)
     return nullptr;
   const auto* out = all[static_cast<size_t>(std::ranges::min_element(paces) - paces.begin())];
-  return limit_of(*out).share >= slow_worker_works ? out : nullptr;
+  return limit_of(*out, waited).share >= slow_worker_works ? out : nullptr;
 }
 
 int percent(double x) { return static_cast<int>(std::lround(100 * x)); }
@@ -242,15 +242,15 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   out.queued = worst->second.queued / out.workers;
   const bool more_help = out.cause == slow_part::op || out.cause == slow_part::storage;
   const auto most_of_all = out.share;
-  const auto* slow = slow_one(running);
+  const auto* slow = slow_one(running, out.waited);
   if (slow == nullptr && !out.what.empty())
     out.place = place;
   if (slow != nullptr) {
     out.cause = slow_part::worker;
     out.what = address_of(slow->worker, in);
     out.workers = 1;
-    out.share = limit_of(*slow).share;
-    out.queued = limit_of(*slow).queued;
+    out.share = limit_of(*slow, out.waited).share;
+    out.queued = limit_of(*slow, out.waited).queued;
   }
   if (!more_help)
     return;

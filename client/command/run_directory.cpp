@@ -27,9 +27,15 @@ enum class placing {
   be_first, ///< `already_exists` if there is something
 };
 
-status write_whole(const std::string& file, const std::string& text, placing how) {
-  // Processes of other hosts may have the same number.
-  const auto part = fmt::format("{}.{}{}", file, to_hex(random_id()), unfinished);
+/// Where a process of the run with that token writes `file` before it is whole. Processes of other
+/// hosts may have the same number.
+std::string part_of(const std::string& file, const std::string& token) {
+  return fmt::format("{}.{}-{}{}", file, token, to_hex(random_id()), unfinished);
+}
+
+status write_whole(const std::string& file, const std::string& text, const std::string& token,
+                   placing how) {
+  const auto part = part_of(file, token);
   const auto failed = [&](const std::string& name) {
     const auto code = errno;
     ::unlink(part.c_str());
@@ -77,6 +83,23 @@ json read_json(const std::string& file) {
 std::string text_at(const json& in, const char* key) {
   return in.is_object() && in.contains(key) && in[key].is_string() ? in[key].get<std::string>()
                                                                    : "";
+}
+
+bool is_gone(const std::string& file) {
+  return ::access(file.c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
+/// Removes a file of the run with that token. It is put aside first, as a process of the next run
+/// may replace it at any time.
+void remove_if_of(const std::string& file, const std::string& token) {
+  if (text_at(read_json(file), "token") != token)
+    return;
+  const auto aside = part_of(file, token);
+  if (::rename(file.c_str(), aside.c_str()) != 0)
+    return;
+  if (text_at(read_json(aside), "token") != token)
+    (void)::link(aside.c_str(), file.c_str());
+  ::unlink(aside.c_str());
 }
 
 std::string file_name(const std::string& job) {
@@ -131,7 +154,7 @@ status run_directory::publish(const run_service& what, const std::string& replac
     return failed_precondition(fmt::format("cannot make {}: {}", path_, code.message()));
   const auto text =
     json{{"service", what.address}, {"host", what.host}, {"token", what.token}}.dump() + "\n";
-  auto how = write_whole(file_, text, placing::be_first);
+  auto how = write_whole(file_, text, what.token, placing::be_first);
   if (how.code() != status_code::already_exists)
     return how;
   HEADRACE_ASSIGN(const auto there, service());
@@ -144,7 +167,7 @@ status run_directory::publish(const run_service& what, const std::string& replac
                                       "with the service at {} (host {})",
                                       file_, there->address, there->host));
   ::unlink(file_.c_str());
-  return write_whole(file_, text, placing::be_first);
+  return write_whole(file_, text, what.token, placing::be_first);
 }
 
 result<std::optional<run_service>> run_directory::service() const {
@@ -167,7 +190,7 @@ status run_directory::claim(int rank, const run_progress& how, const std::string
   status out;
   for (int i = 0; i < tries; ++i) {
     HEADRACE_TRY(check_file(file));
-    out = write_whole(file, text, placing::be_first);
+    out = write_whole(file, text, token, placing::be_first);
     if (out.code() != status_code::already_exists)
       return out;
     const auto there = read_json(file);
@@ -183,24 +206,26 @@ status run_directory::claim(int rank, const run_progress& how, const std::string
 }
 
 status run_directory::write(int rank, const run_progress& how, const std::string& token) const {
+  const auto file = file_of(rank);
+  // A file that cannot be read is not one of another run.
   const auto is_over = [&] {
-    const auto now = service();
-    return !now || !*now || (*now)->token != token;
+    const auto now = text_at(read_json(file_), "token");
+    return now.empty() ? is_gone(file_) : now != token;
   };
   if (is_over())
     return {};
   const auto is_mine = [&] {
-    const auto there = read_json(file_of(rank));
+    const auto there = read_json(file);
     return text_at(there, "token") == token && text_at(there, "process") == how.process;
   };
   if (!is_mine())
     return {};
-  const auto written = write_whole(file_of(rank), text_of(how, token), placing::replace);
-  if (!is_over())
-    return written;
-  // Rank 0 has removed the run's files meanwhile, perhaps also one that was not whole yet.
-  if (is_mine())
-    ::unlink(file_of(rank).c_str());
+  const auto written = write_whole(file, text_of(how, token), token, placing::replace);
+  // Rank 0 may remove the run's files meanwhile, also one that is not whole yet.
+  if (!written.ok())
+    return is_over() || is_gone(file) ? status{} : written;
+  if (is_over() && is_mine())
+    ::unlink(file.c_str());
   return {};
 }
 
@@ -220,22 +245,27 @@ std::map<int, run_progress> run_directory::progress(int size, const std::string&
 void run_directory::remove(int size, const std::string& token) const {
   if (const auto now = service(); !now || !*now || (*now)->token != token)
     return;
-  // First, as `write` finds by it that the run is over.
+  const auto remove_others = [&] {
+    for (int rank = 0; rank < size; ++rank) remove_if_of(file_of(rank), token);
+    remove_if_of(fmt::format("{}.{}", file_, conflict), token);
+    // What processes left that were killed while they wrote.
+    std::error_code code;
+    for (const auto& one : std::filesystem::directory_iterator{path_, code})
+      if (const auto name = one.path().string();
+          name.starts_with(file_ + ".") && name.find("." + token + "-") != std::string::npos
+          && name.ends_with(unfinished))
+        ::unlink(name.c_str());
+  };
+  remove_others();
   ::unlink(file_.c_str());
-  for (int rank = 0; rank < size; ++rank) ::unlink(file_of(rank).c_str());
-  ::unlink(fmt::format("{}.{}", file_, conflict).c_str());
-  // What processes left that were killed while they wrote.
-  std::error_code code;
-  for (const auto& one : std::filesystem::directory_iterator{path_, code})
-    if (const auto name = one.path().string();
-        name.starts_with(file_ + ".") && name.ends_with(unfinished))
-      ::unlink(name.c_str());
+  // What was written meanwhile. Another run may have begun in the directory.
+  remove_others();
 }
 
 void run_directory::dispute(const std::string& token) const {
   // Who cannot write it down has an error all the same.
   (void)write_whole(fmt::format("{}.{}", file_, conflict), json{{"token", token}}.dump() + "\n",
-                    placing::replace);
+                    token, placing::replace);
 }
 
 bool run_directory::disputed(const std::string& token) const {

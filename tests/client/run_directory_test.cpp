@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <latch>
+#include <string>
 #include <thread>
 
 namespace headrace::detail::command {
@@ -29,6 +31,36 @@ TEST(RunDirectory, AProcessThatWritesWhileTheFilesAreRemovedHasNoErrorAndLeavesN
       ASSERT_TRUE(how.ok()) << to_string(how) << ", round " << round;
     }
     removes.join();
+    ASSERT_TRUE(std::filesystem::is_empty(folder.path())) << "round " << round;
+  }
+}
+
+TEST(RunDirectory, TheEndOfARunLeavesTheFilesOfTheNext) {
+  const test::scratch_directory folder;
+  const run_directory directory{folder.path(), ""};
+  for (int round = 0; round < 100; ++round) {
+    const auto old = "old-" + std::to_string(round), next = "next-" + std::to_string(round);
+    ASSERT_TRUE(directory.publish({"127.0.0.1:1", "a", old}, ""));
+    ASSERT_TRUE(directory.claim(0, mine, old));
+    ASSERT_TRUE(directory.claim(1, mine, old));
+    std::latch both{2};
+    std::jthread removes{[&] {
+      both.arrive_and_wait();
+      directory.remove(2, old);
+    }};
+    both.arrive_and_wait();
+    auto begins = mine;
+    begins.process = "next";
+    // The end of the old run may remove its service between the looks of `publish`.
+    while (!directory.publish({"127.0.0.1:2", "a", next}, old)) {
+    }
+    ASSERT_TRUE(directory.claim(0, begins, next));
+    ASSERT_TRUE(directory.claim(1, begins, next));
+    removes.join();
+    ASSERT_TRUE(directory.service().value()) << "round " << round;
+    ASSERT_EQ(directory.service().value()->token, next) << "round " << round;
+    ASSERT_EQ(directory.progress(2, next).size(), 2u) << "round " << round;
+    directory.remove(2, next);
     ASSERT_TRUE(std::filesystem::is_empty(folder.path())) << "round " << round;
   }
 }

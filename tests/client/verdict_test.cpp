@@ -207,6 +207,17 @@ TEST(Verdict, BlamesNoWorkerThatMerelyWaits) {
   EXPECT_EQ(x.cause, slow_part::op);
 }
 
+TEST(Verdict, BlamesNoWorkerWhoseRowsWaitWhileTheTrainersRead) {
+  auto ready = op("map(f)", 0.1, 120);
+  ready.output = 0.9;
+  ready.input = 0;
+  const auto x =
+    verdict_of(job({trainer("a", 0.1)}, {task(1, {op("map(f)", 0.97, 1000)}),
+                                         task(2, {op("map(f)", 0.97, 1000)}), task(3, {ready})}),
+               workers(3));
+  EXPECT_EQ(x.cause, slow_part::op);
+}
+
 TEST(Verdict, NamesTheTrainerForWhichTheOthersOfARoundWait) {
   auto x =
     job({trainer("consumer 0", 0.7), trainer("consumer 1", 0.01)}, {task(1, {op("map(f)", 0.2)})});

@@ -67,3 +67,26 @@ def test_a_number_that_would_become_another_one_is_an_error(dtype, operand):
 def test_infinity_and_nan_fit_floats():
     assert is_equal(of(lambda x: x < np.float64("inf"), "float32"), np.True_)
     assert is_equal(of(lambda x: x == np.array([np.nan, 3]), "float16"), np.array([False, True]))
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: hr.stack([[x, np.float64(1)]]), lambda x: hr.concat([[x, np.float64(1)], [x]], 0), lambda x: hr.convert_to_tensor([x, np.float64(1)]),
+    lambda x: x + [1, np.float64(2)], lambda x: x + [np.float64(1), 2],
+])
+def test_numbers_of_numpy_in_lists_take_the_dtype_too(f):
+    assert of(f, "float32").dtype == np.float32
+
+
+def test_each_number_of_a_list_is_looked_at():
+    for numbers in ([np.float64(1e300), 1], [1, np.float64(1e300)]):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="does not fit the other operand"):
+            of(lambda x: x + numbers, "float32")
+
+
+@pytest.mark.parametrize(("bounds", "dtype"), [
+    ((np.int64(3),), "int64"), ((np.float64(3),), "float64"), ((np.float64(0), 1, np.float64(0.25)), "float64"), ((np.int32(3),), "int32"), ((3,), "int32"),
+    ((0, np.int64(3)), "int64"), ((np.float32(0), 1, 0.25), "float32"), ((np.int64(0), 1.0, 0.5), "float32"),
+])
+def test_a_range_of_numbers_of_numpy_has_their_dtype(bounds, dtype):
+    assert hr.range(*bounds).dtype.name == dtype
+    assert hr.Dataset.range(1).map(lambda _: hr.range(*bounds)).element_spec.dtype.name == dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -172,3 +172,21 @@ def test_a_list_is_the_list_of_the_parts_however_tout_lists_them(call: Any) -> N
 def test_more_parts_than_declared_are_an_error(tout: Any) -> None:
     with pytest.raises(hr.errors.InvalidArgumentError, match="it gave"):
         of(lambda n: hr.py_function(lambda _: [7, 8], [n], tout), 1)
+
+
+class Pair(NamedTuple):
+    a: Any
+    b: Any
+
+
+def test_a_named_tuple_declares_its_parts() -> None:
+    got = of(lambda n: hr.py_function(lambda m: Pair(m, m + 1), [n], Pair(hr.int64, hr.int64)), 2)
+    assert got == [Pair(0, 1), Pair(1, 2)] and type(got[0]).__name__ == "Pair"
+
+
+@pytest.mark.parametrize("call", [hr.py_function, hr.numpy_function])
+def test_a_call_of_no_tensors_or_without_results_says_what_is_missing(call: Any) -> None:
+    with pytest.raises(ValueError, match="inp is empty"):
+        of(lambda n: call(lambda: 1, [], hr.int64))
+    with pytest.raises(ValueError, match="Tout is empty"):
+        of(lambda n: call(lambda m: None, [n], []))

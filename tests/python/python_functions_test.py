@@ -59,3 +59,12 @@ def test_what_they_do_not_do_is_an_error(f, message):
 def test_a_number_that_is_out_of_range_is_an_error_of_the_element():
     ds = Dataset.from_tensor_slices(np.array([5, 2**40])).map(lambda x: int(x))
     assert list(ds.ignore_errors()) == [5]
+
+
+def test_the_length_of_a_dataset_without_end_is_an_error():
+    endless = Dataset.range(3).repeat()
+    with pytest.raises((TypeError, ValueError), match="never ends|infinite|endless"):
+        list(Dataset.range(1).map(lambda x: x + len(endless)))
+    with pytest.raises(hr.errors.InvalidArgumentError, match="never ends"):
+        list(Dataset.range(6).window(3).map(lambda w: len(w.repeat())))
+    assert list(Dataset.range(6).window(4).map(lambda w: len(w))) == [4, 2]

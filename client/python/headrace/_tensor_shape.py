@@ -206,10 +206,9 @@ class TensorShape:
         return TensorShape(other).concatenate(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """The extents as a tensor has them: int32, or int64 if one needs it."""
+        """The extents: int64."""
         self.assert_is_fully_defined()
-        extents = np.array(self._dims, np.int64)
-        return extents.astype(dtype or (np.int32 if (extents < 2**31).all() else np.int64))
+        return np.array(self._dims, dtype or np.int64)
 
     def _known(self) -> tuple[int | None, ...]:
         if self._dims is None:

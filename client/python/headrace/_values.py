@@ -57,14 +57,15 @@ def as_array(value: Any, dtype: Any = None) -> Any:
 
 
 def _extents_as_array(value: Any) -> Any:
-    """The array of a ``TensorShape``; other values unchanged. Raises for a shape of which some extents are not known."""
+    """The array of a ``TensorShape``, int32, or int64 if an extent needs it; other values unchanged. Raises for a shape of which some extents are not known."""
     from ._tensor_shape import TensorShape
 
     if not isinstance(value, TensorShape):
         return value
     if not value.is_fully_defined():
         raise ArgumentError(f"the shape {value} is not wholly known, and so no tensor: headrace.shape(x) is that of each element")
-    return np.asarray(value)
+    extents = np.asarray(value)
+    return extents.astype(np.int32) if (extents < 2**31).all() else extents
 
 
 def constant(value: Any, dtype: Any = None) -> _core.Tensor:
@@ -73,7 +74,7 @@ def constant(value: Any, dtype: Any = None) -> _core.Tensor:
         wanted = value.dtype if dtype is None else dtypes.as_dtype(dtype)
         return value if wanted == value.dtype else _core.cast(value, wanted.name)
     if holds_tensors(value):
-        return _core.stack([beside(part, _first_tensor(value).dtype) if dtype is None else constant(part, dtype)
+        return _core.stack([operand_beside(part, _first_tensor(value).dtype) if dtype is None else constant(part, dtype)
                             for part in value], 0)
     return _core.constant(as_array(value, dtype))
 
@@ -134,10 +135,17 @@ def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
     return _core.constant(as_array(part, dtype) if fits else array)
 
 
+def _holds_numpy_s(value: Any) -> bool:
+    return any(map(_holds_numpy_s, value)) if isinstance(value, (list, tuple)) else isinstance(value, (np.ndarray, np.generic))
+
+
 def operand_beside(operand: Any, dtype: dtypes.DType) -> _core.Tensor:
     """An operand of an operation on a tensor of this dtype. Its numbers of Python and numpy get the dtype."""
-    if isinstance(_first_leaf(operand), (np.ndarray, np.generic)) and not holds_tensors(operand):
-        return _core.constant(adapted(as_array(operand), dtype, operand))
+    if not holds_tensors(operand) and _holds_numpy_s(operand):
+        array = as_array(operand)
+        if array.dtype.kind in "biufc":
+            array = np.asarray(operand)  # before numbers of Python made it a float32
+        return _core.constant(adapted(array, dtype, operand))
     return beside(operand, dtype)
 
 

@@ -17,9 +17,10 @@ def _is_computed(x: Any) -> bool:
 def _len(x: Any) -> Any:
     """``len(x)``; of a dataset, whose length may differ from element to element, its cardinality."""
     from .._dataset import Dataset
+    from ..debugging import assert_non_negative
 
     if isinstance(x, Dataset):
-        return x.cardinality()
+        return assert_non_negative(x.cardinality(), "len: the dataset never ends")
     if isinstance(x, _core.Tensor) and x.shape.dims and x.shape.dims[0] is None:
         return _core.cast(_core.shape_of(x)[0], "int32")
     return len(x)

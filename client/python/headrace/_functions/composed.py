@@ -57,6 +57,11 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, nam
     bounds = (0, start, delta) if limit is None else (start, limit, delta)
     if _values.holds_tensors(list(bounds)):
         return _computed_range(bounds, dtype)
+    if dtype is None:  # that of numpy's numbers, of which the widest decides
+        of_numpy = [dtypes.as_dtype(x.dtype) for x in bounds if isinstance(x, np.generic)]
+        of_python = [dtypes.float32 if isinstance(x, float) else dtypes.int32 for x in bounds if not isinstance(x, np.generic)]
+        if of_numpy and all(x in _ORDER for x in of_numpy):
+            dtype = max((*of_numpy, *of_python), key=_ORDER.index)
     if any(isinstance(x, (float, np.floating)) for x in bounds):
         return constant(_float_range(bounds, dtypes.as_dtype(dtype or dtypes.float32).as_numpy_dtype), dtype or dtypes.float32)
     return constant(np.arange(*(_values.integer(x, "range") for x in bounds)).tolist() or np.zeros(0, np.int32), dtype)

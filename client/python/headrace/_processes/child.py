@@ -26,14 +26,20 @@ _GRACE = 0.2
 
 
 def send(stream: Any, message: bytes) -> None:
-    """One message, preceded by its length."""
+    """One message, preceded by its length. Raises ``EOFError`` if another thread has closed the stream."""
+    if stream.closed:
+        raise EOFError
     stream.write(_LENGTH.pack(len(message)))
     stream.write(message)
     stream.flush()
 
 
 def receive(stream: Any) -> bytes:
-    """The next message. Raises ``EOFError`` when the other side is gone. Memory grows only as bytes arrive."""
+    """The next message. Raises ``EOFError`` when the other side is gone, or another thread has closed the stream. Memory grows
+    only as bytes arrive.
+    """
+    if stream.closed:
+        raise EOFError
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError

@@ -162,6 +162,8 @@ class Generator:
                     process.lock.release()
             except (EOFError, OSError, MemoryError):
                 fate = "did not start" if process is None else process.child.fate()
+                if process is not None:
+                    process.passes.discard(self._number)
                 self._process = None
                 self._died_at = rows[0] if rows else None
                 return [Answer(1, f"from_generator: the process that ran the generator {fate}")]

@@ -180,10 +180,13 @@ def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, fun
     if _assertions.is_conditional():
         refuse(f"{function} runs for every element, and so cannot stand in a branch or a loop over tensors",
                "Use a Python function that looks at the condition itself")
+    if not inp or Tout in ([], ()):
+        raise ValueError(f"{function}: {'Tout' if inp else 'inp'} is empty: a call is of one tensor of the element at least, and gives one")
     given = tuple(_values.constant(x) for x in inp)
     parts = isinstance(Tout, (list, tuple)) and not hasattr(Tout, "_fields")
     if around is None:
-        around = _Parts if parts else None if isinstance(Tout, dict) or hasattr(Tout, "_ragged_parts") else _OnePart
+        of_structure = isinstance(Tout, (tuple, dict)) or hasattr(Tout, "_ragged_parts")
+        around = _Parts if parts else None if of_structure else _OnePart
     called = PyFunction(f, tuple(Tout) if parts else Tout, deterministic, around, function)
     out = Dataset.from_tensors(given).map(called).get_single_element()
     return list(out) if isinstance(Tout, list) else out
