@@ -337,3 +337,11 @@ def test_AWrongShardOfAnElementIsItsError(shards, index, message):
     with pytest.raises(hr.errors.InvalidArgumentError, match=message):
         list(ds)
     assert list(ds.ignore_errors()) == [1, 3]
+
+
+def test_PartsOfAShapeWithoutARankAreNotKnown():
+    shape = hr.TensorShape(None)
+    assert shape[0] is None and shape[-1] is None and shape[:2].as_list() == shape[1:3].as_list() == [None, None]
+    assert [part.rank for part in (shape[1:], shape[-2:], shape[:-1])] == [None] * 3
+    ds = hr.Dataset.range(2).map(lambda n: hr.py_function(lambda m: m, [n], hr.int64)).map(lambda x: x + (1 if x.shape[-1] is None else 0))
+    assert list(ds) == [1, 2]

@@ -216,8 +216,18 @@ class TensorShape:
         return self._dims
 
     def __getitem__(self, index: Any) -> Any:
-        part = self._known()[index]
+        if self._dims is None:
+            return self._part_of_unknown(index) if isinstance(index, slice) else None
+        part = self._dims[index]
         return TensorShape(part) if isinstance(index, slice) else part
+
+    @staticmethod
+    def _part_of_unknown(part: slice) -> TensorShape:
+        """Of a shape without a rank: as many unknown extents as the bounds say, if these count from the first axis."""
+        start, stop = part.start or 0, part.stop
+        if stop is None or stop < 0 or start < 0 or part.step not in (None, 1):
+            return TensorShape(None)
+        return TensorShape([None] * max(0, stop - start))
 
     def __len__(self) -> int:
         return len(self._known())
