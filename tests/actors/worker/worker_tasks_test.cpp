@@ -83,7 +83,8 @@ TEST_F(WorkerCore, SaysAnEndWithEachHeartbeatUntilItIsAcknowledged) {
   EXPECT_EQ(said(ends(7, 30)), (texts{"end 7 exhausted 30"}));
   EXPECT_EQ(said(core.task_down(task_id{7}, {}, false, {})), (texts{"drop 7"}));
   EXPECT_EQ(said(core.end_unanswered(task_id{7}, deadline_exceeded("5 s"))),
-            (texts{"log warn the end of a task was not heard"}));
+            (texts{"log warn the end of a task was not acknowledged"}));
+  EXPECT_EQ(said(core.end_unanswered(task_id{7}, unavailable("no dispatcher"))), texts{});
   EXPECT_EQ(said(after(seconds(1))),
             (texts{"end 7 exhausted 30", "count stuck 5 s", "beat 5 first"}));
   EXPECT_EQ(said(core.end_acknowledged(task_id{7}, unavailable("no job"))), texts{});
