@@ -220,8 +220,10 @@ status run_directory::write(int rank, const run_progress& how, const std::string
   };
   if (!is_mine())
     return {};
-  const auto written = write_whole(file, text_of(how, token), token, placing::replace);
-  // Rank 0 may remove the run's files meanwhile, also one that is not whole yet.
+  // Rank 0 may remove the run's files meanwhile, in two rounds, also one that is not whole yet.
+  auto written = write_whole(file, text_of(how, token), token, placing::replace);
+  for (int again = 0; again < 2 && !written.ok() && !is_over() && !is_gone(file); ++again)
+    written = write_whole(file, text_of(how, token), token, placing::replace);
   if (!written.ok())
     return is_over() || is_gone(file) ? status{} : written;
   if (is_over() && is_mine())
@@ -257,7 +259,7 @@ void run_directory::remove(int size, const std::string& token) const {
         ::unlink(name.c_str());
   };
   remove_others();
-  ::unlink(file_.c_str());
+  remove_if_of(file_, token);
   // What was written meanwhile. Another run may have begun in the directory.
   remove_others();
 }
