@@ -214,3 +214,37 @@ def test_ListsAreVariablesOfALoopAsTuplesAre():
     assert next(iter(hr.Dataset.range(2).map(fibonacci)))[1] == "list"
     assert [int(x) for x in hr.Dataset.range(4).map(kept_for_one_step)] == [0, 1, 2, 3]
     refused(other_length_after, "`parts` has no value after a loop")
+
+
+def test_AStepIsTracedOnceMoreForAListOfAnotherLength():
+    traced = []
+
+    @hr.autograph.experimental.do_not_convert
+    def noted(x):
+        traced.append(1)
+        return x
+
+    def grows(n):
+        parts, total = [n], 0 * n
+        for _ in hr.range(n):
+            parts = parts + [n]
+            total += noted(n)
+        return total
+    assert [int(x) for x in hr.Dataset.range(4).map(grows)] == [0, 1, 4, 9] and len(traced) == 2
+
+
+def test_AnErrorInAStepIsNotMistakenForAListOfAnotherLength():
+    traced = []
+
+    @hr.autograph.experimental.do_not_convert
+    def wrong(x):
+        traced.append(1)
+        return {0: 1}[x]
+
+    def same_length(n):
+        parts = [n]
+        for _ in hr.range(n):
+            parts = [wrong(parts[0])]
+        return parts[0]
+    refused(same_length, r"\{0: 1\}\[x\]")
+    assert len(traced) == 1

@@ -136,34 +136,25 @@ def _staged(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
     if in_place or not names:
         refuse(f"{what} over a tensor {in_place or 'sets no variable'}, which would happen for every element",
                "Set variables in the loop, and use them after it")
-    before = get()
-    lists = [isinstance(value, list) and bool(value) and _is_variable(tuple(value)) for value in before]
-    if any(lists):
-        def get_tuples() -> list[Any]:
-            return [tuple(value) if of and isinstance(value, list) else value for of, value in zip(lists, get())]
+    # A list of variables is a tuple of them in a step, but for its class.
+    lists = {i for i, value in enumerate(get()) if isinstance(value, list) and value and _is_variable(tuple(value))}
 
-        def put_lists(given: list[Any]) -> None:
-            put([list(value) if of and isinstance(value, tuple) else value for of, value in zip(lists, given)])
+    def get_tuples() -> list[Any]:
+        return [tuple(value) if i in lists and isinstance(value, list) else value for i, value in enumerate(get())]
 
-        try:
-            _carried(test, body, get_tuples, put_lists, names)
-            return
-        except OperatorNotAllowedInGraphError:
-            put(before)  # perhaps a list of another length in each step, which is not used after the loop
-    _carried(test, body, get, put, names)
+    def put_lists(given: list[Any]) -> None:
+        put([list(value) if i in lists and isinstance(value, tuple) else value for i, value in enumerate(given)])
 
-
-def _carried(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...]) -> None:
-    before = get()
+    before = get_tuples()
     first = [value if _is_variable(value) else None for value in before]
     wide = [_widened(value) for value in first]
     try:
-        _traced(test, body, get, put, names, before, first)
+        _traced(test, body, get_tuples, put_lists, names, before, first, lists)
     except InvalidArgumentError as narrow:
         if all(a is b for a, b in zip(first, wide)):
             raise
         try:
-            _traced(test, body, get, put, names, before, wide)
+            _traced(test, body, get_tuples, put_lists, names, before, wide, lists)
         except InvalidArgumentError:
             raise narrow from None
 
@@ -178,7 +169,8 @@ def _widened(value: Any) -> Any:
 
 
 def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...], before: list[Any],
-            first: list[Any]) -> None:
+            first: list[Any], lists: set[int]) -> None:
+    """``lists``: the variables that are lists. One that a step makes another list of has no value after the loop."""
     for _ in range(4):  # traced again until each variable that begins as a Python number keeps its dtype in a step
         which = [i for i, value in enumerate(first) if value is not None]
         loop = _core.open_loop(tuple(_constants(first[i]) for i in which), None, [])
@@ -194,10 +186,11 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
         with _assertions.collected(in_body):
             body()
         after = get()
+        lost = {i for i in lists.intersection(which) if not _goes_on(variables[i], after[i], names[i])}
         again = _begun_anew(first, after, names)
-        if again is None:
+        if again is None and not lost:
             break
-        first = again
+        first = [None if i in lost else value for i, value in enumerate(again or first)]
     done: Any = loop.finish(condition, in_body.tied(tuple(_after(variables[i], after[i], names[i]) for i in which)))
     results = dict(zip(which, done))
     put([results[i] if i in results else value if value is after[i] else _local(names[i])
@@ -218,6 +211,15 @@ def _constants(value: Any) -> Any:
 
 def _local(name: str) -> Unset:
     return Unset(f"`{name}` has no value after a loop over a tensor that may take no step, or is no tensor there")
+
+
+def _goes_on(before: Any, after: Any, name: str) -> bool:
+    """Can the variable have this value after a step?"""
+    try:
+        _after(before, after, name)
+    except OperatorNotAllowedInGraphError:
+        return False
+    return True
 
 
 def _begun_anew(first: list[Any], after: list[Any], names: tuple[str, ...]) -> list[Any] | None:
