@@ -11,6 +11,7 @@ from . import dtypes
 from ._labels import rebuilt, with_parts
 from ._tensor_shape import ShapeLike, TensorShape
 
+
 class TensorSpec:
     """A tensor's shape and dtype.
 

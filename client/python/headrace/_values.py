@@ -57,7 +57,9 @@ def as_array(value: Any, dtype: Any = None) -> Any:
 
 
 def _extents_as_array(value: Any) -> Any:
-    """The array of a ``TensorShape``, int32, or int64 if an extent needs it; other values unchanged. Raises for a shape of which some extents are not known."""
+    """The array of a ``TensorShape``, int32, or int64 if an extent needs it; other values unchanged. Raises ``ArgumentError`` for
+    a shape of which some extents are not known.
+    """
     from ._tensor_shape import TensorShape
 
     if not isinstance(value, TensorShape):
@@ -136,6 +138,7 @@ def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
 
 
 def _holds_numpy_s(value: Any) -> bool:
+    """True for an array or scalar of numpy, and for lists that contain one."""
     return any(map(_holds_numpy_s, value)) if isinstance(value, (list, tuple)) else isinstance(value, (np.ndarray, np.generic))
 
 

@@ -7,11 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core, _values
-
-
-def _is_computed(x: Any) -> bool:
-    return isinstance(x, _core.Tensor) and not _core.is_static(x)
+from .. import _core
+from .._values import depends, known
 
 
 def _len(x: Any) -> Any:
@@ -27,11 +24,10 @@ def _len(x: Any) -> Any:
 
 
 def _number(name: str, to: Callable[..., Any]) -> Callable[..., Any]:
-    def number(x: Any = 0, *base: Any, **named: Any) -> Any:
-        if not _is_computed(x):
-            return to(x, *base, **named)
-        if (*base, *named.values()) not in ((), (10,)):
-            raise ValueError(f"{to.__name__} of a tensor has the base 10, not {(*base, *named.values())[0]!r}")
+    def number(*arguments: Any, **named: Any) -> Any:
+        x = arguments[0] if len(arguments) == 1 and not named else None
+        if not isinstance(x, _core.Tensor) or not depends(x):
+            return to(*arguments, **named)
         return _core.string_to_number(x, name) if x.dtype.name == "string" else _core.cast(x, name)
     return number
 
@@ -39,17 +35,17 @@ def _number(name: str, to: Callable[..., Any]) -> Callable[..., Any]:
 def _range(*bounds: Any) -> Any:
     from .._functions.composed import range_
 
-    return range_(*bounds) if any(map(_is_computed, bounds)) else range(*bounds)
+    return range_(*bounds) if any(map(depends, bounds)) else range(*bounds)
 
 
 def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
-    if not isinstance(x, _core.Tensor) or _core.is_static(x):
+    if not isinstance(x, _core.Tensor) or not depends(x):
         return sorted(x, key=key, reverse=reverse)
     if x.ndim != 1:
         raise ValueError(f"sorted: a tensor of shape {x.shape} is no vector; headrace.sort sorts along an axis")
     if key is not None:
         raise ValueError("sorted: there is no key for a tensor: headrace.gather(x, headrace.argsort(keys))")
-    return _core.sort(x, -1, bool(_values.known(reverse, "reverse", "a bool")))
+    return _core.sort(x, -1, bool(known(reverse, "reverse", "a bool")))
 
 
 #: What is called in place of them.

@@ -100,6 +100,9 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     >>> list(hr.Dataset.range(3).map(lambda x: hr.cond(x > 0, lambda: 10 // x, lambda: x)))
     [np.int64(0), np.int64(10), np.int64(5)]
     """
+    from .._control_flow.branches import one_dataset
+    from .._dataset import Dataset
+
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("cond: true_fn and false_fn must be functions without arguments")
     chosen = _values.constant(pred)
@@ -107,9 +110,6 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
         yes = true_fn()
     with _assertions.branch(chosen, False):
         no = false_fn()
-    from .._control_flow.branches import one_dataset
-    from .._dataset import Dataset
-
     if isinstance(yes, Dataset) and isinstance(no, Dataset):
         return one_dataset(chosen, yes, no)
     if not same_structure(yes, no):
@@ -153,7 +153,8 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     if len(after) != len(variables):
         raise ValueError(f"while_loop: body gives {len(after)} values for {len(variables)} variables")
     beside = [_values.beside(a, v.dtype) if isinstance(v, Tensor) and not isinstance(a, Tensor)
-              else map_structure(_values.constant, arranged_as(v, a) if same_structure(v, a) else a) for v, a in zip(variables, after)]
+              else map_structure(_values.constant, arranged_as(v, a) if same_structure(v, a) else a)
+              for v, a in zip(variables, after)]
     return loop.finish(condition, in_body.tied(tuple(beside)))
 
 
