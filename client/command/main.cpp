@@ -124,7 +124,7 @@ int run(int argc, char** argv) {
   const auto names = names_of(app);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto there_is =
-    fmt::format("There is: {}. `headrace --help` tells more.", fmt::join(names, ", "));
+    fmt::format("There is: {}. `headrace --help` describes them.", fmt::join(names, ", "));
   if (arguments.empty())
     return usage_error("a command is missing", there_is);
   if (const auto& word = arguments.front();

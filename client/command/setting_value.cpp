@@ -98,8 +98,14 @@ setting_value address_value(place<std::string> at) {
 setting_value dispatcher_value(place<std::string> at) {
   return one(
     "HOST:PORT", shape::text, std::move(at),
-    [](const std::string& text) {
-      return is_cluster_address(text) ? result<std::string>{text} : read_address(text);
+    [](const std::string& text) -> result<std::string> {
+      if (is_cluster_address(text))
+        return text;
+      auto read = read_address(text);
+      if (!read)
+        return invalid_argument(read.status().message()
+                                + ", or tf-config:[JOB], slurm:[PORT], kubernetes:SELECTOR[:PORT]");
+      return read;
     },
     shown_unless_empty);
 }

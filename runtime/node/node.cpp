@@ -104,8 +104,9 @@ status node::listen_data(link_accepted on_accepted) {
     std::lock_guard guard{impl_->mutex};
     impl_->data_port = port;
   }
-  options.log.info("listening for data",
-                   {{"port", port}, {"told", data_address()}, {"tls", options.tls.enabled()}});
+  options.log.info(
+    "listening for data",
+    {{"port", port}, {"advertised", data_address()}, {"tls", options.tls.enabled()}});
   return {};
 }
 
