@@ -1,21 +1,33 @@
 #include "headrace/pipeline/kernels/check.hpp"
 
+#include "headrace/pipeline/kernels/targets.hpp"
+
 #include <limits>
 #include <utility>
 
-namespace headrace::detail::kernels {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "headrace/pipeline/kernels/check.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
+HWY_BEFORE_NAMESPACE();
+namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
 /// Whole arrays are tested without branches, so that the compiler makes vector code.
 template <class T, class Bad>
 size_t find_bad(const void* values, size_t from, size_t n) {
   const auto* x = static_cast<const T*>(values);
+  // Flags as wide as the values need no conversion in vectors.
+  using flag =
+    std::conditional_t<sizeof(T) == 1, uint8_t,
+                       std::conditional_t<sizeof(T) == 2, uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
   constexpr size_t run = 256;
   size_t i = from;
   for (; i + run <= n; i += run) {
-    uint8_t any = 0;
-    for (size_t j = 0; j < run; ++j) any |= static_cast<uint8_t>(Bad{}(x[i + j]));
+    flag any = 0;
+    for (size_t j = 0; j < run; ++j) any |= static_cast<flag>(Bad{}(x[i + j]));
     if (any != 0)
       break;
   }
@@ -76,9 +88,7 @@ find_bad_fn find_unfit_pair() {
 template <class T>
 inline constexpr bool is_int = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-} // namespace
-
-find_bad_fn find_zero(dtype type) noexcept {
+find_bad_fn FindZero(dtype type) {
   return visit_plain(type, []<class T>(T) -> find_bad_fn {
     if constexpr (is_int<T>)
       return find_bad<std::make_unsigned_t<T>, is_zero>;
@@ -87,7 +97,7 @@ find_bad_fn find_zero(dtype type) noexcept {
   });
 }
 
-find_bad_fn find_negative(dtype type) noexcept {
+find_bad_fn FindNegative(dtype type) {
   return visit_plain(type, []<class T>(T) -> find_bad_fn {
     if constexpr (is_int<T> && std::is_signed_v<T>)
       return find_bad<T, is_negative>;
@@ -96,7 +106,7 @@ find_bad_fn find_negative(dtype type) noexcept {
   });
 }
 
-find_bad_fn find_unfit(dtype type, dtype to) noexcept {
+find_bad_fn FindUnfit(dtype type, dtype to) {
   if (!is_integer(to) || type == dtype::boolean || type == dtype::string || is_complex(type))
     return nullptr;
   return visit_plain(type, [to]<class From>(From) -> find_bad_fn {
@@ -112,4 +122,21 @@ find_bad_fn find_unfit(dtype type, dtype to) noexcept {
   });
 }
 
+} // namespace
+} // namespace headrace::detail::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headrace::detail::kernels {
+
+HWY_EXPORT(FindZero);
+HWY_EXPORT(FindNegative);
+HWY_EXPORT(FindUnfit);
+find_bad_fn find_zero(dtype type) noexcept { return HWY_DYNAMIC_DISPATCH(FindZero)(type); }
+find_bad_fn find_negative(dtype type) noexcept { return HWY_DYNAMIC_DISPATCH(FindNegative)(type); }
+find_bad_fn find_unfit(dtype type, dtype to) noexcept {
+  return HWY_DYNAMIC_DISPATCH(FindUnfit)(type, to);
+}
+
 } // namespace headrace::detail::kernels
+#endif

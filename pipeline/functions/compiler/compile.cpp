@@ -1,7 +1,9 @@
 #include "headrace/pipeline/functions/compiler/compile.hpp"
 
+#include "headrace/pipeline/functions/compiler/bands.hpp"
 #include "headrace/pipeline/functions/compiler/evaluation.hpp"
 #include "headrace/pipeline/functions/compiler/image_parts.hpp"
+#include "headrace/pipeline/functions/operations/images.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 #include "headrace/pipeline/functions/representation/loop.hpp"
 
@@ -73,6 +75,9 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
   for (const auto& text : attrs.texts) put(key, std::string_view{text});
   // The steps of a loop are programs of their own.
   for (const auto& part : std::span{node.inputs}.subspan(inputs.size())) put(key, part.get());
+  if (node.op == expr_op::resize_image)
+    if (const auto* decode = detail::decoder_of(node))
+      put(key, std::string_view{key_of(*decode, inputs)});
   if (node.op != expr_op::constant)
     return key;
   const auto& value = attrs.value;
@@ -97,6 +102,7 @@ public:
     guard_loops();
     level();
     schedule();
+    detail::join_bands(plan_);
     release();
   }
 

@@ -10,7 +10,7 @@ namespace headrace::detail {
 /// The content of a program: values numbered in the order in which they can be computed, and the
 /// steps that compute them.
 struct program::plan {
-  enum class kind : uint8_t { parameter, capture, constant, op, fused, parse, loop };
+  enum class kind : uint8_t { parameter, capture, constant, op, fused, parse, loop, bands };
 
   struct item {
     expr_ptr node;
@@ -35,6 +35,7 @@ struct program::plan {
     std::vector<size_t> done;               ///< values that are not read by later steps
     std::shared_ptr<const plan> condition;  ///< of a loop
     std::shared_ptr<const plan> after;      ///< a step of a loop: its variables' next values
+    std::vector<step> members;              ///< of bands: a resize, and the passes that follow
   };
 
   std::vector<item> items;

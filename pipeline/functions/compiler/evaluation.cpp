@@ -111,15 +111,11 @@ void mend_branches(const expr_node& node, std::vector<column>& mended,
   }
 }
 
-struct call_result {
-  std::vector<column> columns;
-  std::vector<row_error> errors;
-};
+} // namespace
 
-/// Calls `f` with the inputs' columns, and adds up all errors.
-template <class F>
 call_result call_with(const expr_node& node, std::span<const value* const> inputs, size_t rows,
-                      bool uniform, const std::vector<uint8_t>& failed_before, F&& f) {
+                      bool uniform, const std::vector<uint8_t>& failed_before,
+                      const std::function<std::vector<column>(const op_call&)>& f) {
   call_result out;
   out.errors = inherited(node, inputs, rows, uniform);
   std::vector<uint8_t> skip;
@@ -141,6 +137,8 @@ call_result call_with(const expr_node& node, std::span<const value* const> input
   merge(out.errors, fresh);
   return out;
 }
+
+namespace {
 
 call_result run_node(const expr_node& node, std::span<const value* const> inputs, size_t rows,
                      bool uniform, const std::vector<uint8_t>& failed_before,
@@ -254,6 +252,7 @@ void evaluation::run_step(const program::plan::step& step) {
   case plan_kind::op: run_single(step, 0, nullptr); break;
   case plan_kind::fused: run_pass(step); break;
   case plan_kind::loop: run_loop(step); break;
+  case plan_kind::bands: run_bands(step); break;
   case plan_kind::parse: {
     const auto& item = plan_.items[step.nodes.front()];
     std::vector<const value*> inputs;

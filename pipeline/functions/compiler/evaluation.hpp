@@ -2,6 +2,8 @@
 
 #include "headrace/pipeline/functions/compiler/compile.hpp"
 
+#include <functional>
+
 namespace headrace::detail {
 
 /// One run of a plan over the rows of a block.
@@ -30,6 +32,7 @@ private:
   void run_step(const program::plan::step& step);
   void run_pass(const program::plan::step& step);
   void run_loop(const program::plan::step& step);
+  void run_bands(const program::plan::step& step);
   void run_single(const program::plan::step& step, size_t node, const fused_pass* pass);
   /// Rows that need not be evaluated in a step; `own` is memory for the result.
   const std::vector<uint8_t>& skipped(const program::plan::step& step,
@@ -51,6 +54,16 @@ void merge(std::vector<row_error>& into, const std::vector<row_error>& more);
 std::vector<row_error> spread(const value& x, size_t rows, bool uniform);
 /// Appends row `r` of `from`, with leading extents of 1 up to `rank`.
 void append_row(column_builder& out, const value& from, size_t r, size_t rank);
+
+struct call_result {
+  std::vector<column> columns;
+  std::vector<row_error> errors;
+};
+
+/// Calls `f` with the inputs' columns, and adds up all errors.
+call_result call_with(const expr_node& node, std::span<const value* const> inputs, size_t rows,
+                      bool uniform, const std::vector<uint8_t>& failed_before,
+                      const std::function<std::vector<column>(const op_call&)>& f);
 
 /// Computes a node whose inputs are ready constants of `plan`.
 value evaluate_constant(const expr_ptr& node, const std::vector<size_t>& inputs,

@@ -16,8 +16,10 @@ bool decodes_whole(const expr_node& node) {
 
 /// How a node is used.
 struct uses {
-  size_t slices = 0; ///< as that of which a slice is taken
-  size_t others = 0; ///< in any way but for its extents
+  size_t slices = 0;  ///< as that of which a slice is taken
+  size_t resizes = 0; ///< as that which is resized, by line
+  size_t extents = 0;
+  size_t others = 0;
 };
 
 class rewriter {
@@ -63,15 +65,17 @@ private:
       auto& used = uses_[input.get()];
       if (node->op == expr_op::slice_at && number == 0)
         ++used.slices;
-      else if (node->op != expr_op::shape_of)
-        ++used.others;
+      else if (node->op == expr_op::resize_image && node->attrs.text != "nearest")
+        ++used.resizes;
+      else
+        ++(node->op == expr_op::shape_of ? used.extents : used.others);
       open.emplace_back(&input, 0);
     }
   }
 
   bool needed_whole(const expr_node& image) const {
     const auto& used = uses_.at(&image);
-    return used.others != 0 || used.slices > 1;
+    return used.others != 0 || used.slices + used.resizes > 1;
   }
 
   expr_ptr make(const expr_ptr& node) const {
@@ -80,10 +84,34 @@ private:
       return make_part(*node);
     std::vector<expr_ptr> inputs;
     for (const auto& input : node->inputs) inputs.push_back(made_.at(input.get()));
+    if (resizes_decoded(*node))
+      return resized_while_decoded(*node, inputs[0]);
     if (inputs == node->inputs)
       return node;
     auto out = std::make_shared<expr_node>(*node);
     out->inputs = std::move(inputs);
+    return out;
+  }
+
+  /// Does `node` resize an image, or a part of one, that nothing else needs?
+  bool resizes_decoded(const expr_node& node) const {
+    if (node.op != expr_op::resize_image || node.attrs.text == "nearest")
+      return false;
+    const auto& image = *node.inputs[0];
+    if (image.spec.type != dtype::uint8)
+      return false;
+    if (decodes_whole(image))
+      return !needed_whole(image);
+    const auto& used = uses_.at(&image);
+    return image.op == expr_op::slice_at && used.resizes == 1
+           && used.slices + used.extents + used.others == 0 && decodes_whole(*image.inputs[0])
+           && !needed_whole(*image.inputs[0]);
+  }
+
+  static expr_ptr resized_while_decoded(const expr_node& resize, const expr_ptr& decode) {
+    auto out = std::make_shared<expr_node>(resize);
+    out->inputs = decode->inputs;
+    out->prepared = decode;
     return out;
   }
 

@@ -38,11 +38,20 @@ struct image_part {
   image_size size;
 };
 
-/// Decodes that part of a JPEG alone, to the bits that it has in the whole image. The whole file is
-/// read, so that it fails where decoding the whole image does. `to`: memory for the part.
+/// Takes the lines of an image, from the top.
+struct line_reader {
+  /// So many lines, the last one included, can be read while a line is taken.
+  size_t kept = 1;
+  /// Line `y` of the image. Must not throw.
+  std::function<void(size_t y, const std::byte* line)> take;
+};
+
+/// Decodes that part of a JPEG alone, to the bits that it has in the whole image, line by line. The
+/// whole file is read, so that it fails where decoding the whole image does; some lines may have
+/// been taken then.
 /// @pre the part is within `jpeg_size`, and `size.channels` is that of it
-status decode_jpeg_part(std::string_view bytes, int ratio, bool fast, const image_part& part,
-                        std::byte* to);
+status decode_jpeg_lines(std::string_view bytes, int ratio, bool fast, const image_part& part,
+                         const line_reader& to);
 
 /// Decodes to uint8, or uint16 if `wide`. `channels`: 1, 2 (with alpha), 3, 4 or 0.
 status decode_png(std::string_view bytes, int channels, bool wide, const image_room& room);

@@ -54,21 +54,6 @@ result<image_size> jpeg_size(std::string_view bytes, int channels, int ratio) {
   return read_header(reader, bytes, channels, ratio);
 }
 
-status decode_jpeg(std::string_view bytes, int channels, int ratio, bool fast,
-                   const image_room& room) {
-  HEADRACE_ASSIGN(const auto reader, make_reader());
-  HEADRACE_ASSIGN(const auto size, read_header(reader, bytes, channels, ratio));
-  auto* to = reinterpret_cast<unsigned char*>(room(size));
-  // The bits of both transforms are the same with and without vector units.
-  if (tjDecompress2(reader.get(), data_of(bytes), static_cast<unsigned long>(bytes.size()), to,
-                    static_cast<int>(size.width), 0, static_cast<int>(size.height),
-                    size.channels == 1 ? TJPF_GRAY : TJPF_RGB,
-                    fast ? TJFLAG_FASTDCT : TJFLAG_ACCURATEDCT)
-      != 0)
-    return failure(reader);
-  return {};
-}
-
 result<std::string> encode_jpeg(const uint8_t* pixels, const image_size& size, int quality) {
   const codec writer{tjInitCompress()};
   if (!writer)

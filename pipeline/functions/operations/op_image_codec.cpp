@@ -1,10 +1,11 @@
-#include "headrace/pipeline/functions/operations/image_codec.hpp"
+#include "headrace/pipeline/functions/operations/image_lines.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
+#include <optional>
 #include <vector>
 
 namespace headrace::detail {
@@ -198,55 +199,86 @@ result<part_place> place_of_part(const op_call& call, size_t r, const image_size
   return out;
 }
 
-/// Copies a part of an image to `to`.
-void copy_part(const decoded& from, const part_place& part, size_t size, std::byte* to) {
+/// The values of a part of an image.
+std::vector<std::byte> values_of_part(decoded from, const part_place& part, size_t size) {
+  if (part.dims == std::array{from.size.height, from.size.width, from.size.channels})
+    return std::move(from.pixels);
+  std::vector<std::byte> out;
   const auto values = static_cast<size_t>(part.dims[2]) * size;
+  out.reserve(static_cast<size_t>(part.dims[0] * part.dims[1]) * values);
   for (int64_t y = 0; y < part.dims[0]; ++y)
     for (int64_t x = 0; x < part.dims[1]; ++x) {
       const auto pixel = (part.begin[0] + y) * from.size.width + part.begin[1] + x;
-      std::memcpy(to,
-                  from.pixels.data()
-                    + static_cast<size_t>(pixel * from.size.channels + part.begin[2]) * size,
-                  values);
-      to += values;
+      const auto* value =
+        from.pixels.data() + static_cast<size_t>(pixel * from.size.channels + part.begin[2]) * size;
+      out.insert(out.end(), value, value + values);
     }
+  return out;
 }
 
-status append_part(std::string_view bytes, const op_call& call, size_t r, column_builder& out) {
+/// Which part of a JPEG row `r` has, if it can be decoded line by line: if it has pixels with all
+/// channels of the image.
+result<std::optional<image_part>> lines_of(std::string_view bytes, const op_call& call, size_t r,
+                                           int ratio) {
+  HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, channels_of(call), ratio));
+  if (call.inputs.size() == 1)
+    return std::optional{image_part{0, 0, whole}};
+  HEADRACE_ASSIGN(const auto part, place_of_part(call, r, whole));
+  if (part.dims[0] * part.dims[1] == 0 || part.dims[2] != whole.channels)
+    return std::optional<image_part>{};
+  return std::optional{
+    image_part{part.begin[0], part.begin[1], {part.dims[0], part.dims[1], part.dims[2]}}};
+}
+
+} // namespace
+
+status decode_lines(const op_call& call, size_t r,
+                    const std::function<line_reader(const image_size&)>& begin) {
+  const auto& in = call.inputs[0];
+  const auto bytes = in.data->string(static_cast<size_t>(in.first_value(r)));
   HEADRACE_ASSIGN(const auto jpeg, is_jpeg(bytes, call.node.attrs));
-  const auto append = [&](const part_place& part, auto&& fill) -> status {
-    const shape dims{part.dims[0], part.dims[1], part.dims[2]};
-    const auto values = static_cast<size_t>(*dims.elements());
-    auto* to = out.extend(values);
-    if (const status how = fill(to); !how.ok()) {
-      out.take_back(values);
-      return how;
-    }
-    out.end_row(dims);
-    return {};
-  };
   if (jpeg && call.node.spec.type == dtype::uint8) {
     HEADRACE_TRY(check_jpeg_channels(call));
     HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
-    HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, channels_of(call), ratio));
-    HEADRACE_ASSIGN(const auto part, place_of_part(call, r, whole));
-    if (part.dims[0] * part.dims[1] != 0 && part.dims[2] == whole.channels) {
-      const auto how = append(part, [&](std::byte* to) {
-        return decode_jpeg_part(
-          bytes, ratio, is_fast(call),
-          {part.begin[0], part.begin[1], {part.dims[0], part.dims[1], part.dims[2]}}, to);
-      });
-      // The whole image says better what is wrong with a file.
-      if (how.ok())
-        return how;
-    }
+    HEADRACE_ASSIGN(const auto part, lines_of(bytes, call, r, ratio));
+    // The whole image says better what is wrong with a file.
+    if (part && decode_jpeg_lines(bytes, ratio, is_fast(call), *part, begin(part->size)).ok())
+      return {};
   }
-  HEADRACE_ASSIGN(const auto whole, decode_whole(bytes, call));
-  HEADRACE_ASSIGN(const auto part, place_of_part(call, r, whole.size));
-  return append(part, [&](std::byte* to) -> status {
-    copy_part(whole, part, size_of(call.node.spec.type), to);
-    return {};
+  HEADRACE_ASSIGN(auto whole, decode_whole(bytes, call));
+  part_place part{{}, {whole.size.height, whole.size.width, whole.size.channels}};
+  if (call.inputs.size() > 1) {
+    HEADRACE_ASSIGN(part, place_of_part(call, r, whole.size));
+  }
+  const auto pixels = values_of_part(std::move(whole), part, size_of(call.node.spec.type));
+  const auto to = begin({part.dims[0], part.dims[1], part.dims[2]});
+  const auto line = pixels.size() / static_cast<size_t>(std::max<int64_t>(1, part.dims[0]));
+  for (size_t y = 0; y < static_cast<size_t>(part.dims[0]); ++y)
+    to.take(y, pixels.data() + y * line);
+  return {};
+}
+
+namespace {
+
+/// Appends the part that is asked for of row `r`.
+status append_part(const op_call& call, size_t r, column_builder& out) {
+  image_size size;
+  size_t values = 0;
+  const auto why = decode_lines(call, r, [&](const image_size& found) -> line_reader {
+    out.take_back(values);
+    size = found;
+    values = static_cast<size_t>(size.height * size.width * size.channels);
+    const auto line =
+      static_cast<size_t>(size.width * size.channels) * size_of(call.node.spec.type);
+    return {1, [to = out.extend(values), line](size_t y, const std::byte* from) {
+              std::memcpy(to + y * line, from, line);
+            }};
   });
+  if (why.ok())
+    out.end_row(shape{size.height, size.width, size.channels});
+  else
+    out.take_back(values);
+  return why;
 }
 
 result<image_size> extents_of(std::string_view bytes, const op_call& call) {
@@ -273,7 +305,7 @@ column run_decode(const op_call& call) {
       return {};
     }
     if (call.inputs.size() > 1)
-      return append_part(bytes, call, r, out);
+      return append_part(call, r, out);
     image_size dims;
     size_t values = 0;
     const auto why = decode(bytes, call, [&](const image_size& found) {

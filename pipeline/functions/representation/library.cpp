@@ -10,14 +10,15 @@ namespace {
 /// By number; null where there is none.
 std::vector<const library_function*> all_functions() {
   std::vector<const library_function*> out;
-  for (const auto group : {elementwise_functions(), reduction_functions(),    movement_functions(),
-                           string_functions(),      example_functions(),      ordering_functions(),
-                           numeric_functions(),     checking_functions(),     control_functions(),
-                           ragged_functions(),      text_functions(),         lookup_functions(),
-                           random_functions(),      image_codec_functions(),  image_functions(),
-                           gather_functions(),      split_functions(),        csv_functions(),
-                           file_functions(),        tensor_proto_functions(), extent_functions(),
-                           complex_functions()})
+  for (const auto group :
+       {elementwise_functions(), reduction_functions(),   movement_functions(),
+        string_functions(),      example_functions(),     ordering_functions(),
+        numeric_functions(),     checking_functions(),    control_functions(),
+        ragged_functions(),      text_functions(),        lookup_functions(),
+        random_functions(),      image_codec_functions(), image_functions(),
+        resize_functions(),      gather_functions(),      split_functions(),
+        csv_functions(),         file_functions(),        tensor_proto_functions(),
+        extent_functions(),      complex_functions()})
     for (const auto& f : group) {
       const auto number = static_cast<size_t>(f.op);
       out.resize(std::max(out.size(), number + 1));

@@ -60,7 +60,8 @@ std::span<const library_function> text_functions();        ///< regex_*, substr,
 std::span<const library_function> lookup_functions();
 std::span<const library_function> random_functions();
 std::span<const library_function> image_codec_functions();
-std::span<const library_function> image_functions(); ///< resize_image, colours, place_image
+std::span<const library_function> image_functions();  ///< place_image, colours
+std::span<const library_function> resize_functions(); ///< resize_image
 std::span<const library_function> ragged_functions();
 std::span<const library_function> control_functions();      ///< cond
 std::span<const library_function> gather_functions();       ///< gather, gather_batches

@@ -2,13 +2,12 @@
 
 #include "headrace/pipeline/functions/math.hpp"
 #include "tests/pipeline/functions/everywhere.hpp"
-#include "tests/pipeline/functions/pixels.hpp"
+#include "tests/pipeline/functions/jpegs.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <random>
-#include <turbojpeg.h>
 
 namespace headrace::detail {
 namespace {
@@ -78,36 +77,6 @@ TEST(Jpeg, ComesBackNearlyAndSmallerIfAskedTo) {
   EXPECT_EQ(to_string(out.columns[4].row_shape()), "[37, 50, 1]");
 }
 
-/// JPEGs of all kinds: sizes, chroma, progressive ones; some are damaged.
-list jpegs(std::mt19937_64& random, int count, bool damage) {
-  list out;
-  for (int i = 0; i < count; ++i) {
-    const auto width = static_cast<int>(random() % 90 + 1);
-    const auto height = static_cast<int>(random() % 90 + 1);
-    const bool grey = random() % 4 == 0;
-    auto values = pixels(static_cast<size_t>(width * height * 3), random());
-    if (random() % 2 == 0) // smooth
-      std::partial_sum(values.begin(), values.end(), values.begin(),
-                       [](uint8_t a, uint8_t b) { return static_cast<uint8_t>((7 * a + b) / 8); });
-    constexpr int chroma[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};
-    const std::unique_ptr<void, int (*)(void*)> writer{tjInitCompress(), tjDestroy};
-    unsigned char* file = nullptr;
-    unsigned long bytes = 0;
-    EXPECT_EQ(tjCompress2(writer.get(), values.data(), width, 0, height,
-                          grey ? TJPF_GRAY : TJPF_RGB, &file, &bytes,
-                          grey ? TJSAMP_GRAY : chroma[random() % 5], 30 + int(random() % 70),
-                          random() % 3 == 0 ? TJFLAG_PROGRESSIVE : 0),
-              0);
-    const std::unique_ptr<unsigned char, void (*)(unsigned char*)> owner{file, tjFree};
-    out.emplace_back(reinterpret_cast<const char*>(file), bytes);
-    if (damage && random() % 3 == 0)
-      out.back().resize(random() % bytes);
-    for (auto n = damage ? random() % 3 : 0; n > 0 && !out.back().empty(); --n)
-      out.back()[random() % out.back().size()] = static_cast<char>(random());
-  }
-  return out;
-}
-
 std::string to_string(const block& rows, size_t column, size_t row) {
   for (const auto& [at, why] : rows.errors)
     if (at == row)
@@ -151,6 +120,20 @@ TEST(Jpeg, PartsOfItHaveTheBitsOfTheWholeAndFailWithIt) {
       for (size_t i = 0; i < parts.errors.size(); ++i)
         EXPECT_EQ(parts.errors[i].why, wholes.errors[i].why);
     }
+}
+
+// The results of TensorFlow's decode_jpeg. The extents would be the same at 3/8.
+TEST(Jpeg, OfFewPixelsIsDecodedAtTheScaleThatIsAskedFor) {
+  std::vector<uint8_t> few;
+  for (int y = 0; y < 2; ++y)
+    for (int x = 0; x < 5; ++x)
+      for (int c = 0; c < 3; ++c) few.push_back(static_cast<uint8_t>(20 * x + 60 * y + 10 * c));
+  auto out = apply_everywhere({tensors<uint8_t>(few, {2, 5, 3})}, [](expr x) {
+    return image::decode_jpeg(image::encode_jpeg(x, 95), 3, 4);
+  });
+  ASSERT_TRUE(out.errors.empty()) << to_string(out.errors.front().why);
+  EXPECT_EQ(to_string(out.columns[0].row_shape()), "[1, 2, 3]");
+  EXPECT_EQ(values_of<uint8_t>(out.columns[0]), (std::vector<uint8_t>{75, 85, 95, 125, 135, 145}));
 }
 
 TEST(Jpeg, IsDecodedAtTheLeastScaleThatIsLargeEnough) {

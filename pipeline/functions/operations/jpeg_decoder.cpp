@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio> // jpeglib.h does not include what it needs
-#include <cstring>
 #include <fmt/format.h>
 #include <jpeglib.h>
-#include <vector>
+#include <memory>
 
 namespace headrace::detail {
 
@@ -47,9 +46,40 @@ margins margins_of(const jpeg_decompress_struct& c, const image_part& part) {
           static_cast<JDIMENSION>(std::max<int64_t>(0, part.top - down))};
 }
 
+/// Lines that are decoded at a time: as many as the library makes of one row of blocks.
+constexpr JDIMENSION lines_at_once = 2 * DCTSIZE;
+
+/// Memory for the last lines of an image, or for all.
+struct line_memory {
+  unsigned char* first;
+  size_t stride, lines;
+
+  unsigned char* of(size_t y) const noexcept { return first + y % lines * stride; }
+};
+
+/// Owns memory for some lines. The library writes lines that are aligned for vector units past the
+/// caches, from which they are read here at once: so none is aligned.
+class line_ring {
+public:
+  line_ring(size_t lines, size_t bytes)
+    : lines_(lines),
+      stride_((bytes / alignment + 1) * alignment),
+      memory_(std::make_unique_for_overwrite<unsigned char[]>(lines * stride_ + 2 * alignment)) {}
+  line_memory get() const noexcept {
+    const auto start = reinterpret_cast<uintptr_t>(memory_.get());
+    return {memory_.get() + (alignment - start % alignment) + alignment / 4, stride_, lines_};
+  }
+
+private:
+  static constexpr size_t alignment = 32; ///< the largest one that the library asks for
+
+  size_t lines_, stride_;
+  std::unique_ptr<unsigned char[]> memory_;
+};
+
 /// Returns false after a failure. No object in it has a destructor, as a failure jumps.
 bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, int ratio,
-            bool fast, const image_part& part, unsigned char* line, unsigned char* to) {
+            bool fast, const image_part& part, const line_memory& memory, const line_reader& to) {
   if (setjmp(errors.back) != 0)
     return false;
   jpeg_mem_src(&c, reinterpret_cast<const unsigned char*>(bytes.data()),
@@ -61,47 +91,66 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
   c.scale_denom = static_cast<unsigned>(ratio);
   jpeg_start_decompress(&c);
   auto [left, width, top] = margins_of(c, part);
-  jpeg_crop_scanline(&c, &left, &width);
+  if (width != c.output_width)
+    jpeg_crop_scanline(&c, &left, &width);
   if (top != 0)
     jpeg_skip_scanlines(&c, top);
   const auto end = static_cast<JDIMENSION>(part.top + part.size.height);
   const auto skip = static_cast<size_t>((part.left - left) * part.size.channels);
-  const auto kept = static_cast<size_t>(part.size.width * part.size.channels);
+  JSAMPROW rows[lines_at_once];
   while (c.output_scanline < end) {
-    const auto at = static_cast<int64_t>(c.output_scanline);
-    jpeg_read_scanlines(&c, &line, 1);
-    if (at >= part.top)
-      std::memcpy(to + static_cast<size_t>(at - part.top) * kept, line + skip, kept);
+    const auto first = c.output_scanline;
+    const auto wanted = std::min(lines_at_once, end - first);
+    for (JDIMENSION i = 0; i < wanted; ++i) rows[i] = memory.of(first + i);
+    const auto read = jpeg_read_scanlines(&c, rows, wanted);
+    for (auto y = first; y < first + read; ++y)
+      if (y >= part.top)
+        to.take(static_cast<size_t>(y - part.top),
+                reinterpret_cast<const std::byte*>(memory.of(y) + skip));
   }
   // The library reads what it skips, but for the rest of an image: so the last line is not skipped.
   if (c.output_scanline < c.output_height) {
     if (const auto rest = c.output_height - c.output_scanline; rest > 1)
       jpeg_skip_scanlines(&c, rest - 1);
-    jpeg_read_scanlines(&c, &line, 1);
+    rows[0] = memory.of(0);
+    jpeg_read_scanlines(&c, rows, 1);
   }
   jpeg_finish_decompress(&c);
   return true;
 }
 
-} // namespace
-
-status decode_jpeg_part(std::string_view bytes, int ratio, bool fast, const image_part& part,
-                        std::byte* to) {
+status decode(std::string_view bytes, int ratio, bool fast, const image_part& part,
+              const line_memory& memory, const line_reader& to) {
   failing errors{};
   jpeg_decompress_struct c{};
   c.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = fail;
   errors.base.emit_message = warn;
-  // As wide as the image may be.
-  HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, static_cast<int>(part.size.channels), ratio));
-  std::vector<unsigned char> line(static_cast<size_t>(whole.width * whole.channels));
   if (setjmp(errors.back) != 0)
     return resource_exhausted("no memory for a JPEG decoder");
   jpeg_create_decompress(&c);
-  const bool done =
-    decode(c, errors, bytes, ratio, fast, part, line.data(), reinterpret_cast<unsigned char*>(to));
+  const bool done = decode(c, errors, bytes, ratio, fast, part, memory, to);
   jpeg_destroy_decompress(&c);
   return done ? status{} : invalid_argument(fmt::format("no whole JPEG: {}", errors.text));
+}
+
+} // namespace
+
+status decode_jpeg(std::string_view bytes, int channels, int ratio, bool fast,
+                   const image_room& room) {
+  HEADRACE_ASSIGN(const auto size, jpeg_size(bytes, channels, ratio));
+  auto* to = reinterpret_cast<unsigned char*>(room(size));
+  const auto line = static_cast<size_t>(size.width * size.channels);
+  return decode(bytes, ratio, fast, {0, 0, size}, {to, line, static_cast<size_t>(size.height)},
+                {1, [](size_t, const std::byte*) {}});
+}
+
+status decode_jpeg_lines(std::string_view bytes, int ratio, bool fast, const image_part& part,
+                         const line_reader& to) {
+  // A line may be read with what is beside the part.
+  HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, static_cast<int>(part.size.channels), ratio));
+  const line_ring ring{to.kept + lines_at_once, static_cast<size_t>(whole.width * whole.channels)};
+  return decode(bytes, ratio, fast, part, ring.get(), to);
 }
 
 } // namespace headrace::detail

@@ -1,0 +1,179 @@
+#include "headrace/pipeline/functions/compiler/evaluation.hpp"
+#include "headrace/pipeline/functions/operations/resized_rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+
+namespace headrace::detail {
+
+namespace {
+
+/// Bytes of a band of the resized image: with what the passes need it stays in the second-level
+/// cache, and each pass has work for far longer than it takes to begin.
+constexpr size_t band_bytes = size_t{64} << 10;
+
+/// Runs the passes over the images of one column, band by band.
+class bands_run final : public resized_rows {
+public:
+  using find_value = std::function<const value&(size_t)>;
+
+  bands_run(const program::plan& plan, const program::plan::step& step, size_t rows,
+            const find_value& at)
+    : plan_(plan),
+      step_(step),
+      at_(at),
+      image_(step.nodes.front()),
+      dims_(plan.items[image_].node->spec.dims),
+      values_in_line_(static_cast<size_t>(dims_[1] * dims_[2])),
+      errors_(step.members.size()),
+      row_errors_(step.members.size()) {
+    const auto bytes = values_in_line_ * sizeof(float);
+    const auto lines =
+      std::clamp<size_t>(band_bytes / std::max<size_t>(1, bytes), 1, static_cast<size_t>(dims_[0]));
+    memory_ = std::make_shared<mutable_buffer>(lines * bytes);
+    out_ = {memory_->as<float>().data(), lines};
+    for (auto i : step.kept) {
+      const auto type = plan.items[i].node->spec.type;
+      results_.push_back({i, size_of(type), column_builder{type, rows}});
+    }
+    for (const auto& member : step.members)
+      for (auto i : member.nodes) band_[i];
+  }
+
+  band begin(const shape&) override {
+    take_back();
+    for (auto& x : results_) x.row = x.made.extend(values());
+    begun_ = true;
+    for (auto i : step_.inputs)
+      if (const auto& x = at_(i); !x.uniform)
+        band_[i] = x.data.slice(row_, 1);
+    return out_;
+  }
+
+  void filled(size_t first, size_t count) override {
+    const auto n = count * values_in_line_;
+    // The columns of all bands have the same memory, one after the other.
+    band_[image_] = column::dense(dtype::float32, {static_cast<int64_t>(count), dims_[1], dims_[2]},
+                                  1, buffer{memory_, memory_->data(), n * sizeof(float)});
+    for (size_t m = 1; m < step_.members.size(); ++m) run_pass(m);
+    for (auto& x : results_)
+      std::memcpy(x.row + first * values_in_line_ * x.size, band_.at(x.item).value_buffer().data(),
+                  n * x.size);
+  }
+
+  void end_row(size_t r, bool has_value) override {
+    for (size_t m = 0; m < row_errors_.size(); ++m)
+      if (auto why = std::exchange(row_errors_[m], {}); has_value && !why.ok())
+        errors_[m].push_back({static_cast<uint32_t>(r), std::move(why)});
+    if (!has_value)
+      take_back();
+    for (auto& x : results_)
+      if (has_value)
+        x.made.end_row(dims_);
+      else
+        x.made.end_row_of_nothing(dims_);
+    begun_ = false;
+    row_ = r + 1;
+  }
+
+  std::vector<column> finish() && {
+    std::vector<column> out;
+    for (auto& x : results_) out.push_back(std::move(x.made).finish());
+    return out;
+  }
+  /// The rows that failed in pass `m`.
+  const std::vector<row_error>& errors_of(size_t m) const { return errors_[m]; }
+
+private:
+  struct kept_result {
+    size_t item;
+    size_t size; ///< bytes a value
+    column_builder made;
+    std::byte* row = nullptr;
+  };
+
+  size_t values() const { return static_cast<size_t>(dims_[0]) * values_in_line_; }
+
+  /// Removes what was added to the results for an image that does not end.
+  void take_back() {
+    if (begun_)
+      for (auto& x : results_) x.made.take_back(values());
+    begun_ = false;
+    std::ranges::fill(row_errors_, status{});
+  }
+
+  void run_pass(size_t m) {
+    const auto& pass = step_.members[m];
+    std::vector<operand> operands;
+    for (auto i : pass.inputs) {
+      const auto known = band_.find(i);
+      operands.push_back(known != band_.end() ? operand{&known->second, false}
+                                              : operand{&at_(i).data, true});
+    }
+    std::vector<row_error> failed;
+    auto made =
+      pass.pass->run({*plan_.items[pass.nodes.back()].node, operands, 1, nullptr, failed});
+    for (size_t k = 0; k < pass.kept.size(); ++k) band_[pass.kept[k]] = std::move(made[k]);
+    if (!failed.empty() && row_errors_[m].ok())
+      row_errors_[m] = std::move(failed.front().why);
+  }
+
+  const program::plan& plan_;
+  const program::plan::step& step_;
+  const find_value& at_;
+  const size_t image_; ///< the item that is the resized image
+  const shape dims_;   ///< of it
+  const size_t values_in_line_;
+  std::shared_ptr<mutable_buffer> memory_;
+  band out_;
+  std::vector<kept_result> results_;
+  std::vector<std::vector<row_error>> errors_; ///< of each member
+
+  // Of the row that is being resized.
+  size_t row_ = 0;
+  bool begun_ = false;
+  std::vector<status> row_errors_; ///< the first one of each member
+  std::map<size_t, column> band_;  ///< values of one row: of members a band
+};
+
+} // namespace
+
+void evaluation::run_bands(const program::plan::step& step) {
+  const auto& resize = step.members.front();
+  const auto& item = plan_.items[resize.nodes.front()];
+  // Rows of other operands that failed need not fail here; this is seldom.
+  for (auto i : step.inputs)
+    if (!at(i).errors.empty() && std::ranges::find(item.inputs, i) == item.inputs.end()) {
+      for (const auto& member : step.members) run_step(member);
+      return;
+    }
+  std::vector<const value*> inputs;
+  for (auto in : item.inputs) inputs.push_back(&at(in));
+  const bands_run::find_value find = [this](size_t i) -> const value& { return at(i); };
+  bands_run bands{plan_, step, in_.rows, find};
+  std::vector<uint8_t> own;
+  auto made =
+    call_with(*item.node, inputs, in_.rows, false, skipped(step, own), [&](const op_call& call) {
+      resize_rows(call, bands);
+      return std::move(bands).finish();
+    });
+  // A pass fails where what it reads has failed, and where it fails itself.
+  std::map<size_t, std::vector<row_error>> errors{{resize.nodes.front(), std::move(made.errors)}};
+  for (size_t m = 1; m < step.members.size(); ++m) {
+    const auto& pass = step.members[m];
+    std::vector<row_error> all;
+    for (auto in : pass.inputs)
+      if (const auto known = errors.find(in); known != errors.end())
+        merge(all, known->second);
+    merge(all, bands.errors_of(m));
+    for (auto i : pass.kept) errors[i] = all;
+    counter_.calls += pass.nodes.size();
+  }
+  ++counter_.calls;
+  for (size_t k = 0; k < step.kept.size(); ++k)
+    values_[step.kept[k]] = {std::move(made.columns[k]), false, errors.at(step.kept[k])};
+}
+
+} // namespace headrace::detail
