@@ -2,11 +2,22 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
+#include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/kept/unopened_caches.hpp"
+
+#include <deque>
 
 namespace headrace::detail {
 
 namespace {
+
+/// True for a source of known length whose rows are in memory, or are computed from their places.
+bool has_rows_at_once(const dataset_node& node) {
+  if (node.cardinality < 0)
+    return false;
+  return node.op == dataset_op::range || node.op == dataset_op::from_tensors
+         || node.op == dataset_op::from_tensor_slices;
+}
 
 class repeat_iterator final : public operator_iterator {
 public:
@@ -15,10 +26,59 @@ public:
       count_(count),
       self_(std::move(node)),
       at_(std::move(at)),
-      caches_(shared, node_, at_) {}
+      caches_(shared, node_, at_),
+      at_once_(has_rows_at_once(*node_.inputs[0]) && !shared.shares_splits(at_)) {}
 
 protected:
+  // Passes over a few rows in memory are joined: a block for each would cost more than its rows.
   std::optional<block> produce(const limits& wanted) override {
+    auto first = next_block(wanted);
+    if (!first || !at_once_ || static_cast<size_t>(node_.inputs[0]->cardinality) > wanted.rows / 2)
+      return first;
+    std::deque<block> pieces;
+    std::vector<row_run> runs;
+    size_t rows = 0, bytes = 0;
+    for (auto more = std::move(first); more;) {
+      runs.push_back({static_cast<uint32_t>(runs.size()), 0, static_cast<uint32_t>(more->rows)});
+      rows += more->rows;
+      bytes += more->bytes();
+      const bool failed = !more->errors.empty();
+      pieces.push_back(*std::move(more));
+      if (failed || rows >= wanted.rows || bytes >= wanted.bytes)
+        break;
+      more = next_block({wanted.rows - rows, wanted.bytes - bytes});
+    }
+    std::vector<const block*> views;
+    for (const auto& piece : pieces) views.push_back(&piece);
+    return gather_rows(views, runs, kernel_calls_);
+  }
+
+  // Saves as numbers: the number of passes begun, whether the last one has given no rows so far; as
+  // parts: its input, if it is open; then the caches that later passes read.
+  void save_to(position& to) const override {
+    to.numbers = {static_cast<uint64_t>(passes_), empty_};
+    to.parts = {input_ ? input_->save() : nullptr};
+    if (passes_ != count_)
+      caches_.save_to(to);
+  }
+  status restore_from(position_reader& from) override {
+    passes_ =
+      static_cast<int64_t>(from.number(static_cast<uint64_t>(count_ < 0 ? INT64_MAX : count_)));
+    empty_ = from.flag();
+    const auto at = from.part();
+    if (passes_ != count_)
+      caches_.restore(from);
+    if (!at || passes_ == 0)
+      return {};
+    --passes_; // it is begun again
+    HEADRACE_ASSIGN(input_, open());
+    ++passes_;
+    return input_->restore(*at);
+  }
+
+private:
+  /// The next rows of the pass that is read, or of the one after it.
+  std::optional<block> next_block(const limits& wanted) {
     while (true) {
       if (!input_) {
         if (count_ >= 0 && passes_ == count_)
@@ -44,30 +104,7 @@ protected:
         return last_failure(cancelled("the iteration was stopped"));
     }
   }
-  // Saves as numbers: the number of passes begun, whether the last one has given no rows so far; as
-  // parts: its input, if it is open; then the caches that later passes read.
-  void save_to(position& to) const override {
-    to.numbers = {static_cast<uint64_t>(passes_), empty_};
-    to.parts = {input_ ? input_->save() : nullptr};
-    if (passes_ != count_)
-      caches_.save_to(to);
-  }
-  status restore_from(position_reader& from) override {
-    passes_ =
-      static_cast<int64_t>(from.number(static_cast<uint64_t>(count_ < 0 ? INT64_MAX : count_)));
-    empty_ = from.flag();
-    const auto at = from.part();
-    if (passes_ != count_)
-      caches_.restore(from);
-    if (!at || passes_ == 0)
-      return {};
-    --passes_; // it is begun again
-    HEADRACE_ASSIGN(input_, open());
-    ++passes_;
-    return input_->restore(*at);
-  }
 
-private:
   opened open() {
     auto inside = at_;
     if (passes_ != 0) // the first pass is the same as without a repeat
@@ -95,6 +132,7 @@ private:
   dataset_ptr self_;
   place at_;
   const unopened_caches caches_;
+  const bool at_once_; ///< no pass waits for anything
   std::unique_ptr<iterator> input_;
   int64_t passes_ = 0;
   bool empty_ = true;

@@ -54,6 +54,31 @@ TEST(Repeat, ForEverGoesOn) {
   EXPECT_THAT(read_numbers(x), ElementsAre(0, 1, 2, 0, 1, 2, 0));
 }
 
+std::vector<uint64_t> sizes_of_blocks(const dataset_ptr& of, const limits& wanted) {
+  iterator_context context;
+  auto rows = make_iterator(of, context).value();
+  std::vector<uint64_t> out;
+  while (const auto some = rows->next(wanted)) out.push_back(some->rows);
+  return out;
+}
+
+TEST(Repeat, JoinsPassesOfFewRowsToOneBlock) {
+  EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 3), 5).value(), {.rows = 7}),
+              ElementsAre(7, 7, 1));
+  EXPECT_THAT(read_numbers(make_repeat(range(0, 3), 3).value(), always(7)),
+              ElementsAre(0, 1, 2, 0, 1, 2, 0, 1, 2));
+  // Each has at most so many bytes, or one row.
+  EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 1), 5).value(), {.rows = 7, .bytes = 16}),
+              ElementsAre(2, 2, 1));
+  EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 1), 3).value(), {.rows = 7, .bytes = 1}),
+              ElementsAre(1, 1, 1));
+  // Passes of many rows are not copied, and rows that may have to be waited for are not held back.
+  EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 4), 2).value(), {.rows = 7}), ElementsAre(4, 4));
+  EXPECT_THAT(
+    sizes_of_blocks(make_repeat(make_skip(range(0, 3), 1).value(), 2).value(), {.rows = 7}),
+    ElementsAre(2, 2));
+}
+
 TEST(Enumerate, NumbersRows) {
   EXPECT_THAT(read_all(make_enumerate(range(5, 8), 10).value(), always(2)),
               ElementsAre("10|5", "11|6", "12|7"));
