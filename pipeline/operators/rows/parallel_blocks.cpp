@@ -30,8 +30,8 @@ constexpr bool own_threads = false;
 struct parallel_blocks::shared {
   shared(function f, std::shared_ptr<byte_budget> budget)
     : run(std::move(f)), held(std::move(budget), nullptr, [this] {
-        std::lock_guard lock{mutex};
-        changed.notify_all();
+        { std::lock_guard lock{mutex}; }
+        room.notify_one();
       }) {}
 
   /// @pre the mutex is held
@@ -42,7 +42,14 @@ struct parallel_blocks::shared {
 
   const function run;
   std::mutex mutex;
-  std::condition_variable_any changed;
+  // A thread is woken only if it has something to do, and when the mutex is free: otherwise it
+  // costs more than many a block does.
+  std::condition_variable rows; ///< the reader may find rows, or a block to evaluate
+  std::condition_variable room; ///< the puller may find that it may pull
+  /// The reader waits for this block and no other one; null: for any.
+  const job* awaited = nullptr;
+  /// The puller waits for the end of a call.
+  bool room_awaited = false;
   size_t in_work = 0;  ///< including jobs that wait for a thread
   uint64_t row_ns = 0; ///< what a row cost lately; 0: not known
   budget_share held;
@@ -66,6 +73,7 @@ struct parallel_blocks::job {
     const auto read = std::min(waits.so_far().storage_ns, took);
     const auto bytes = out.bytes();
     size_t over = 0;
+    bool wakes_reader = false, wakes_puller = false;
     {
       std::lock_guard lock{with.mutex};
       if (ahead) {
@@ -79,8 +87,13 @@ struct parallel_blocks::job {
       with.note_cost(static_cast<uint64_t>(cost.count()), this->read);
       done = true;
       --with.in_work;
-      with.changed.notify_all();
+      wakes_reader = with.awaited == nullptr || with.awaited == this;
+      wakes_puller = std::exchange(with.room_awaited, false);
     }
+    if (wakes_reader)
+      with.rows.notify_one();
+    if (wakes_puller)
+      with.room.notify_one();
     with.held.give_back(over);
   }
   bool finished() const { return done && given >= rows.rows; }
@@ -105,7 +118,7 @@ namespace {
 // More blocks that are done out of order would gain little, and a position contains each of them.
 constexpr size_t most_jobs_a_call = 64;
 /// About what the rows of one block may cost together.
-constexpr uint64_t most_block_ns = 2'000'000;
+constexpr uint64_t most_block_ns = 5'000'000;
 constexpr uint64_t all = UINT64_MAX;
 
 /// One arena for all operators. If an arena is destroyed before its calls have run, as happens with
@@ -122,7 +135,11 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
   : input_(std::move(input)),
     options_(std::move(how)),
     stop_(std::move(stop)),
-    shared_(std::make_shared<shared>(std::move(f), options_.budget)) {
+    shared_(std::make_shared<shared>(std::move(f), options_.budget)),
+    on_stop_(stop_, [with = shared_] {
+      { std::lock_guard lock{with->mutex}; }
+      with->rows.notify_one();
+    }) {
   using oneapi::tbb::global_control;
   // The lowest limit of all owners applies; a higher limit of another owner is not changed.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
@@ -132,7 +149,11 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
 
 parallel_blocks::~parallel_blocks() {
   if (puller_.joinable()) {
-    puller_.request_stop();
+    {
+      std::lock_guard lock{shared_->mutex};
+      closing_ = true;
+    }
+    shared_->room.notify_one();
     puller_.join();
   }
   for (const auto& work : jobs_) work->claimed = true;
@@ -153,20 +174,22 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
   if (!puller_.joinable()) {
     if (!after_)
       after_ = input_->save();
-    puller_ = std::jthread{[this](std::stop_token stop) { pull(stop); }};
+    puller_ = std::jthread{[this] { pull(); }};
   }
   while (true) {
     const auto over = [this] { return ended_ && open_ == 0; };
     const auto is_there = [&] {
-      if (chosen() || for_the_reader() || over())
+      if (stop_.stop_requested() || chosen() || for_the_reader() || over())
         return true;
       if (open_ == 0 && !asked_) {
         asked_ = true;
-        shared_->changed.notify_all();
+        shared_->room.notify_one();
       }
+      shared_->awaited = options_.ordered && !jobs_.empty() ? jobs_.front().get() : nullptr;
       return false;
     };
-    if (!shared_->changed.wait(lock, stop_, is_there))
+    shared_->rows.wait(lock, is_there);
+    if (stop_.stop_requested())
       return std::nullopt;
     auto from = chosen();
     if (!from) {
@@ -180,7 +203,9 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       lock.lock();
       if (!options_.ordered)
         continue;
-      if (!shared_->changed.wait(lock, stop_, [&] { return from->done; }))
+      shared_->awaited = from.get();
+      shared_->rows.wait(lock, [&] { return from->done || stop_.stop_requested(); });
+      if (!from->done)
         return std::nullopt;
     }
     kernel_calls += std::exchange(from->kernel_calls, 0);
@@ -197,8 +222,8 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       from->given = all;
       --open_;
       drop_finished();
-      shared_->changed.notify_all();
       lock.unlock();
+      shared_->room.notify_one();
       shared_->held.give_back(freed);
       lock.lock();
     }
@@ -260,9 +285,19 @@ void parallel_blocks::start(const job_ptr& work, size_t counted) {
     arena().enqueue(std::move(call));
 }
 
-bool parallel_blocks::as_many_as_may_be() const {
+// Where there is a call for each thread of the arena, as many blocks again wait for a thread: a
+// thread that is done takes the next one, and need not sleep until the puller has woken up.
+size_t parallel_blocks::most_in_work() const {
   const auto most = options_.calls->calls();
-  return shared_->in_work >= most || open_ >= 2 * most || jobs_.size() >= most * most_jobs_a_call;
+  const bool queued = !options_.may_wait && !own_threads
+                      && most >= static_cast<size_t>(oneapi::tbb::info::default_concurrency());
+  return queued ? 2 * most : most;
+}
+
+bool parallel_blocks::as_many_as_may_be() const {
+  const auto most = options_.calls->calls(), in_work = most_in_work();
+  return shared_->in_work >= in_work || open_ >= in_work + most
+         || jobs_.size() >= most * most_jobs_a_call;
 }
 
 // Rows that cost much come in small blocks, so that all calls have work and the tuner sees soon
@@ -297,17 +332,21 @@ void parallel_blocks::note_memory(bool held_back) {
     held_back_since_ = now;
   }
   if (held_back && !before)
-    shared_->changed.notify_all();
+    shared_->rows.notify_one();
 }
 
-void parallel_blocks::pull(const std::stop_token& stop) {
+void parallel_blocks::pull() {
   std::unique_lock lock{shared_->mutex};
   budget_share::taken may;
   const auto may_read = [&] {
     may = allowed(rows_of_a_block());
+    shared_->room_awaited = may.rows == 0 && shared_->in_work >= most_in_work();
     return may.rows != 0;
   };
-  while (!stop.stop_requested() && shared_->changed.wait(lock, stop, may_read)) {
+  while (true) {
+    shared_->room.wait(lock, [&] { return closing_ || may_read(); });
+    if (closing_)
+      break;
     auto wanted = wanted_;
     wanted.rows = may.rows;
     lock.unlock();
@@ -322,12 +361,16 @@ void parallel_blocks::pull(const std::stop_token& stop) {
       start(std::make_shared<job>(*std::move(in), std::move(before)), may.bytes);
     else
       ended_ = true;
-    shared_->changed.notify_all();
-    if (!ended_)
-      continue;
+    const bool wakes_reader = ended_ || !options_.ordered || jobs_.size() == 1 || options_.may_wait;
+    const bool ended = ended_;
     lock.unlock();
-    shared_->held.give_back(may.bytes);
-    return;
+    if (wakes_reader)
+      shared_->rows.notify_one();
+    if (ended) {
+      shared_->held.give_back(may.bytes);
+      return;
+    }
+    lock.lock();
   }
 }
 

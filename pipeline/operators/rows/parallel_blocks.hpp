@@ -11,6 +11,7 @@
 #include <functional>
 #include <oneapi/tbb/global_control.h>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 namespace headrace::detail {
@@ -19,8 +20,8 @@ namespace headrace::detail {
 /// runs on the process's worker threads (oneTBB), and one that may block on threads of its own.
 /// Another thread pulls the input, so that neither the input nor the function waits for the other.
 ///
-/// At most twice as many blocks are held as may be in work, so that work continues while the reader
-/// is busy.
+/// Beside the blocks that may be in work, or wait for a thread, at most one for each call is held,
+/// so that work continues while the reader is busy.
 class parallel_blocks {
 public:
   /// Makes rows of the rows of a block, each separately; must not throw. Called by several threads.
@@ -58,12 +59,13 @@ private:
   struct shared;
   using job_ptr = std::shared_ptr<job>;
 
-  void pull(const std::stop_token& stop);
+  void pull();
   void start(const job_ptr& work, size_t counted);
   std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
   job_ptr chosen() const;
   job_ptr for_the_reader() const;
   job_ptr last_unclaimed() const;
+  size_t most_in_work() const;
   bool as_many_as_may_be() const;
   size_t rows_of_a_block() const;
   void drop_finished();
@@ -81,12 +83,14 @@ private:
   call_threads threads_; ///< used in place of the arena, if the function may block
   /// Shared with the jobs in the arena; its mutex guards the following members.
   std::shared_ptr<shared> shared_;
+  std::stop_callback<std::function<void()>> on_stop_;
   limits wanted_;
   std::deque<job_ptr> jobs_; ///< the jobs in the order of the input
   size_t open_ = 0;          ///< the number of jobs that have rows to return
   /// The position after the blocks in `jobs_`; null before the first block was read.
   position_ptr after_;
   bool ended_ = false;
+  bool closing_ = false;   ///< the puller has to end
   bool asked_ = false;     ///< the reader waits, and no block is in work
   bool held_back_ = false; ///< the budget does not allow a further block
   time_point held_back_since_;
