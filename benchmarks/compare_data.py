@@ -18,6 +18,8 @@ CASES = {
     "arrays_1m": "arrays/s",
     "map_traced": "elements/s",
     "map_python": "elements/s",
+    "map_python_workers": "vectors/s",
+    "map_python_images": "images/s",
     "float_chain": "vectors/s",
     "text": "lines/s",
     "example_parse": "examples/s",
@@ -25,6 +27,7 @@ CASES = {
     "jpeg_batches": "images/s",
     "jpeg_crops": "images/s",
     "jpeg_at_least": "images/s",
+    "jpeg_crops_10s": "images/s",
     "shuffle_10m": "elements/s",
     "global_shuffle_10m": "elements/s",
     "service_scalars": "elements/s",
@@ -32,6 +35,8 @@ CASES = {
     "service_map_python": "elements/s",
     "service_batches_1000": "batches/s",
     "service_arrays_1m": "arrays/s",
+    "service_jpeg_crops": "images/s",
+    "service_jpeg_crops_10s": "images/s",
 }
 
 SCALARS = 200_000
@@ -43,6 +48,10 @@ ARRAYS = 200
 ARRAY_VALUES = 1 << 17
 MAPPED = 100_000
 BY_PYTHON = 10_000
+FUNCTION_PROCESSES = 2
+BY_WORKERS = 64_000
+BY_WORKERS_BATCH = 64
+PYTHON_IMAGES = 6_400
 VECTORS = 100_000
 LINES = 400_000
 EXAMPLES = 50_000
@@ -50,6 +59,8 @@ DIFFERENT = 2_000
 PIXELS = 64
 IMAGES = 100
 CROPPED = 1_280  # about a second
+CROPPED_LONG = 12_800
+WORKERS = 2  # of the service that crops images; each reads all of them
 CROP = 300
 IN_BATCH = 32
 SHUFFLED = 10_000_000

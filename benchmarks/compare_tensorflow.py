@@ -34,16 +34,18 @@ def main(data: str) -> None:
     jpeg = pathlib.Path(jpeg_file(data)).read_bytes()
     images = tf.data.Dataset.from_tensors(jpeg).repeat(IMAGES).map(
         lambda x: tf.image.resize(tf.image.decode_jpeg(x, channels=3, dct_method="INTEGER_ACCURATE"), [224, 224]))
-    files = tf.data.Dataset.from_tensors(jpeg).repeat(CROPPED)
+    one_file = tf.data.Dataset.from_tensors(jpeg)
 
-    def made_small(decode: Callable[[tf.Tensor], tf.Tensor]) -> tf.data.Dataset:
-        return files.map(lambda x: tf.cast(tf.round(tf.image.resize(decode(x), [224, 224])), tf.uint8),
+    def made_small(decode: Callable[[tf.Tensor], tf.Tensor], count: int = CROPPED) -> tf.data.Dataset:
+        return one_file.repeat(count).map(lambda x: tf.cast(tf.round(tf.image.resize(decode(x), [224, 224])), tf.uint8),
                          num_parallel_calls=tf.data.AUTOTUNE).batch(IN_BATCH).prefetch(2)
 
     def whole(x: tf.Tensor) -> tf.Tensor:
         return tf.image.decode_jpeg(x, channels=3, dct_method="INTEGER_ACCURATE")
     batches_of_images = made_small(whole)
-    crops = made_small(lambda x: tf.image.random_crop(whole(x), [CROP, CROP, 3]))
+
+    def crops(count: int) -> tf.data.Dataset:
+        return made_small(lambda x: tf.image.random_crop(whole(x), [CROP, CROP, 3]), count)
     shuffled = tf.data.Dataset.range(SHUFFLED).shuffle(SHUFFLE_BUFFER, seed=7).batch(10_000)
     dispatcher = tf.data.experimental.service.DispatchServer()
     address = dispatcher.target.split("://")[1]
@@ -53,9 +55,18 @@ def main(data: str) -> None:
     def loop(what: tf.data.Dataset, count: int, each: int = 1) -> float:
         return rate(what.as_numpy_iterator(), count, each)
 
-    def served(what: tf.data.Dataset) -> tf.data.Dataset:
+    def served(what: tf.data.Dataset,
+               by: tf.data.experimental.service.DispatchServer = dispatcher) -> tf.data.Dataset:
         return what.apply(tf.data.experimental.service.distribute(
-            tf.data.experimental.service.ShardingPolicy.OFF, dispatcher.target))
+            tf.data.experimental.service.ShardingPolicy.OFF, by.target))
+
+    def served_crops(count: int) -> float:
+        by = tf.data.experimental.service.DispatchServer()
+        workers = [tf.data.experimental.service.WorkerServer(tf.data.experimental.service.WorkerConfig(
+            dispatcher_address=by.target.split("://")[1])) for _ in range(WORKERS)]
+        out = whole_rate(served(crops(count), by).as_numpy_iterator(), WORKERS * count // IN_BATCH, IN_BATCH)
+        del workers
+        return out
     serve({
         "scalars": lambda: loop(scalars, SCALARS),
         "next_p50": lambda: median_next(scalars.as_numpy_iterator()),
@@ -68,7 +79,9 @@ def main(data: str) -> None:
         "example_parse": lambda: loop(parsed, -(-EXAMPLES // 64), 64),
         "jpeg_224": lambda: loop(images, IMAGES),
         "jpeg_batches": lambda: whole_rate(batches_of_images.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
-        "jpeg_crops": lambda: whole_rate(crops.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
+        "jpeg_crops": lambda: whole_rate(crops(CROPPED).as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
+        "jpeg_crops_10s": lambda: whole_rate(
+            crops(CROPPED_LONG).as_numpy_iterator(), CROPPED_LONG // IN_BATCH, IN_BATCH),
         # The peer decodes whole images, or by a ratio that the program chooses for all.
         "jpeg_at_least": lambda: whole_rate(batches_of_images.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
         "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
@@ -82,6 +95,8 @@ def main(data: str) -> None:
             tf.data.Dataset.range(SERVICE_MAPPED).map(lambda x: x * x + 1)), SERVICE_MAPPED),
         "service_map_python": lambda: loop(served(by_python), BY_PYTHON),
         "service_arrays_1m": lambda: loop(served(arrays), ARRAYS),
+        "service_jpeg_crops": lambda: served_crops(CROPPED),
+        "service_jpeg_crops_10s": lambda: served_crops(CROPPED_LONG),
     })
     del worker
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 from compare_data import *  # noqa: F403
 
@@ -37,6 +38,27 @@ class Arrays(torch.utils.data.IterableDataset):
         return (torch.arange(i * ARRAY_VALUES, (i + 1) * ARRAY_VALUES) for i in range(ARRAYS))
 
 
+class Vectors(torch.utils.data.Dataset):
+    def __len__(self) -> int:
+        return BY_WORKERS
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        return np.full(256, i, np.float32) * np.float32(0.5)
+
+
+class Images(torch.utils.data.Dataset):
+    def __len__(self) -> int:
+        return PYTHON_IMAGES
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        return np.full((224, 224, 3), i % 255, np.uint8)
+
+
+def by_processes(what: torch.utils.data.Dataset, batch: int) -> float:
+    loader = torch.utils.data.DataLoader(what, batch_size=batch, num_workers=FUNCTION_PROCESSES)
+    return rate(loader, len(what) // batch, batch)
+
+
 def main(data: str) -> None:
     def load(what: torch.utils.data.IterableDataset, batch: int | None = None) -> torch.utils.data.DataLoader:
         return torch.utils.data.DataLoader(what, batch_size=batch)
@@ -48,6 +70,8 @@ def main(data: str) -> None:
         # The function is Python code here, and a graph in the other libraries.
         "map_traced": lambda: rate(load(Mapped(MAPPED)), MAPPED),
         "map_python": lambda: rate(load(Mapped(MAPPED)), MAPPED),
+        "map_python_workers": lambda: by_processes(Vectors(), BY_WORKERS_BATCH),
+        "map_python_images": lambda: by_processes(Images(), IN_BATCH),
         "text": lambda: rate(load(Lines(text_file(data)), 256), -(-LINES // 256), 256),
     })
 

@@ -433,3 +433,18 @@ def test_TheGraphSaysWhatIsDeterministicToWorkersToo(make, cluster):
     assert len(encoded) == 2
     with pytest.raises(TypeError, match="deterministic must be a bool"):
         make(deterministic="yes")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int64", "bool", "complex128"])
+def test_LargeArraysAreWhatTheyWereWhenTheFunctionReturned(dtype):
+    kept = np.zeros((64, 128), dtype)
+
+    def one_array_again(x):
+        kept[:] = x % 2
+        return kept, kept.T, kept[:, ::2], kept[:0]
+    spec = hr.TensorSpec
+    ds = hr.Dataset.range(40).map(hr.py_function(one_array_again, (
+        spec([64, 128], dtype), spec([128, 64], dtype), spec([64, 64], dtype), spec([0, 128], dtype))))
+    for i, parts in enumerate(ds):
+        for part, shape in zip(parts, [(64, 128), (128, 64), (64, 64), (0, 128)], strict=True):
+            assert part.dtype == dtype and part.shape == shape and (part == np.asarray(i % 2, dtype)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import signal
@@ -17,6 +18,8 @@ from typing import Any, NamedTuple
 _LENGTH = struct.Struct("<Q")
 #: The header of an answer: the number of the request, and the number of rows.
 ANSWER = struct.Struct("<QI")
+#: What the pipe of answers should hold: with less, the processes take turns many times for each of them.
+_PIPE_BYTES = 1 << 20
 #: The most bytes of one read.
 _PIECE = 1 << 24
 #: How many functions a process keeps, with the values that they captured.
@@ -25,12 +28,13 @@ _MOST_FUNCTIONS = 32
 _GRACE = 0.2
 
 
-def send(stream: Any, message: bytes) -> None:
+def send(stream: Any, *parts: bytes | bytearray) -> None:
     """One message, preceded by its length. Raises ``EOFError`` if another thread has closed the stream."""
     if stream.closed:
         raise EOFError
-    stream.write(_LENGTH.pack(len(message)))
-    stream.write(message)
+    stream.write(_LENGTH.pack(sum(map(len, parts))))
+    for part in parts:
+        stream.write(part)
     stream.flush()
 
 
@@ -106,6 +110,10 @@ class Child:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, start_new_session=True)
         finally:
             os.close(theirs)
+        try:
+            fcntl.fcntl(self._child.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        except OSError:
+            pass  # the user's pipes hold as much as they may together
         with _lock:
             _all.add(self)
             late = _leaving

@@ -44,6 +44,9 @@ def _why(name: str, e: Exception) -> str:
 
 # -- answers: as src/pool_answer.hpp reads them ------------------------------------------------------------
 
+_Row = bytes | bytearray
+#: Bytes of an array that is not copied once more on its way.
+_LARGE = 4096
 #: The longest text about a failed row.
 _LONGEST_TEXT = 1 << 16
 #: Numbers of errors, as in ``headrace.errors``. These are what TensorFlow makes of Python's exceptions.
@@ -68,27 +71,30 @@ def _misfit(name: str, e: Exception) -> bytes:
     return _failed(f"{name}: {type(e).__name__}: {e}", _INVALID_ARGUMENT)
 
 
-def _written(arrays: list[Any]) -> bytes:
-    parts = [b"\0"]
+def _written(arrays: list[Any]) -> bytearray:
+    out = bytearray(1)
     for array in arrays:
-        parts.append(struct.pack(f"<B{array.ndim}Q", array.ndim, *array.shape))
+        out += struct.pack(f"<B{array.ndim}Q", array.ndim, *array.shape)
         if array.dtype == np.object_:
             for value in array.flat:
                 text = value.encode() if isinstance(value, str) else bytes(value)
-                parts += (struct.pack("<Q", len(text)), text)
+                out += struct.pack("<Q", len(text))
+                out += text
+        elif array.nbytes < _LARGE or not array.flags.c_contiguous:
+            out += array.tobytes()
         else:
-            parts.append(array.tobytes())
-    return b"".join(parts)
+            out += array.reshape(-1).view(np.uint8).data
+    return out
 
 
-def function_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
+def function_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[list[Any]], list[_Row]]:
     """The results of the rows, in the form of an answer."""
     name = f"{about.made_by} {getattr(made, '__qualname__', repr(made))}"
     f = made() if isinstance(made, type) else made
     check = checked(about.declared)
     as_given = with_string_values(about.argument) if about.made_by == "py_function" else None
 
-    def run(row: Any) -> bytes:
+    def run(row: Any) -> _Row:
         try:
             if as_given:
                 row = as_given(row)
@@ -112,7 +118,7 @@ class _Pass:
         self.number = 0
 
 
-def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[Steps], list[bytes]]:
+def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[Steps], list[_Row]]:
     """The elements of these numbers, as above; fewer if there are no more. Starts over for a number that was given.
 
     All passes call one generator function, so that they share what it keeps.
@@ -122,11 +128,11 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
     check = checked(about.declared)
     passes: dict[int, _Pass] = {}
 
-    def run(steps: Steps) -> list[bytes]:
+    def run(steps: Steps) -> list[_Row]:
         for over in steps.over:
             passes.pop(over, None)
         mine = passes.setdefault(steps.of_pass, _Pass())
-        out: list[bytes] = []
+        out: list[_Row] = []
         for number in steps.numbers:
             try:
                 if mine.at is None or number < mine.number:
@@ -153,7 +159,7 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
     return run
 
 
-def runner(shipped: bytes, watch: _Watch) -> Callable[[Any], list[bytes]]:
+def runner(shipped: bytes, watch: _Watch) -> Callable[[Any], list[_Row]]:
     """The runner of that function or generator."""
     about = _shipping.unpack(shipped)
     make = generator_runner if about.kind == "generator" else function_runner
@@ -198,7 +204,7 @@ def main(memory: int, call_timeout: float, life: int) -> None:
     # What functions print goes to standard error, as standard output is for answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    known: dict[bytes, Callable[[Any], list[bytes]]] = {}
+    known: dict[bytes, Callable[[Any], list[_Row]]] = {}
     while True:
         try:
             number, name, shipped, rows, forgotten = pickle.loads(receive(sys.stdin.buffer))
@@ -212,7 +218,7 @@ def main(memory: int, call_timeout: float, life: int) -> None:
                 known[name] = lambda rows, why=why: [_failed(why, _UNKNOWN)] * len(  # type: ignore[misc]
                     rows.numbers if isinstance(rows, Steps) else rows)
         done = known[name](rows)
-        send(answers, b"".join((ANSWER.pack(number, len(done)), *done)))
+        send(answers, ANSWER.pack(number, len(done)), *done)
         known.pop(forgotten, None)
 
 
