@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-/// The numbers of column kernels that operators run: at most one for each block and column that
-/// they return; the same holds for the operators of datasets that a function makes.
+/// The numbers of kernel calls of operators, and their limits: for each block that an operator
+/// returns, one call for each column, and the calls that choose its rows (see `kernel_case`). For
+/// the operators of datasets that a function makes the limit is one call for each block and column.
 namespace headrace::detail::bench {
 
 /// An operator over some input.

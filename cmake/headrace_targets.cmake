@@ -16,7 +16,7 @@ add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# Sources include each other as installed: "headrace/pipeline/block.hpp". In the
+# Sources include each other as installed: "headrace/pipeline/types/block.hpp". In the
 # build tree a link per top-level folder makes that name work.
 set(HEADRACE_INCLUDE_DIR ${CMAKE_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${HEADRACE_INCLUDE_DIR}/headrace/schemas)

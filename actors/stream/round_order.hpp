@@ -42,9 +42,9 @@ public:
   bool serves(task_id task) const;
 
 private:
-  /// The number of groups of each task that all consumers have received, in the newest epoch.
+  /// The epoch of the round that is handed out next, and the later epochs.
   std::deque<round_epoch> epochs_;
-  /// Groups that all consumers have received, in the newest epoch.
+  /// The number of groups of each task that all consumers have received, in the newest epoch.
   std::map<task_id, uint64_t> common_;
   uint64_t round_ = 0;
   bool frozen_ = false;

@@ -305,7 +305,7 @@ void task_core::deal(time_point now) {
     dry_at_.reset();
   if (!dry_at_ && output_->could_recall())
     dry_at_ = now + patience;
-  // The runner may produce as many bytes as were dealt.
+  // Bytes that were dealt are no longer outstanding: the runner may produce as many more.
   if (const auto pending = output_->pending_bytes(); taken_from_runner_ > pending) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
@@ -318,7 +318,7 @@ void task_core::deal(time_point now) {
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);
-  // Perhaps nothing is dealt for a long time.
+  // The report is due at its time even if nothing is dealt until then.
   report_due_ = true;
 }
 

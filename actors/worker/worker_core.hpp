@@ -193,7 +193,8 @@ private:
   bool up_ = false;
   uint64_t connection_ = 0; ///< the number of the present connection to the dispatcher
   status unreached_;        ///< the reason why the last attempt to connect failed
-  /// Since when the dispatcher has not answered; unset: the last message was answered.
+  /// The time at which the worker began to connect, or lost the last connection on which the
+  /// dispatcher answered its registration; unset: the dispatcher has answered on the present one.
   std::optional<time_point> unheard_since_;
   bool gave_up_ = false; ///< the worker has given up on the dispatcher
   status refused_;       ///< the refusal of its last registration, if other workers have its entry

@@ -165,7 +165,7 @@ int run(int argc, char** argv) {
   constexpr std::array servers{"dispatcher", "worker", "up", "run"};
   if (std::ranges::find(servers, arguments.front()) != servers.end())
     return code;
-  // What was printed may not have got where it was to be, such as on a full disk.
+  // Standard output may not have been written, for example because the disk is full.
   errno = 0;
   if (code == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
     std::fprintf(stderr, "headrace: cannot write to standard output%s%s\n", errno != 0 ? ": " : "",

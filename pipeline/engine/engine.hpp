@@ -93,7 +93,7 @@ public:
     return node.calls.deterministic.value_or(options_.deterministic.value_or(true));
   }
   const graph_options& options() const noexcept { return options_; }
-  /// The seed from which operators without a seed of their own derive theirs.
+  /// The seed from which nodes without a seed of their own derive theirs.
   uint64_t seed() const noexcept { return options_.seed.value_or(context_.seed); }
   /// The gate for the number of concurrent calls that the node sets, or that the graph's tuner
   /// chooses; the tuner begins with `calls` if its budget admits that.
@@ -181,7 +181,8 @@ public:
                                    const std::shared_ptr<const split_listing>& listing);
   /// As `split_provider::close`. @pre there is a provider
   void close_splits(uint32_t source, uint64_t pass, split_range unread);
-  /// The key for the random numbers of an operator.
+  /// The key for the random numbers of a node: from its own seed, or else from `seed()` and the
+  /// place.
   uint64_t random_key(const dataset_node& node, const place& at) const;
 
 private:

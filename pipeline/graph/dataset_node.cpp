@@ -1,5 +1,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
+#include <concepts>
+
 namespace headrace {
 using namespace detail;
 
@@ -24,8 +26,11 @@ optional_seed given_seed(const dataset_node& node) {
 
 file_compression compression_of_files(const dataset_node& node) {
   return std::visit(
-    [](const auto& own) {
-      if constexpr (requires { file_compression{own.compression}; })
+    [](const auto& own) -> file_compression {
+      // Other parameters have a compression of another kind.
+      if constexpr (requires {
+                      { own.compression } -> std::same_as<const file_compression&>;
+                    })
         return own.compression;
       else
         return file_compression::none;

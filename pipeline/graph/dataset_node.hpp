@@ -47,8 +47,8 @@ struct function_calls {
 };
 
 /// An operator with its inputs: immutable and shared. `spec` and `cardinality` are inferred when
-/// the node is made, so a node is always well formed (see graph/build.hpp, which contains the
-/// checks).
+/// the node is made, so a node is always well formed (see makers/dataset_makers.hpp, which declares
+/// the makers with their checks).
 struct dataset_node {
   dataset_op op = dataset_op::range;
   std::vector<dataset_ptr> inputs;

@@ -102,7 +102,7 @@ enum class expr_op : uint16_t {
   // parsing
   decode_raw = 150, ///< string to vector of `spec.type`; `attrs.flag`: little endian
   parse_example, ///< one string to the features of `attrs.features`; result component `attrs.index`
-  // the library: functions that look at a row at a time (see functions/library.hpp)
+  // the library: functions that look at a row at a time (see functions/representation/library.hpp)
   one_hot = 200, ///< inputs indices, on, off; `attrs.dims[0]` places at axis `attrs.index`
   /// Sorts along `attrs.index`; `attrs.flag`: descending; `attrs.dims[0]` values kept (-1: all).
   sort,
@@ -230,8 +230,8 @@ struct expr_attrs {
 };
 
 /// A node of a traced function: immutable, and shared by all expressions that use its result. The
-/// spec of the result is inferred when the node is made (see functions/build.hpp), so a node is
-/// always well typed.
+/// spec of the result is inferred when the node is made (see
+/// functions/representation/expression_makers.hpp), so a node is always well typed.
 struct expr_node {
   expr_op op = expr_op::constant;
   std::vector<expr_ptr> inputs;

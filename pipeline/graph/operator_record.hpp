@@ -71,9 +71,10 @@ struct reread_place {
   bool repeated = false;    ///< the node's rows are read more than once, or may be
 };
 
-/// All properties of an operator, except its checks, which are in its maker (graph/build.hpp).
-/// There is one constant record for each operator, in the operator's own file. Null functions stand
-/// for default behaviour; the defaults of the properties are safe for any operator.
+/// All properties of an operator, except its checks, which are in its maker (see
+/// makers/dataset_makers.hpp). There is one constant record for each operator, in the operator's
+/// own file. Null functions stand for default behaviour; the defaults of the properties are safe
+/// for any operator.
 struct operator_record {
   std::string_view name; ///< the name in messages
 

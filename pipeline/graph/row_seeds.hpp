@@ -7,7 +7,7 @@ namespace headrace::detail {
 /// True if `f` uses a seed for each row. Then the blocks that are its argument have one more column
 /// after those of the argument: int64[2], see `random::element_seed`.
 bool wants_row_seeds(const function& f);
-/// True if all of these are the same in each iteration and run.
+/// True if `f` uses row seeds, and all of them are the same in each iteration and run.
 bool has_fixed_row_seeds(const function& f);
 
 } // namespace headrace::detail

@@ -26,7 +26,8 @@ private:
   }
   /// The shape of all rows, if they have one shape.
   std::optional<shape> common_shape() const;
-  /// The shape of the rows that did not fail, if they have one shape.
+  /// The shape of the rows that did not fail, if they have one shape; that of the first row if all
+  /// failed.
   std::optional<shape> common_good_shape() const;
   template <size_t Bytes>
   void copy_rows(std::byte* to) const;

@@ -23,8 +23,8 @@ inline child_process headrace_command(std::vector<std::string> arguments, bool m
     .value();
 }
 
-/// A dispatcher or worker in a process of its own. `--no-restart`: the process started is the
-/// server. It logs where `more` names a file.
+/// A dispatcher or worker in a process of its own. With `--no-restart`, the process that is started
+/// is the server itself. The server logs only if `more` names a file for it (`--log-file`).
 struct server_process {
   child_process process;
   std::string address; ///< as on its first line

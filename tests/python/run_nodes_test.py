@@ -211,7 +211,9 @@ def test_WorkersWithoutACommandNameTheRunsThatThereAre(start):
 
 @pytest.mark.parametrize("script", ["train", "heterogeneous"])
 def test_ASlurmJobThatIsQueuedAgainStarts(tmp_path, script):
-    """With what a node's failure leaves: the job's directory, without the key of the authority."""
+    """The job starts in the directory that a node's failure has left: with certificates but without the key of the
+    authority, and with the file of the earlier run.
+    """
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "headrace").symlink_to(os.path.abspath(COMMAND))
     srun = tmp_path / "bin" / "srun"

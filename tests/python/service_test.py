@@ -214,7 +214,7 @@ def test_APauseRunsWhereThePipelineRunsAndEndsWithIt(cluster):
 
 @pytest.fixture
 def killed_midway():
-    """An iterator over batches whose only worker is killed once some came, and another one has come."""
+    """An iterator over batches: its only worker was killed after the first one, and another worker was started."""
     dispatcher = service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=1000, heartbeat_interval_ms=200))
     worker = subprocess.Popen([sys.executable, "-m", "headrace", "worker", "--python", "--dispatcher",
                                dispatcher.target, "--python-processes", "1"], stdout=subprocess.DEVNULL,

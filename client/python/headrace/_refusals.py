@@ -91,7 +91,7 @@ def value_outside(x: _core.Tensor) -> Any:
 
 
 def _known(python_s: Any, otherwise: Any) -> Any:
-    """What ``python_s`` makes of the value of a tensor outside of functions; within them ``otherwise``."""
+    """A method of tensors: it calls ``python_s`` with ``value_outside``, or ``otherwise`` if that is None."""
     def method(self: _core.Tensor, *arguments: Any, **given: Any) -> Any:
         value = value_outside(self)
         return otherwise(self, *arguments) if value is None else python_s(value, *arguments, **given)
@@ -135,7 +135,7 @@ def _as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     array = np.asarray(value, np.object_ if isinstance(value, bytes) else None)
     return array if dtype is None else array.astype(dtype)
 
-#: Methods of tensors that refuse.
+#: Methods of tensors that raise an error if the tensor has no value; some always do.
 METHODS: dict[str, Any] = {
     "__bool__": _known(bool, _refusing(
         "Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained comparison)",

@@ -10,8 +10,8 @@
 
 namespace headrace::detail::python {
 
-/// Reads the rows that a process of the pool has written (headrace/_pool_process.py). That process
-/// ran user code: all its output is checked, and none of it is executed.
+/// Reads the rows that a process of the pool has written (headrace/_processes/pool_process.py).
+/// That process ran user code: all its output is checked, and none of it is executed.
 ///
 /// The bytes: the number of the request (8) and of rows (4), which are not read here; then for each
 /// row one byte. A status code: it failed; a length (4) and a text in UTF-8 follow. 0: for each

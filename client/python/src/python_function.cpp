@@ -43,7 +43,8 @@ element_spec spec_from_python(nb::handle nest) {
 }
 
 struct function_of_rows {
-  /// rows -> a list of `Answer` (headrace/_child.py), which together cover the rows in their order
+  /// rows -> a list of `Answer` (headrace/_processes/child.py), which together cover the
+  /// rows in their order
   std::shared_ptr<nb::object> run;
   element_spec argument;
   std::vector<tensor_spec> declared;

@@ -11,8 +11,8 @@
 namespace headrace::detail::python {
 
 /// Finds the Python functions that graphs call: they run in processes of `pool`, a Pool, or
-/// of the process's own pool if it is None (see headrace/_python.py). It also finds the C++
-/// functions of loaded plug-ins. Throws `error` (not_found) for other names. The result may be
+/// of the process's own pool if it is None (see headrace/_processes/python.py). It also finds the
+/// C++ functions of loaded plug-ins. Throws `error` (not_found) for other names. The result may be
 /// called and destroyed without the GIL.
 function_finder python_functions(nb::object pool = nb::none());
 

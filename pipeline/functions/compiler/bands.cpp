@@ -12,7 +12,7 @@ bool contains(const std::vector<size_t>& items, size_t i) {
   return std::ranges::find(items, i) != items.end();
 }
 
-/// A resize by lines of one image a row, of known extents.
+/// True if the step resizes, by lines, one image a row to known extents.
 bool starts_bands(const program::plan& plan, const program::plan::step& step) {
   if (step.what != plan_kind::op || plan.items[step.nodes.front()].uniform)
     return false;
@@ -32,8 +32,8 @@ public:
   joining(program::plan& plan, size_t first)
     : plan_(plan), members_{first}, made_(plan.steps[first].nodes) {}
 
-  /// Collects the passes that follow the resize. False: there are none, or other steps need the
-  /// resized images.
+  /// Collects the fused passes over the resized images. False: there are none, or the resized
+  /// images are needed elsewhere: by a step that cannot join, or as a result of the function.
   bool find_members() {
     const auto image = made_.front();
     bool ends = false;

@@ -82,7 +82,7 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
     return key;
   const auto& value = attrs.value;
   const auto& bytes = value.value_buffer();
-  // Large constants and strings are one if they share their storage.
+  // Large constants and strings are not compared: each node has a key of its own.
   if (!value.is_string() && bytes.size() <= 64)
     put(key, std::string_view{reinterpret_cast<const char*>(bytes.data()), value.bytes()});
   else
@@ -218,8 +218,8 @@ private:
         known = std::move(both);
       }
       // These are never skipped: elementwise functions cost less than finding the rows; a uniform
-      // value has no rows; the features of one parse are read together, wherever each is used. A
-      // uniform loop is, as it may not end.
+      // value is one row for all; the features of one parse are read together, wherever each is
+      // used. A uniform loop can be skipped, because it might not end.
       if (item.what == kind::constant || item.what == kind::fused || item.what == kind::parse
           || (item.uniform && item.what != kind::loop))
         item.guards.clear();
@@ -251,8 +251,10 @@ private:
     }
   }
 
-  /// Functions can share a pass if they have the same shapes and neither needs the other through
-  /// something outside of the pass: the level counts how often a value left passes.
+  /// True if the two functions can share a fused pass, because they have the same shapes and are
+  /// not checked. Neither may need the other through something outside of the pass, so only values
+  /// of one level share one: the level is the largest number of borders between passes and other
+  /// steps on a way to the value.
   bool fuses(const program::plan::item& a, const program::plan::item& b) const {
     return a.what == kind::fused && b.what == kind::fused && a.uniform == b.uniform
            && a.node->spec.dims == b.node->spec.dims && a.node->spec.dims.has_rank()

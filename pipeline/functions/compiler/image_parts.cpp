@@ -8,7 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Is it an image, maybe a JPEG, that is decoded as a whole? Other images have no parts.
+/// True if the node decodes whole images that are, or may be, JPEGs. Only JPEGs can be decoded in
+/// parts.
 bool decodes_whole(const expr_node& node) {
   return node.op == expr_op::decode_image && node.inputs.size() == 1 && !node.attrs.flag
          && node.attrs.text != "png";
@@ -16,9 +17,9 @@ bool decodes_whole(const expr_node& node) {
 
 /// How a node is used.
 struct uses {
-  size_t slices = 0;  ///< as that of which a slice is taken
-  size_t resizes = 0; ///< as that which is resized, by line
-  size_t extents = 0;
+  size_t slices = 0;  ///< the number of its slices
+  size_t resizes = 0; ///< the number of its resizes by lines
+  size_t extents = 0; ///< the number of uses of its extents alone
   size_t others = 0;
 };
 

@@ -24,7 +24,8 @@ public:
   status read_index(protozero::data_view feature);
   /// Checks and arranges the row's values, or puts the default in their place.
   status end_row();
-  /// After `end_row`, or instead of it for a failed row.
+  /// Adds the row to the column: after `end_row`, or instead of it for a failed row, which gets
+  /// zeros or empty strings.
   void commit(bool failed);
 
   column finish() &&;
@@ -57,7 +58,7 @@ private:
   void append_integers(protozero::pbf_reader& values, bool packed);
 
   const feature_spec& spec_;
-  int64_t wanted_ = 0; ///< values, or of each step
+  int64_t wanted_ = 0; ///< the number of values of a row or step; 0 for a variable feature
   bool found_ = false;
   bool placed_ = false; ///< the index feature was present
   size_t rows_ = 0;

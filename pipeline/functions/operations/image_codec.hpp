@@ -40,7 +40,7 @@ struct image_part {
 
 /// Takes the lines of an image, from the top.
 struct line_reader {
-  /// So many lines, the last one included, can be read while a line is taken.
+  /// The number of newest lines that can be read while a line is taken, that line included.
   size_t kept = 1;
   /// Line `y` of the image. Must not throw.
   std::function<void(size_t y, const std::byte* line)> take;

@@ -36,7 +36,7 @@ private:
     for (int32_t i = 1; i < static_cast<int32_t>(places_.size()); ++i)
       if (!before_(found, i))
         found = i;
-    // What is equal, and stands before it; nothing is equal to NaN.
+    // The first place with an equal value; no value is equal to NaN.
     for (int32_t i = 0; i < found; ++i)
       if (equal(i, found))
         return i;

@@ -98,7 +98,7 @@ column run_fill(const op_call& call) {
         const auto size = size_of(value.data->type());
         const auto* from = value.data->value_buffer().data() + static_cast<size_t>(at) * size;
         auto* to = out.extend(static_cast<size_t>(n));
-        // What is filled is doubled until it is all.
+        // The filled part is copied behind itself, and so doubled, until all values are filled.
         const auto bytes = static_cast<size_t>(n) * size;
         std::memcpy(to, from, size);
         for (auto done = size; done < bytes; done *= 2)

@@ -87,7 +87,8 @@ std::string first_bytes(std::string_view bytes) {
   return out;
 }
 
-/// Is it a JPEG, and not a PNG? An error: it is neither, or not what was announced.
+/// True if the file is a JPEG, false if it is a PNG. An error: the file is neither, or not of the
+/// format that `attrs.text` names.
 result<bool> is_jpeg(std::string_view bytes, const expr_attrs& attrs) {
   const bool jpeg = bytes.starts_with(jpeg_start), png = bytes.starts_with(png_start);
   if (attrs.text == "jpeg" ? !jpeg : attrs.text == "png" ? !png : !jpeg && !png)
@@ -102,7 +103,7 @@ result<bool> is_jpeg(std::string_view bytes, const expr_attrs& attrs) {
 bool is_fast(const op_call& call) { return call.node.attrs.index == 1; }
 int channels_of(const op_call& call) { return static_cast<int>(call.node.attrs.dims[0]); }
 
-/// By which the extents of a JPEG are divided.
+/// The number by which the extents of a JPEG are divided.
 result<int> ratio_of(std::string_view bytes, const op_call& call) {
   const auto& least = call.node.attrs.axes;
   if (least.empty())
@@ -241,7 +242,7 @@ status decode_lines(const op_call& call, size_t r,
     HEADRACE_TRY(check_jpeg_channels(call));
     HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
     HEADRACE_ASSIGN(const auto part, lines_of(bytes, call, r, ratio));
-    // The whole image says better what is wrong with a file.
+    // If this fails the whole image is decoded, whose error describes the fault of a file better.
     if (part && decode_jpeg_lines(bytes, ratio, is_fast(call), *part, begin(part->size)).ok())
       return {};
   }

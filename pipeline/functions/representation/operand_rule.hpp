@@ -58,7 +58,7 @@ result<tensor_spec> infer_by(const library_operands& in) {
   return infer_by(Rule, in);
 }
 
-/// Of a rule that looks at the first operand's shape alone.
+/// The shape rule of a function `Of` that looks at the first operand's shape alone.
 template <result<shape> (*Of)(const expr_attrs&, const shape&)>
 result<shape> of_first(const expr_attrs& attrs, std::span<const shape> in) {
   return Of(attrs, in[0]);

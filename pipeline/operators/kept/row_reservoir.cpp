@@ -222,7 +222,7 @@ private:
     return gather_rows(pieces, runs, kernel_calls);
   }
 
-  // Drops old blocks of which few rows are left.
+  // Copies all held rows into one block, so that old blocks of which few rows are left are freed.
   void compact() {
     since_ = 0;
     if (slots_.empty())

@@ -17,7 +17,7 @@ public:
   virtual void set_input(const block& in) = 0;
   /// Moves a row of the input into the buffer. @pre it did not fail
   virtual void put(size_t row) = 0;
-  /// Moves a row of the input directly into the block.
+  /// Moves a row of the input directly into the block. @pre it failed
   virtual void pass(size_t row) = 0;
   /// Moves the row at place `index` into the block. @pre `index < held()`
   virtual void give(size_t index) = 0;
@@ -36,7 +36,7 @@ protected:
 };
 
 /// Copies small rows of fixed size into storage of its own. For other rows it keeps their blocks,
-/// which contain little more than twice as many rows as the reservoir.
+/// which contain little more than three times as many rows as the reservoir.
 std::unique_ptr<row_reservoir> make_row_reservoir(const std::vector<tensor_spec>& specs);
 
 } // namespace headrace::detail

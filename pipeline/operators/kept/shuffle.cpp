@@ -16,9 +16,9 @@ namespace {
 /// A buffer of this size or more does not stay in the processor's caches.
 constexpr size_t many_rows = 1 << 14;
 
-/// Fills a buffer of n rows. Each row that leaves it is a random one, whose place is taken by the
-/// next row of the input. Failed rows do not enter the buffer: they are returned at the place at
-/// which they arrived.
+/// Fills a buffer of n rows, then returns rows from random places of the buffer; for each of them
+/// the next row of the input enters. A failed row does not enter the buffer: it is returned when
+/// its turn to enter has come.
 class shuffle_iterator final : public operator_iterator {
 public:
   shuffle_iterator(engine& shared, const dataset_node& node, const place& at, size_t size,

@@ -211,7 +211,8 @@ private:
   std::map<produce::stream_key, uint64_t> whose_;
   uint64_t version_ = 0;
   uint64_t readers_version_ = 0;
-  std::map<uint64_t, std::optional<time_point>> readers_; ///< of the job; until: it is gone
+  /// The job's readers, each with the time at which the job removes it, if that is determined.
+  std::map<uint64_t, std::optional<time_point>> readers_;
   std::map<int64_t, size_t> of_the_gone_;
   std::set<int64_t> sent_to_the_gone_;
   std::set<int64_t> with_the_gone_; ///< received by them and not reported as handed out

@@ -10,14 +10,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A fault of this length may cost a member its lease: heartbeats take a second.
+/// A fault of this length may cost a member its lease: a heartbeat is sent every second.
 constexpr duration noticed = 3500ms;
 
 } // namespace
 
 disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allowed) : size_(size) {
   simulation draw{seed * 0x9e3779b97f4a7c15 + 1};
-  // Only a few kinds at a time, so that one does not hide another.
+  // A world has only a few kinds of faults, so that one does not hide another.
   for (int i = 0; i < 3; ++i) kinds_ |= allowed & (1u << draw.below(10));
   if (draw.one_in(4))
     kinds_ |= allowed & forever;
@@ -40,7 +40,7 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
     about.guarantee = delivery_guarantee::at_least_once;
     about.mixed = draw.one_in(3);
   }
-  // Mostly short enough that it expires within the time of the world.
+  // The timeout is mostly short enough to expire within the time of the world.
   about.jobs.client_timeout = draw.one_in(3)   ? 5s
                               : draw.one_in(3) ? 8s
                               : draw.one_in(2) ? 20s
@@ -50,7 +50,7 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
   if (draw.one_in(8))
     about.jobs.gc_timeout.reset();
   about.jobs.gc_dynamic_sharding_jobs = draw.one_in(2);
-  // Drawn from a generator of its own, so that the other worlds stay as they were.
+  // The shards are drawn from a generator of their own, so that the other worlds stay as they were.
   simulation apart{seed * 0x9e3779b97f4a7c15 + 2};
   if ((allowed & shards) != 0 && apart.one_in(5)) {
     about.policy = sharding_policy::data;

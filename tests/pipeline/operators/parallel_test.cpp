@@ -193,7 +193,8 @@ TEST(Map, OfImagesRunsSeveralAtATimeFromTheFirstRowOn) {
 }
 
 TEST(Map, LooksAtCostlyRowsOneByOneUntilItRunsSeveral) {
-  auto it = make_iterator(costly(range(0, 40)), {}).value();
+  iterator_context context;
+  auto it = make_iterator(costly(range(0, 40)), context).value();
   std::vector<size_t> rows;
   while (const auto b = it->next({.rows = 8})) rows.push_back(b->rows);
   ASSERT_GE(rows.size(), 4u);

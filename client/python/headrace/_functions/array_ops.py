@@ -121,11 +121,11 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
 def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any = None,
                parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
                maximum_iterations: int | None = None, name: str | None = None) -> Any:
-    """Applies ``body`` to ``loop_vars`` as long as ``cond`` holds of them: each element as often as its values say.
+    """Applies ``body`` to ``loop_vars`` as long as ``cond`` is true for them, as often as an element's values require.
 
     Both are traced once, and ``body`` gives the variables with the same dtypes. An element that fails in a step leaves
-    the loop, and cannot fail because of steps that it does not take. ``maximum_iterations``: after so many steps it ends
-    in any case. ``shape_invariants``: shapes in the structure of ``loop_vars``, with None where a step may change an
+    the loop, and cannot fail because of steps that it does not take. ``maximum_iterations``: the most steps of an
+    element. ``shape_invariants``: shapes in the structure of ``loop_vars``, with None where a step may change an
     extent; without them none may change. ``parallel_iterations``, ``back_prop`` and ``swap_memory`` change nothing.
 
     Raises ``ValueError`` for a number of iterations below 0, and ``InvalidArgumentError`` for a dtype, shape or structure
@@ -191,7 +191,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """In a ``with``: elements for which one of these tensors fails fail. Assertions hold in any case.
+    """For a ``with``: an element fails if one of these tensors fails for it. Assertions hold without it, too.
 
     Raises ``TypeError`` for what is no list of tensors.
 

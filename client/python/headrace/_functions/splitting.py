@@ -107,7 +107,7 @@ def _as_rewrite(text: str) -> str:
 
 
 def _pairs(separator: str) -> tuple[str, list[str]]:
-    """A byte that leads, and pairs with it, of bytes that are no white space and not in the separator."""
+    """A lead byte, and its pairs with other bytes. None of the bytes is white space or in the separator."""
     lead, *others = [chr(c) for c in range(1, 32) if chr(c) not in _WHITE + separator]
     return lead, [lead + c for c in others]
 
@@ -122,7 +122,7 @@ def _whole(x: Tensor) -> _Prepared:
 def _cut_after(x: Tensor, end: str, many: int, mark: str) -> tuple[Tensor, Tensor, Tensor]:
     """What is before the end of part number ``many``, what follows it, and whether there are so many ends.
 
-    Without, the first is the whole string.
+    If there are fewer ends, the first two are the whole string.
     """
     head = rf"(?:\C*?{end}){{{many - 1}}}\C*?" if many > 1 else r"\C*?"
     marked = _first_replaced(x, rf"^({head}){end}(\C*)$", rf"\1{mark}\2")

@@ -166,7 +166,7 @@ class Child:
             self._close(self._child.stdin)
 
     def lives(self) -> bool:
-        """Has it not ended by itself?"""
+        """True if the process has not ended."""
         return self._child.poll() is None
 
     def kill(self) -> None:

@@ -16,7 +16,7 @@ from .values import DistributedValues, of_replica, per_replica
 
 
 class _Names(type):
-    """Says of documented names of strategies that train what to use instead."""
+    """Raises an error for documented names of strategies that train; the error has what to use instead."""
 
     if not TYPE_CHECKING:
         def __getattr__(cls, name: str) -> Any:
@@ -61,8 +61,8 @@ class Strategy(metaclass=_Names):
 
         Each batch of n rows becomes one of ceil(n / replicas) rows for each replica; the last ones have fewer rows, or none.
         What a process reads follows from the option ``experimental_distribute.auto_shard_policy``: FILE: its own files;
-        DATA: of the replicas' batches each n-th; AUTO: FILE if there are as many files as processes, else DATA; HINT: what
-        ``shard(SHARD_HINT, ...)`` gives; OFF: everything. What is read is prefetched.
+        DATA: every k-th of the replicas' batches, for k processes; AUTO: FILE if there are as many files as processes,
+        else DATA; HINT: what ``shard(SHARD_HINT, ...)`` gives; OFF: everything. What is read is prefetched.
 
         Under FILE and HINT processes may take different numbers of steps; under DATA and OFF they take the same.
 

@@ -15,13 +15,14 @@ from .configs import DispatcherConfig, WorkerConfig, check
 from .securing import Session, inner
 
 
-#: For how long a worker counts as alive after its last heartbeat by default, and for how long a trainer stays a reader.
+#: The default times for which a worker counts as alive, and a trainer stays a reader, after its last heartbeat.
 _LEASE_MS = 5000
 _CLIENT_MS = 120_000
-#: The seconds that a worker's tasks may take to end before their processes are killed.
+#: The seconds that a worker's tasks have at least to end before their processes are killed.
 _MOMENT = 0.3
-#: The seconds in which a worker should have registered; after that the list of workers is read again.
+#: The most seconds for which ``start`` waits until the worker is registered.
 _REGISTERED = 5.0
+#: The seconds after which ``start`` reads the list of workers again.
 _LOOK = 0.5
 
 
