@@ -23,9 +23,10 @@ public:
   /// no other actor of the task runs
   virtual task_handle run(caf::actor_system& system, const worker_handle& parent,
                           const tree_place& place, const logger& log) = 0;
-  /// The number of elements that were left out so far. May be called while an actor runs.
+  /// The number of failed elements that `ignore_errors` has left out so far. May be called while an
+  /// actor runs.
   virtual uint64_t ignored() const = 0;
-  /// What the operators of the task did in the last seconds. May be called while an actor runs.
+  /// The activity of the task's operators in the last seconds. May be called while an actor runs.
   virtual std::vector<operator_activity> operators(time_point now) const = 0;
 
   // -- only while no actor lives ----------------------------------------------------------

@@ -23,8 +23,8 @@ inline void write(const logger& to, const log_line& line) {
   if (!to.enabled(line.level))
     return;
   auto out = to;
-  for (const auto& [key, what] : line.fields)
-    std::visit([&](const auto& x) { out = out.with({{key, x}}); }, what);
+  for (const auto& field : line.fields)
+    std::visit([&](const auto& x) { out = out.with({{field.first, x}}); }, field.second);
   out.write(line.level, line.text);
 }
 

@@ -11,11 +11,11 @@
 
 namespace headrace::detail {
 
-/// A worker registered, or its lease expired.
+/// A worker registered, is about to leave, or is gone.
 struct worker_change {
   worker_info worker;
-  published_actor handle; ///< null if the worker is lost
-  bool lost = false;
+  published_actor handle; ///< null if the worker is gone
+  bool lost = false;      ///< the worker is gone: it has left, or is lost
 };
 
 } // namespace headrace::detail

@@ -58,9 +58,9 @@ EXAMPLES = 50_000
 DIFFERENT = 2_000
 PIXELS = 64
 IMAGES = 100
-CROPPED = 1_280  # about a second
+CROPPED = 1_280  # the number of images; cropping them takes about a second
 CROPPED_LONG = 12_800
-WORKERS = 2  # of the service that crops images; each reads all of them
+WORKERS = 2  # the workers of the service that crops images; each worker reads all images
 CROP = 300
 IN_BATCH = 32
 SHUFFLED = 10_000_000
@@ -152,7 +152,7 @@ def _image(hr: object) -> object:
 
 
 def rate(elements: Iterable[object], count: int, each: int = 1) -> float:
-    """Elements per second of a loop over them, from its second element on, so that the start-up is not counted."""
+    """The elements per second of a loop over `elements`, from the second on, so that the start-up is not counted."""
     it = iter(elements)
     next(it)
     begin = time.perf_counter()

@@ -1,4 +1,6 @@
-"""torch's side of the comparison: what a DataLoader does with an iterable dataset, in its own process."""
+"""torch's side of the comparison: a DataLoader, with worker processes only in the cases map_python_workers and
+map_python_images.
+"""
 
 from __future__ import annotations
 

@@ -154,7 +154,8 @@ std::string some_jpeg() {
   return std::string{encoded[0].string()};
 }
 
-/// One image after the other: decoded, with two neighbours weighted along each axis.
+/// Decodes one image after the other and resizes it bilinearly: two weighted neighbours along each
+/// axis.
 double plain_jpeg(const std::string& jpeg) {
   return rate(images, [&] {
     auto* decoder = tjInitDecompress();

@@ -1,5 +1,5 @@
-/// Measures the service between separate processes over loopback, and the engine in this one, each
-/// case beside a limit of the same machine taken in turn in the same run: absolute figures drift,
+/// Measures the service between separate processes over loopback, and the engine in this process.
+/// Each case alternates with a limit of the same machine in the same run: absolute figures drift,
 /// ratios stay.
 
 #include "benchmarks/cases.hpp"
@@ -37,7 +37,7 @@ std::vector<bench_case> all_cases(services& with) {
   return out;
 }
 
-/// True if `x` is the case, or a group that is named by the first words of its name.
+/// True if `x` is the name of the case, or the first words of it, which name a group of cases.
 bool is_called(const std::string& name, const std::string& x) {
   return name == x || name.starts_with(x + "_");
 }

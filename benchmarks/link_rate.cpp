@@ -1,5 +1,5 @@
-// link_rate [ROUNDS]: a link between two processes beside a bare framed socket, in turn, for
-// several message sizes: the medians and the ratio of the medians.
+// link_rate [ROUNDS]: measures in turn the rates of a link between two processes and of a bare
+// framed socket, for several message sizes; prints the medians and their ratio.
 
 #include "benchmarks/raw_stream.hpp"
 #include "headrace/runtime/link/link_service.hpp"
@@ -20,7 +20,7 @@ namespace headrace::detail::bench {
 
 namespace {
 
-// The bytes that may be in transit, like the credit of a stream.
+// The bytes that may be in transit, as the credit of a stream limits them.
 constexpr size_t window_bytes = size_t{4} << 20;
 
 size_t window_of(size_t size) { return std::max<size_t>(4, window_bytes / size); }

@@ -17,7 +17,8 @@ import numpy as np
 import headrace as hr
 
 def rate(elements: Iterable[object], count: int) -> float:
-    """Elements per second of a loop over them; the first element is not counted, so that the start-up is not counted.
+    """The elements per second of a loop over ``elements``. The first one is not counted, so that the start-up is not
+    counted.
     """
     it = iter(elements)
     next(it)
@@ -50,7 +51,7 @@ def compare(name: str, unit: str, what: str, ours: Callable[[], float], limit: C
 
 
 def cases() -> dict[str, tuple[str, str, Callable[[], float], Callable[[], float]]]:
-    """By name: the unit, the description of the limit, and the functions that measure both."""
+    """By name: the unit, the description of the limit, and the functions that measure the case and the limit."""
     scalars = hr.Dataset.range(1_000_000)
     numbers = list(np.arange(1_000_000))
     batches = hr.Dataset.range(10_000_000).batch(1000)

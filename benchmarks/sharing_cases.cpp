@@ -21,7 +21,7 @@ namespace {
 constexpr auto off = sharding_policy::off;
 constexpr size_t replicas = 2;
 constexpr int64_t batch_size = 16;
-// With fewer steps, the lengths that occur differ too much between runs.
+// With fewer steps, the lengths of the batches that occur differ too much between runs.
 constexpr int64_t steps = 600;
 /// The time of a step for each token of the longest batch.
 constexpr auto token_time = std::chrono::microseconds{40};
@@ -87,7 +87,7 @@ double seconds_of_replicas(const service& from, const dataset& what, way how, F&
   const auto job = fresh_job("rounds");
   std::vector<dataset_iterator> all;
   for (uint32_t i = 0; i < replicas; ++i) all.push_back(replica(from, what, job, how, i));
-  // The time for the beginning is not measured.
+  // The time until all replicas have begun is not measured.
   std::barrier<> begun{replicas};
   std::atomic<double> out = 0;
   std::vector<std::jthread> threads;

@@ -43,8 +43,8 @@ void add_large(std::vector<bench_case>& to, services& with, std::string name, in
                 }});
 }
 
-/// A consumer in the worker's process, which gets blocks by pointer; its limit is a consumer on the
-/// same host.
+/// A consumer in the worker's process, which gets blocks by pointer. The limit is a consumer in
+/// another process, over loopback.
 void add_local(std::vector<bench_case>& to, services& with, std::string name, int64_t bytes,
                int64_t count) {
   const auto read = [bytes, count](const distribute& reads) {

@@ -53,7 +53,7 @@ service_options to_service_options(const distribute_options& from) {
   return out;
 }
 
-/// The service would refuse these, too, but only later.
+/// Throws for options of coordinated reads that the service would refuse later.
 void check_rounds(const distribute_options& options, int64_t cardinality) {
   const auto& rounds = options.coordinated_reads;
   if (!rounds)

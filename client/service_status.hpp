@@ -71,7 +71,7 @@ struct trainer_status {
 struct task_status {
   uint64_t task = 0;
   uint64_t worker = 0;
-  std::string state; ///< starting, running, ended, failed, lost
+  std::string state; ///< starting, running, ended, failed, lost, left
   uint64_t elements = 0;
   double elements_per_second = 0;
   uint64_t bytes = 0;

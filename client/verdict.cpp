@@ -14,17 +14,17 @@ namespace {
 
 /// A worker whose rate is less than this share of that of the others counts as slow.
 constexpr double slow_worker_share = 0.5;
-/// Fewer rows than this of the last seconds say nothing of how fast a worker is.
+/// If the other workers have a lower rate than this, rates do not show which worker is slow.
 constexpr double enough_rows_per_second = 8;
-/// A worker that is slow, and does not merely wait for rows, has something that takes at least this
-/// share of its time.
+/// A worker counts as slow only if one part takes at least this share of its time; otherwise it
+/// merely waits for rows.
 constexpr double slow_worker_works = 0.5;
-/// No more workers are said to be wanted than this many for each that there is.
+/// The most workers in `verdict::wanted` for each running worker.
 constexpr double most_growth = 4;
 /// More workers are not needed if no operator is busy for more than this share of the time.
 constexpr double most_busy = 0.9;
-/// More workers are wanted if operators are busier than that and trainers wait for more than this
-/// share of the time: with many workers, a tenth of the time is the work of more than one.
+/// More workers are needed if operators are busier than that and trainers wait for more than this
+/// share of the time: with many workers, a tenth of the time is the work of more than one worker.
 constexpr double small_wait = 0.05;
 
 /// A cause: the name of its operator, and the place of that in the task's list.
@@ -103,8 +103,9 @@ std::string address_of(uint64_t worker, const service_status& in) {
   return at == in.workers.end() ? fmt::format("{:x}", worker) : at->address;
 }
 
-/// How fast each task is: the rates of the operator that gives most rows in all, as results may be
-/// few and come by chance.
+/// The speed of each task: its rate of rows at the operator that gives most rows in all tasks
+/// together, because the final rows may be too few to compare. Zeros if the tasks differ in their
+/// numbers of operators.
 std::vector<double> paces_of(const std::vector<const task_status*>& all) {
   const auto alike = std::ranges::all_of(
     all, [&](const auto* x) { return x->operators.size() == all.front()->operators.size(); });
@@ -258,7 +259,7 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   // does nothing else.
   const auto now = static_cast<double>(running.size());
   const auto wanted = std::ceil(now * most_of_all / std::max(1 - waited, 0.01) - 1e-9);
-  // How much a trainer takes that does nothing but wait is not known.
+  // The rate that a trainer could take is unknown if it does nothing but wait.
   out.at_least = wanted > most_growth * now;
   out.wanted = static_cast<uint32_t>(out.at_least ? most_growth * now : wanted);
 }

@@ -92,7 +92,7 @@ struct ServiceOptions {
 }
 
 struct Options {
-  # How a graph runs. See graph_options in pipeline/graph/dataset_node.hpp.
+  # How a graph runs. See graph_options in pipeline/graph/operator_parameters.hpp.
 
   enum Choice {
     unset @0;
@@ -116,8 +116,8 @@ struct Options {
 }
 
 struct Dataset {
-  # One operator. In the fields, `tensors` and similar names are numbers of expressions, `input`
-  # those of datasets, `function` those of functions.
+  # One node. In the fields, `tensors` and similar names are numbers of expressions, `input` those
+  # of datasets, `function` those of functions.
 
   union {
     none @0 :Void;
@@ -306,8 +306,8 @@ struct Dataset {
       size @89 :Int64;
       dropRemainder @90 :Bool;
       computed @144 :Bool;
-      # The size is the last expression of `extent`, which depends on an element. The same holds for
-      # the numbers of other operators that have an expression in `computed`.
+      # True: the size depends on an element, and is the last expression in `extent`. In other
+      # operators `computed` contains such an expression, which replaces the operator's number.
       components @91 :List(Field);
       # The padded shapes, and the values that fill the padding.
       extent @127 :List(UInt32);

@@ -99,8 +99,8 @@ struct HeartbeatHeard {
 
 struct RegisterDataset {
   graph @0 :Data;
-  # A Graph message (dataset.capnp), which is checked by its decoder. Empty: the dispatcher may have
-  # the graph already; if not, it answers notFound.
+  # A DatasetGraph message (dataset.capnp), which is checked by its decoder. Empty: the dispatcher
+  # may have the graph already; if not, it answers notFound.
   datasetId @1 :Text;
   # Empty: the dispatcher chooses an id. If the id is taken, the request joins the dataset that has
   # it, provided that both have the same structure (elements; finite, infinite or of unknown size);
@@ -110,7 +110,8 @@ struct RegisterDataset {
   fingerprint @3 :Data;
   # SHA-256 of the canonical graph.
   forIteration @4 :Bool;
-  # The dataset is for one iteration: an id that the dispatcher chose is removed some time after it.
+  # The dataset is for one iteration: an id that the dispatcher chose is removed some time after the
+  # iteration.
 }
 
 struct DatasetDef {
@@ -119,7 +120,7 @@ struct DatasetDef {
   elementSpec @2 :Data;
   fingerprint @3 :Data;
   warning @4 :Text;
-  # A warning for the client that registered it; usually empty.
+  # A warning for the client that registered the dataset; usually empty.
 }
 
 struct OpenIteration {
@@ -217,8 +218,8 @@ struct IterationLosses {
   tasks @0 :UInt64;
   # Lost tasks that had rows which no reader received.
   splits @1 :UInt64;
-  # Splits of which rows may be missing; an upper bound. Under `off` none are counted, as the copy
-  # of each lost task ended early.
+  # Splits of which rows may be missing; an upper bound. Under `off` none are counted, because each
+  # task reads all splits: a lost task has ended early.
   reread @2 :UInt64;
   # Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   elements @3 :UInt64;
@@ -229,8 +230,8 @@ struct IterationLosses {
 }
 
 struct Iteration {
-  # The state of a repetition, for its readers. An answer has the whole view; an announcement may
-  # have only what changed. There are as many tasks as workers.
+  # The state of a repetition, for its readers. An answer has the whole view. An announcement may
+  # have only what changed, because there are as many tasks as workers.
 
   jobId @0 :UInt64;
   repetition @1 :UInt64;
@@ -261,7 +262,7 @@ struct Iteration {
   # Not zero: `tasks`, `starting` and `lost` name only the tasks that changed since that version. A
   # reader with an older version requests the whole view.
   gone @14 :List(UInt64);
-  # Tasks that since then are neither running, nor starting, nor lost.
+  # Tasks that changed since the version `since`, and are neither running, nor starting, nor lost.
   unserved @15 :List(Text);
   # Under a static policy: the entries of the dispatcher's list whose shards were not read to their
   # end, and for which no task starts or runs.
@@ -340,9 +341,9 @@ struct SplitRun {
 }
 
 struct SplitReceipt {
-  # A reader's report of the splits of which rows of a task reached it. Splits that it does not name
-  # are given to other tasks when the task is lost. So it may name splits that did not reach the
-  # reader, but never omits one that did.
+  # A reader's report of the splits of which rows of a task reached it. Splits that the report does
+  # not name are given to other tasks when the task is lost. So the report may name splits that did
+  # not reach the reader, but never omits one that did.
 
   taskId @0 :UInt64;
   reached @1 :Data;

@@ -32,7 +32,7 @@ struct Hello {
 
   version @0 :Version;
   nodeId @1 :UInt64;
-  # Random, and new in each process.
+  # Random, and new each time a node is started.
   role @2 :Role;
   bootId @3 :Text;
   # Equal on two nodes if and only if they run on the same host since its last start.

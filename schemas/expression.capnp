@@ -78,7 +78,7 @@ struct Function {
     tensors :group {
       layout @2 :Structure;
       leaves @3 :List(UInt32);
-      # Expressions, one a leaf.
+      # The numbers of expressions, one for each leaf.
     }
     dataset @4 :UInt32;
     # The result is a dataset.

@@ -182,7 +182,7 @@ struct SplitState {
     shared @4 :Bool;
     # Several tasks were leased splits of the pass.
     asked @5 :Bool;
-    # `holdings` is complete, even if it is empty.
+    # Holdings are kept for the pass: all of them are in `holdings`, which may be empty.
     next @6 :UInt64;
     # The first split that is not leased yet.
     total :union {
@@ -339,7 +339,7 @@ struct TaskOver {
 # -- the whole record
 
 struct JobFact {
-  # A union member that the reader does not define is refused, with the whole group.
+  # A union member that the reader does not define is refused, with all facts of its JobFacts.
 
   repetition @0 :UInt64;
   union {

@@ -80,8 +80,8 @@ struct SavePlan {
 }
 
 struct SaveFailure {
-  # The only record of `failed.headrace` in such a folder: the reason why the save ended early. The
-  # file is removed when the save is begun again.
+  # The only record of `failed.headrace`, in a folder that workers write into together: the reason
+  # why the save ended early. The file is removed when the save is begun again.
 
   planId @0 :UInt64;
   failure @1 :Failure;

@@ -51,7 +51,7 @@ struct JobOver {
 }
 
 struct JobJoined {
-  # Another dataset id for one iteration belongs to that job.
+  # The job also uses this dataset id, which the dispatcher chose for one iteration.
 
   jobId @0 :UInt64;
   datasetId @1 :Text;
@@ -69,7 +69,7 @@ struct SaveEntry {
 }
 
 struct ServiceFact {
-  # A union member that the reader does not define is refused, with the whole group.
+  # A union member that the reader does not define is refused, with all facts of its ServiceFacts.
 
   union {
     none @0 :Void;

@@ -121,7 +121,7 @@ struct TaskStatus {
   streams @5 :UInt32;
   restarts @6 :UInt32;
   state @7 :Text;
-  # running, ended, failed, lost
+  # starting, running, ended, failed, lost, left
   ignored @8 :UInt64;
   # Elements that failed and were left out by ignore_errors.
   window @9 :CacheWindow;

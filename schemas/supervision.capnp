@@ -11,7 +11,8 @@ struct SupervisedChild {
   restarts @3 :UInt64;
   # The number of restarts of the child.
   lastReason @4 :Text;
-  # The reason why the child last ended, with the chain of causes; empty if it never failed.
+  # The reason why the child last ended, with the chain of causes; empty if it never ended, or ended
+  # normally.
   below @5 :Supervisor;
   # The children of the child; null if the child is not a supervisor.
 

@@ -32,11 +32,12 @@ struct Structure {
     tuple @1;
     named @2;
     ragged @3;
-    # The leaves are the values, then the row lengths, of the outermost axis first.
+    # The first leaf has the values; the others have the row lengths of the ragged axes, from the
+    # outermost one.
   }
 
   label @3 :Text;
-  # The class with which a client's language arranges it; empty: the usual one.
+  # Identifies the class of which users get an object for this structure; empty: the usual class.
 }
 
 struct ElementSpec {

@@ -15,7 +15,8 @@ struct StartTask {
   repetition @3 :UInt64;
   processingMode @4 :Sharding.ShardingPolicy;
   graph @5 :Data;
-  # A Graph message. Empty: the worker may have the graph already; if not, it answers notFound.
+  # A DatasetGraph message. Empty: the worker may have the graph already; if not, it answers
+  # notFound.
   seed @6 :UInt64;
   # The seed for operators that have none of their own. Under OFF each task has a seed of its own,
   # under DYNAMIC all have the same.
@@ -26,7 +27,8 @@ struct StartTask {
   readers @9 :TaskReaders;
   # The readers at the time of the order.
   leaseNs @10 :UInt64;
-  # The lease of the service: how long a link may be silent before both of its ends have noticed.
+  # The lease of the service. Both ends of a lost link have detected the loss after this time and a
+  # quarter of it.
   eager @11 :Bool;
   # The task may lease splits before a reader opens a stream: no reader can take the repetition for
   # finished before it is informed of this task.
@@ -53,8 +55,8 @@ struct TaskReaders {
   # An older message that arrives late is dropped.
   consumers @2 :List(UInt64);
   nodes @3 :List(UInt64);
-  # For each of the consumers, in their order: the node of its streams, by its number in the hello
-  # of their links. Zero, or missing: any node.
+  # For each of the consumers, in the same order: the id of the node that opens its streams, as in
+  # the hello of that node's links. Zero, or missing: any node.
   departed @4 :List(ReaderMark);
   # Consumers that left in order, with the number of elements that each had handed out: later rows
   # that they were sent go to the others.
@@ -81,7 +83,7 @@ struct WorkerMessage {
   union {
     none @0 :Void;
     startTask @1 :StartTask;
-    # ok
+    # The answer is ok, or a failure.
     stopTask @2 :StopTask;
     # The answer is ok, even if there is no such task.
     readers @3 :TaskReaders;

@@ -154,7 +154,7 @@ void cache_window::free_passed() {
 
 void cache_window::look(time_point now) {
   if (waits_since_ && options_.wait && *waits_since_ + *options_.wait <= now) {
-    // The trainers because of which the oldest block is kept.
+    // Gives up the trainers because of which the oldest block is kept.
     const auto first = span().first;
     const auto oldest = store_->find(id_, first);
     const auto end = oldest ? first + oldest->rows() : first;
@@ -183,7 +183,7 @@ cache_report cache_window::report() const {
                    .encoded = now.encoded,
                    .budget = store_->budget()};
   for (const auto& [id, x] : trainers_) {
-    // The next element, after what the trainer will skip.
+    // The trainer's next element, after those that the trainer will skip.
     const auto next = std::max(now.first, x.next);
     out.trainers.push_back({id, end_ - next, x.skipped + next - x.next, 0});
   }

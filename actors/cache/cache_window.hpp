@@ -16,8 +16,8 @@ namespace headrace::detail {
 ///
 /// Elements are numbered without gaps. A trainer reads block after block; its place is the number
 /// of elements that it was handed or that it skipped. If the window no longer has the trainer's
-/// next element, the trainer skips to the oldest element in the window. Under `wait`, places keep
-/// blocks in the window. Pure.
+/// next element, the trainer skips to the oldest element in the window. Under `wait`, a block is
+/// kept while the place of a trainer that the window waits for is in it or before it. Pure.
 class cache_window {
 public:
   struct options {
@@ -29,7 +29,8 @@ public:
     /// handed are freed at once.
     bool closed = false;
   };
-  /// Larger blocks are cut, even if the budget has room for only a few blocks.
+  /// Blocks are cut so that each takes at most `most_block_bytes`, and the budget has room for at
+  /// least `least_blocks`.
   static constexpr size_t most_block_bytes = size_t{256} << 10;
   static constexpr size_t least_blocks = 16;
   /// The most trainers that are away and whose places are remembered.
@@ -56,7 +57,7 @@ public:
   // -- elements ---------------------------------------------------------------------------
 
   struct reading {
-    uint64_t first = 0; ///< elements before the block
+    uint64_t first = 0; ///< the number of elements before row `from` of the block
     std::shared_ptr<cached_block> rows;
     size_t from = 0; ///< the first row of the block that the trainer has not read
   };
@@ -69,7 +70,7 @@ public:
   /// Adds rows behind all others. no_room: the window keeps blocks for a trainer that is behind, or
   /// other windows have taken the budget.
   outcome append(const block& rows, time_point now);
-  /// The number of the first rows that fit into one block; at least one.
+  /// How many rows, from the first row on, fit into one block; at least one.
   size_t rows_of_a_block(const block& rows) const;
 
   // -- time, state --------------------------------------------------------------------------

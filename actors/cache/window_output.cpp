@@ -36,11 +36,11 @@ status window_output::opened(consumer_id who, const stream_open& how) {
                   how.trainer, terms_.expected_trainers));
   window_.join(how.trainer, how.start);
   auto& x = trainers_
-              .try_emplace(how.trainer, task_output{{.shared = whole(),
-                                                     .accounts = false,
-                                                     .whole = true,
-                                                     .rising = !whole(),
-                                                     .claims = whole()}})
+              .try_emplace(how.trainer, trainer{.out = task_output{{.shared = whole(),
+                                                                    .accounts = false,
+                                                                    .whole = true,
+                                                                    .rising = !whole(),
+                                                                    .claims = whole()}}})
               .first->second;
   if (leaving_)
     x.out.leaving();
@@ -249,7 +249,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
     add_sends(id, x, dry, out);
     renew_place(id, x);
   }
-  // A trainer that was away for long and has no rows here exists only as a place in the window.
+  // A trainer that has no streams and no rows here exists only as a place in the window.
   std::erase_if(trainers_, [&](auto& entry) {
     auto& [id, x] = entry;
     return !whole() && x.out.streams() == 0 && x.out.pending_rows() == 0;

@@ -18,8 +18,8 @@ namespace headrace::detail {
 ///
 /// An element that failed, or that is too large for any window, is given only to the trainer for
 /// which it was made. With `expected_trainers`, elements are given once that many trainers have
-/// come, the streams end, and rows of a reader that is gone go to other readers of its trainer,
-/// except those that it had claimed: they are lost, and counted.
+/// come, and the dataset may end. Rows of a reader that is gone then go to other readers of its
+/// trainer, except those that the reader had claimed: they are lost, and counted.
 class window_output final : public dealer {
 public:
   struct options {
@@ -62,7 +62,7 @@ public:
 private:
   struct trainer {
     task_output out;
-    /// The part of the elements skipped by `out` that is counted in the window.
+    /// The number of elements skipped by `out` that the window has counted.
     uint64_t counted = 0;
   };
 
@@ -92,7 +92,7 @@ private:
   bool leaving_ = false;
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;
-  /// The consumers whose connection was cut, and when; unset: since the last event.
+  /// The consumers whose connection was cut, and when; unset: after the last `deal_at`.
   std::map<consumer_id, std::optional<time_point>> cut_;
   time_point looked_at_{};
   std::string last_served_;

@@ -27,7 +27,7 @@ public:
   size_t rows() const noexcept override { return rows_; }
   /// The bytes of the rows, without those of the written forms.
   size_t bytes() const noexcept override { return bytes_; }
-  /// Makes each encoding at most once, and keeps it with the block if the budget allows it.
+  /// Makes the encoding, or returns a kept one. It is kept with the block if the budget allows.
   std::shared_ptr<const written_block> written(const block& rows, block_encoding encoding) override;
 
 private:
@@ -44,9 +44,9 @@ private:
   std::array<std::shared_ptr<const written_block>, 2> forms_;
 };
 
-/// The blocks of all windows of a worker, within one budget of bytes. A new block evicts the oldest
-/// blocks of all windows, except those that their window holds. Thread-safe, as the windows belong
-/// to different tasks.
+/// The blocks of all windows of a worker, within one budget of bytes. To make room for a new block,
+/// the oldest blocks of all windows are evicted, except those that their window holds. Thread-safe,
+/// as the windows belong to different tasks.
 class window_store : public std::enable_shared_from_this<window_store> {
 public:
   static std::shared_ptr<window_store> make(size_t budget) {
@@ -56,8 +56,8 @@ public:
   /// Makes a new, empty window.
   uint64_t open();
   /// `call` is called, from any thread and without a lock, when there may be room for rows that the
-  /// window could not append, and when blocks of the window were evicted for another one: once
-  /// until `of` is called for the window.
+  /// window could not append. It is also called when blocks of the window were evicted for another
+  /// window, but then only once until `of` is called for the window.
   void when_there_is_room(uint64_t window, std::function<void()> call);
   void close(uint64_t window);
 
@@ -80,7 +80,7 @@ public:
     uint64_t first = 0; ///< the oldest row; `end` if there is none
     uint64_t end = 0;
     size_t bytes = 0;
-    uint64_t blocks = 0;  ///< total number of blocks
+    uint64_t blocks = 0;  ///< total number of blocks that were appended
     uint64_t encoded = 0; ///< total number of encodings
   };
   span of(uint64_t window) const;

@@ -59,7 +59,8 @@ consume::commands consumer_core::dispatcher_down(const status& why, time_point n
 
 consume::commands consumer_core::dispatcher_unreached(const status& why, time_point now) {
   unreachable_ = why;
-  // A dispatcher that was reached before has the same version after a restart.
+  // The failures that are final for a first contact, such as another version, are not checked once
+  // the dispatcher has answered.
   if (known_ || over())
     return done();
   if (const auto final = contact_.failed(why))
@@ -78,7 +79,7 @@ void consumer_core::ask_anew(time_point now) {
 void consumer_core::ask(time_point now) {
   ask_at_.reset();
   if (!connected_ || left_)
-    return; // the question is repeated when the connection is back
+    return; // the request is sent when there is a connection again
   asked_at_ = now;
   asked_ = true;
   await_answer(now);
@@ -338,8 +339,8 @@ void consumer_core::end() {
                          options_.parameters.cross_trainer_cache.has_value());
   if (skipped_ != skips_reported_)
     remark = (remark.empty() ? "" : remark + "; ") + skips();
-  // A later iteration passes over a finished repetition. If it is the first one, the job name may
-  // have been used before.
+  // A repetition that was finished before this iteration opened it gives nothing. The user gets a
+  // remark only for repetition 0, because then the job name was used before.
   const auto& cache = options_.parameters.cross_trainer_cache;
   const bool whole = cache && cache->expected_trainers != 0;
   if (over_before_ && options_.repetition == 0)

@@ -47,8 +47,8 @@ public:
   commands dispatcher_unreached(const status& why, time_point now);
   /// The answer to `consume::ask`. The failure `unavailable` may be temporary.
   commands answered(uint64_t number, const result<iteration_view>& what, time_point now);
-  /// `consume::ask` was not answered. `passes`: the actor that received the question has ended, so
-  /// the question is repeated.
+  /// `consume::ask` was not answered. `passes`: the actor that received the request has ended, so
+  /// the request is repeated.
   commands unanswered(uint64_t number, const status& why, bool passes, time_point now);
   /// An announcement of the job: what has changed in the repetition.
   commands told(const iteration_view& what, time_point now);
@@ -142,7 +142,8 @@ private:
   void not_told(const status& why, bool passes, time_point now);
   void apply(const iteration_view& state, time_point now);
   void beat(time_point now);
-  /// Checks whether this process was stopped for so long that the job may have given it up.
+  /// Detects that this process was stopped for so long that the job may have given this reader up.
+  /// The time of the stop does not count for the time-outs.
   void look_if_stopped(time_point now);
   void say_alive(time_point now);
   /// The receipt for the rows of that task that were received and not given back.
@@ -184,8 +185,8 @@ private:
   /// How many bytes the trainer may use up before `trainer_moved` is needed.
   uint64_t quiet_bytes() const;
   void conclude();
-  /// The warning for a trainer that comes back to a cache of a finite dataset when part of the pass
-  /// is over.
+  /// The warning for a trainer that joins a cache of a finite dataset, or comes back to it, after
+  /// workers have ended or were lost.
   std::string missed_before() const;
   /// Elements of tasks that ended before this consumer read from them; an upper bound.
   uint64_t unread_of_others() const;
@@ -206,7 +207,8 @@ private:
   bool owns(const stream& s, time_point now) const;
   /// Lets the handout return rows of the streams for which `owns` is true, and no others.
   void fence(time_point now);
-  /// The job no longer names this reader: the rows that it has not handed out belong to others.
+  /// The job no longer names this reader: takes back the rows that may belong to others, closes all
+  /// streams, and ends the handout with `why`.
   void give_up_all(const status& why);
   /// The error for the trainer if the dispatcher or the job has answered that this consumer is not
   /// a reader.
@@ -250,8 +252,8 @@ private:
   bool shared_ = false;
   uint64_t version_ = 0;
   iteration_view view_; ///< the latest whole view
-  bool asked_ = false;  ///< a question is not answered yet
-  uint64_t asks_ = 0;   ///< the number of questions; only the answer to the last one counts
+  bool asked_ = false;  ///< an OpenIteration is not answered yet
+  uint64_t asks_ = 0;   ///< the number of OpenIterations; only the answer to the last one counts
   time_point asking_since_;
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
@@ -287,8 +289,8 @@ private:
   std::vector<std::string> unserved_;
   /// True if a removed stream had ended as exhausted; and if one had not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
-  /// True if a removed stream had ended before this consumer read from it; and the number of
-  /// elements of all such streams.
+  /// True if a removed stream had ended without a reported outcome, so that its task may have had
+  /// more elements; and the number of elements that were handed out from all removed streams.
   bool forgot_unread_ = false;
   uint64_t forgot_handed_out_ = 0;
   status unreachable_;

@@ -57,7 +57,7 @@ consume::commands consumer_core::heartbeat_unanswered(const status& why) {
 
 bool consumer_core::is_through(task_id task) const {
   if (!streams_.contains(task))
-    return true; // the job was removed, or never existed
+    return true; // the stream was removed after all of its rows were handed out, or never existed
   const auto marks = out_->of(task);
   return marks.handed_out == marks.received;
 }
@@ -169,7 +169,7 @@ void consumer_core::beat(time_point now) {
     waiting_since_ = now;
   note_unserved(now);
   if (auto how = overdue(now); !how)
-    // A trainer that was handed everything need not wait until the tasks have received that report.
+    // If all tasks have ended as exhausted, the trainer gets the end instead of the error.
     return all_exhausted() ? end() : fail(with_its_place(how, now));
   // The trainer may take long for one block. Rows that were not reported as handed out when this
   // reader is lost or given up are dealt again or lost.
@@ -254,9 +254,9 @@ status consumer_core::overdue(time_point now) const {
       "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
       "meanwhile; start it again, or give `worker_timeout` more",
       service_, in_seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
-  // The rows that the trainer waits for may be in that task alone, although others run. The job is
-  // not finished before a task that gave everything has received the reports that all of it was
-  // handed out.
+  // A task that does not serve this consumer is an error even if other tasks run: that task alone
+  // may have the rows for which the trainer waits. If it gave everything, the job is not finished
+  // before the task has received the reports that all of it was handed out.
   for (const auto& [id, s] : streams_)
     if (s.named && (!s.ended || s.outcome) && s.away_since
         && std::min(now - *s.away_since, idle) >= limit)

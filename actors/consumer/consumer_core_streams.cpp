@@ -1,4 +1,5 @@
 #include "headrace/actors/consumer/consumer_core.hpp"
+#include "headrace/runtime/base/overloaded.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr duration first_redial_pause = std::chrono::milliseconds{10};
 constexpr duration longest_redial_pause = std::chrono::milliseconds{500};
-constexpr uint64_t most_rounds_ahead = 1024; ///< of one task
+constexpr uint64_t most_rounds_ahead = 1024; ///< the most rounds that one task may send ahead
 
 stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool ended = false) {
   return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, ended};
@@ -22,11 +23,6 @@ stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool 
 claim_ahead::progress claims_of(const handout::marks& m) {
   return {m.handed_out, m.received, m.confirmed, m.held_up};
 }
-
-template <class... F>
-struct overloaded : F... {
-  using F::operator()...;
-};
 
 } // namespace
 
@@ -86,7 +82,8 @@ void consumer_core::reconnect(stream& s, time_point now) {
 
 void consumer_core::open(task_id id, stream& s) {
   if (!std::exchange(s.opened, true)) {
-    // Elements that are sent to this trainer are not taken away from another one.
+    // With a cache or in rounds, elements that are sent to this trainer are not taken away from
+    // another one, so the first grant need not be small.
     s.credit = options_.parameters.cross_trainer_cache || in_rounds()
                  ? stream_credit::of_own_elements(options_.stream_bytes)
                  : stream_credit{shared_, 0, options_.stream_bytes};
@@ -244,7 +241,7 @@ void consumer_core::on_failed(task_id id, stream& s, const status& why, time_poi
 }
 
 void consumer_core::accept(task_id id, stream& s, stream_block in) {
-  // New rows are handed out before the error, so without this they might delay it for ever.
+  // New rows would be handed out before the error, and could delay the error for ever.
   if (failed_)
     return;
   auto& rows = in.rows;

@@ -21,7 +21,7 @@ struct consumer_options {
   uint64_t node = 0;    ///< the number of this node in the hello of its links; zero: unknown
   /// The place of the trainer's process, if workers there can be read without a socket; else zero.
   uint64_t place = 0;
-  bool beside_a_worker = false; ///< a worker runs in that process, for any dispatcher
+  bool beside_a_worker = false; ///< a worker of some dispatcher runs in the trainer's process
   job_parameters parameters;
   std::string trainer; ///< in a job with a cross-trainer cache: the trainer's id
   cache_start start = cache_start::oldest;

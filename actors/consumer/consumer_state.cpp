@@ -135,7 +135,7 @@ void consumer_state::carry_out(const consume::ask& what) {
           core_.answered(number, read_iteration(in->getDispatcher().getIteration()), now()));
       },
       [this, number = what.number](const caf::error& why) {
-        // A peer that has ended does not have the question after its restart.
+        // A peer that has ended does not have the request after its restart.
         const auto how = to_status(why);
         const bool passes = how.code() != status_code::deadline_exceeded;
         carry_out(core_.unanswered(number, how, passes, now()));

@@ -26,8 +26,8 @@ public:
   /// The id under which a graph would be registered: `id`, or a new one if `id` is empty.
   /// already_exists: it is the id of another graph.
   result<std::string> id_for(std::string id, const dataset_record& what) const;
-  /// Registers a graph under an id that `id_for` returned. Returns false if it is registered
-  /// already. If the table has the graph, its fingerprint suffices.
+  /// Registers a graph under an id that `id_for` returned. Returns false if the id is registered
+  /// already. If the table has the graph, `what` needs only the fingerprint.
   bool add(const std::string& id, dataset_record what);
   /// Forgets an id.
   void remove(const std::string& id);

@@ -15,7 +15,7 @@
 
 namespace headrace::detail {
 
-// Turns messages into events. The commands that follow are in dispatcher_carry_out.cpp.
+// Turns messages into events. The commands that follow are carried out in dispatcher_carry_out.cpp.
 
 namespace {
 

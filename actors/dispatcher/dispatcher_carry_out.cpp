@@ -112,7 +112,7 @@ void dispatcher_state::carry_out(const dispatcher_command::to_job& x) {
 
 void dispatcher_state::carry_out(const dispatcher_command::watch_asker& x) {
   auto& who = askers_.at(x.of);
-  // A sender that ceases to wait ends without a further message.
+  // A sender that ceases to wait sends no message about that: its actor ends.
   who.watch = watcher_.watch(who.sender, [this, token = x.of](const caf::error&) {
     askers_.erase(token);
     core_.asker_gone(token);

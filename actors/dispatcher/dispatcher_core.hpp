@@ -153,7 +153,7 @@ private:
 
   // workers
   status refusal(const worker_info& who, const worker_info& other);
-  /// Logs the refusal once for each incarnation of a worker, as the worker will repeat its request.
+  /// Logs the refusal, unless the last one was of the same incarnation: workers repeat the request.
   status refusal(const worker_info& who, status why);
   /// The index of the worker's entry in the list of workers; nullopt if there is no list.
   result<std::optional<uint32_t>> place_of(const worker_info& who, time_point now);
@@ -201,7 +201,7 @@ private:
                            const dataset_registration& wanted);
 
   // jobs
-  /// Requests with the same key mean the same job.
+  /// The key of the job that the request is for: the same key for the same job.
   result<std::string> key_of(const detail::open_iteration& wanted) const;
   /// The id of the dataset that is requested; a dataset without an id is registered for this
   /// iteration.

@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The names of the workers with their numbers, shortened to about two lines of a terminal.
+/// The numbers and addresses of the living workers, of at most 16 of them, for a message.
 std::string names_of(const std::map<worker_id, worker_table::record>& all) {
   constexpr size_t most = 16;
   std::string out;
@@ -74,8 +74,8 @@ std::optional<dispatcher_core::answer_value> dispatcher_core::drained(const drai
       "{} is lost: nothing was heard of it for {:.1f} s, and what its tasks had begun "
       "is lost with it; should it come back while this dispatcher knows it, it {}",
       name, in_seconds(now - worker.last_heard), record_.drains(id) ? "leaves" : "works on"));
-  // A worker that was ordered to leave is in the table, or has left; a dispatcher that has lost
-  // this state needs a new request.
+  // A recorded order to leave also holds for another process in the worker's place. Without it, the
+  // process that was to leave has left, or the record is lost: a new request is needed.
   if (what.life && what.life != info.life && !record_.drains(id))
     return aborted(name
                    + " is another process than the one that was to leave, which "

@@ -56,7 +56,7 @@ result<save_view> dispatcher_core::begin_save(save_request wanted) {
     return resource_exhausted(
       fmt::format("{} datasets are being saved, and no more are at a time", saves_.size()));
   const auto fingerprint = wanted.dataset.fingerprint;
-  // The dataset gets an id that only this save uses, and that is removed with the save.
+  // The dataset gets an id that only this save uses, and that is removed some time after the save.
   wanted.dataset.id.clear();
   wanted.dataset.for_iteration = true;
   HEADRACE_ASSIGN(const auto dataset, enroll(std::move(wanted.dataset)));
@@ -117,7 +117,7 @@ dispatcher_commands dispatcher_core::ask_save_steps(request_token request, worke
          saves_.ask(who,
                     fmt::format("worker {} at {}", to_string(who), at->second.info.data_address),
                     wanted, static_cast<uint32_t>(workers_.ready())));
-  // A dataset was divided into pieces, so there are steps for all workers.
+  // If a dataset was divided into pieces, there may be steps for all workers.
   if (saves_.open_steps() > before)
     offer_saves();
   look_at_saves();

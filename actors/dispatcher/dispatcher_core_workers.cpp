@@ -26,8 +26,8 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
   const auto outcome = workers_.add(info, now);
   info.id = outcome.id;
   workers_.runs(info.id, who.tasks.size());
-  // The order to leave holds also for another process that takes the worker's place, until that has
-  // left.
+  // The order to leave also holds for another process that takes the worker's place, until that
+  // process has left.
   const bool leave = record_.drains(info.id);
   if (leave)
     workers_.drain(info.id);
@@ -46,7 +46,7 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
   if (outcome.joined)
     say(log_level::info, "worker joined",
         {{"worker", to_string(info.id)}, {"data", info.data_address}, {"pid", info.pid}});
-  // The jobs of these tasks are over, so no job stops the tasks.
+  // If the job of a task is over, no job stops the task.
   for (const auto& task : who.tasks)
     if (!record_.jobs().contains(task.job))
       todo_.push_back(dispatcher_command::stop_task{info.id, task.id, "its job is over"});

@@ -22,7 +22,7 @@ struct dispatcher_options {
   job_terms jobs;
   /// How long a worker may take to confirm that it has started a task.
   duration start_timeout = std::chrono::seconds{5};
-  /// The number of crashes of a job's actor after which the job fails.
+  /// The restart budget of each job's actor. If it is exceeded, the job fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   /// The store outlives the dispatcher's actor: the next actor continues with its record.
   std::shared_ptr<fact_store<service_record>> store;

@@ -12,8 +12,8 @@ void save_table::begin(const save_entry& what) {
   if (!fresh)
     return;
   at->second.what = what;
-  // Versions are numbered over all saves, so that a version of this table is never equal to one of
-  // an earlier table.
+  // Versions begin at a number that depends on the table's `entropy`, so that they differ from
+  // those that an earlier table gave to the save.
   at->second.now = {
     .id = what.id, .version = ++last_number_, .path = what.path, .dataset_id = what.dataset_id};
   order_.push_back(what.id);
@@ -103,14 +103,14 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
   };
   for (const auto& one : what.running) {
     const auto at = saves_.find(one.id);
-    // The step was assigned to another worker in the meantime. Both may write it, because the
-    // folder accepts only one result, but one of them would work in vain.
+    // The save may be over, or the step may be assigned to another worker. Two workers may write
+    // the same step, because the folder accepts only one result, but one of them works in vain.
     if (at == saves_.end() || at->second.now.over() || !at->second.out.contains(worker)
         || at->second.out.at(worker).number != one.number)
       out.over.push_back(one.id);
   }
   for (auto& [id, one] : saves_) {
-    // The worker does not work on this step, so the answer with the order was lost.
+    // If the worker does not work on the step that it has, the answer with the order was lost.
     const auto has = one.out.find(worker);
     if (has != one.out.end() && works_on(id) == what.running.end()) {
       reopen(one, has->second.step, step_loss::none);
@@ -150,7 +150,8 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
 
 void save_table::take(save& of, worker_id worker, const std::string& who, const save_report& what) {
   const auto at = of.out.find(worker);
-  // Another worker has the step by now, and will find that it is done.
+  // A late report is ignored: another worker has the step or will get it, and will find that the
+  // step is done.
   if (at == of.out.end() || at->second.number != what.number || of.now.over())
     return;
   const auto step = at->second.step;

@@ -196,8 +196,8 @@ private:
   void release(job_id user);
   /// The id of a save in its role as a user of datasets.
   static job_id user(save_id id) noexcept { return job_id{id.value}; }
-  /// The bytes of graphs for which only unused ids stand; 0 while all graphs together are within
-  /// their bound.
+  /// The bytes of graphs that have only unused ids; 0 while all graphs together take at most
+  /// `most_unused_bytes`.
   size_t unused_bytes() const;
   void drop_oldest(std::deque<std::string>& from);
 
@@ -208,7 +208,7 @@ private:
   std::map<std::string, std::set<job_id>> passing_;
   std::map<job_id, std::set<std::string>> used_by_; ///< the same relation, by job
   std::deque<std::string> unused_;    ///< ids without a job, in the order of their registration
-  std::deque<std::string> left_over_; ///< ids whose jobs are over, in that order
+  std::deque<std::string> left_over_; ///< ids whose jobs are over, in the order of their ends
   worker_id last_worker_;
   std::map<uint32_t, worker_place> places_;
   std::set<worker_id> draining_;

@@ -41,7 +41,8 @@ struct part {
   std::function<void()> leave_out;
 };
 
-/// Removes the largest parts until the rest takes `most` bytes. Returns how many were removed.
+/// Removes the largest parts until `bytes`, the size of the answer, is at most `most`. Returns how
+/// many were removed.
 size_t shrink(std::vector<part> parts, size_t& bytes, size_t most) {
   std::ranges::stable_sort(parts, std::greater{}, &part::bytes);
   size_t gone = 0;
@@ -62,9 +63,9 @@ std::string leave_out_what_is_too_large(worker_reports& told, std::vector<envelo
   size_t bytes = 0;
   std::vector<part> of_workers;
   for (const auto& [id, tree] : told.trees)
-    of_workers.push_back({tree.size(), [&told, id] { told.trees.erase(id); }});
+    of_workers.push_back({tree.size(), [&told, id = id] { told.trees.erase(id); }});
   for (const auto& [id, beat] : told.heartbeats)
-    of_workers.push_back({beat.size_bytes(), [&told, id] { told.heartbeats.erase(id); }});
+    of_workers.push_back({beat.size_bytes(), [&told, id = id] { told.heartbeats.erase(id); }});
   std::vector<part> of_jobs;
   for (auto& job : jobs) of_jobs.push_back({job.size_bytes(), [&job] { job = {}; }});
   for (const auto* all : {&of_workers, &of_jobs})

@@ -24,8 +24,9 @@ struct worker_place {
 class worker_roster {
 public:
   worker_roster() = default;
-  /// Entries are `host` or `host:%port%`, for one worker there at any port, and `host:port`; IPv6
-  /// with a port in brackets. A host may be listed several times, for as many workers.
+  /// Entries are `host` or `host:%port%`, for one worker there at any port, and `host:port`; an
+  /// IPv6 address before a port is in brackets. A host may be listed several times, for as many
+  /// workers.
   /// `invalid_argument` names an entry that is none of these, or that is listed twice.
   static result<worker_roster> of(const std::vector<std::string>& entries);
 
@@ -34,9 +35,9 @@ public:
   /// The entries, in the form in which they were given.
   std::vector<std::string> names() const;
 
-  /// The entry for the worker at that address: the one that belongs to it, else one with its port,
-  /// else one for any port. `holds`: whether the worker of an entry still keeps it.
-  /// `permission_denied`: the list has no such worker; `already_exists`: the entries belong to
+  /// The index of the entry for the worker at that address: the one that belongs to the worker,
+  /// else one with its port, else one for any port. `holds`: whether an entry's worker still keeps
+  /// it. `permission_denied`: the list has no such worker; `already_exists`: the entries belong to
   /// other workers. @pre not empty
   result<uint32_t> place_for(const std::string& data_address,
                              const std::map<uint32_t, worker_place>& places,

@@ -10,8 +10,9 @@
 
 namespace headrace::detail {
 
-/// The workers of a service and their leases. A worker is alive from its registration until it has
-/// sent no heartbeat for a lease; a lost connection alone changes nothing.
+/// The workers of a service and their leases. A worker is alive from its registration until it
+/// leaves, is replaced, or has sent no heartbeat for a lease. The loss of its connection alone does
+/// not end that.
 class worker_table {
 public:
   struct record {
@@ -50,8 +51,8 @@ public:
   /// The connection to that incarnation was lost. It stays alive, but another process may take its
   /// data address.
   void disconnected(worker_id id, incarnation life);
-  /// A worker registers. `info.id` is 0, or the number that it has, which it keeps. If another
-  /// worker has that number, as after a loss of the dispatcher's state, it gets a new one.
+  /// A worker registers. `info.id` is 0, or the number that the worker has. The worker keeps that
+  /// number, unless another worker has it, as after a loss of the dispatcher's state.
   registered add(worker_info info, time_point now);
   /// A heartbeat. False: the worker is unknown or lost, or has another incarnation, and must
   /// register again.

@@ -12,8 +12,8 @@
 
 namespace headrace::detail {
 
-/// The rows of tasks that are over which readers of a shared repetition have received and not
-/// handed out: no other process has them. While there are such rows, the repetition is not
+/// The rows that readers of a shared repetition have received from tasks that are over, and have
+/// not handed out: no other process has them. While there are such rows, the repetition is not
 /// finished, so that its last readers get a report of the rows that were lost with other readers.
 ///
 /// Pure: changes only by facts, and the same facts make the same state.

@@ -41,8 +41,8 @@ public:
     add(task_is{std::move(what)});
   }
   /// Begins work on a worker. Under OFF each incarnation of a worker gives one copy, and under a
-  /// static policy one shard; it continues with the task that it had. Under DYNAMIC the splits of a
-  /// lost task are lost, and the worker gets a new task.
+  /// static policy one shard; it continues with the task that it had. Under DYNAMIC, and in
+  /// coordinated reads, the worker gets a new task.
   void begin_on(const worker_info& who) {
     if (!now.has_reader(who) || (is_static(now.mode_) && !now.may_begin_shard(who)))
       return;
@@ -109,8 +109,8 @@ public:
   }
 
 private:
-  /// The repetition is finished when each shard was read to its end, even if its worker is gone or
-  /// never registered.
+  /// Finishes the repetition when each wanted shard was read to its end. Shards whose worker is
+  /// gone or never registered are waited for, too.
   void conclude_shards(const job_remainder& rest) {
     const auto busy =
       std::ranges::any_of(now.tasks_, [](const auto& x) { return x.second.alive(); });
@@ -122,8 +122,8 @@ private:
     add(finished_as{});
     out.todo.announce = true;
   }
-  /// A task that began after `newest` has ended, so it has read those of the returned splits that
-  /// it needed.
+  /// True if a task that began after `newest` has ended: it has read those of the returned splits
+  /// that it needed.
   bool ended_after(uint64_t newest) const {
     return std::ranges::any_of(now.tasks_, [&](const auto& entry) {
       return entry.first.value > newest && entry.second.state == task_state::ended;
@@ -272,7 +272,7 @@ iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint6
     for (const auto& [id, t] : tasks_)
       if (t.alive()) {
         next.out.todo.stop.push_back(t);
-        // Under DYNAMIC the rounds that it had ahead are lost, and are counted.
+        // Under DYNAMIC the rounds that the task had ahead are lost, and are counted.
         next.move(t, mode_ == sharding_policy::dynamic ? task_state::lost : task_state::left);
         next.start_on(t.worker);
       }
@@ -332,7 +332,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
-  // The worker has come back, and sent this report before it registered.
+  // True if the worker has come back, and sent this report before it registered.
   const bool away = at->second.state == task_state::lost && !gives_anew();
   if (!at->second.alive() && !away)
     return {};

@@ -52,7 +52,7 @@ private:
   using step = std::variant<job_commands::value_type, worker_change, known_reader>;
 
   void carry_out(job_commands commands);
-  /// Adds a step that is not a command of the core.
+  /// Adds a step that waits until the facts before it are stored.
   void add(step x);
   void take(const step& x);
   void carry_out(const job_commands::value_type& x);

@@ -69,7 +69,7 @@ void job_core::commit(std::vector<job_record::fact> facts) {
 }
 
 void job_core::answer(request_token to, std::variant<status, iteration_view, lease_answer> what) {
-  todo_.emplace_back(std::in_place_type<job_command::answer>, to, std::move(what));
+  todo_.push_back(job_command::answer{to, std::move(what)});
 }
 
 void job_core::carry_out(repetition& r, const iteration::decision& decided,
@@ -101,7 +101,7 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
   if (others_read)
     for (const auto& [id, task] : r.state.tasks())
       if (task.alive()
-          && std::ranges::none_of(what.start, [&](const auto& x) { return x.id == id; }))
+          && std::ranges::none_of(what.start, [&id = id](const auto& x) { return x.id == id; }))
         name_readers(r, task);
   if (what.announce)
     announce(r);

@@ -80,7 +80,7 @@ public:
   uint64_t round_of(uint64_t repetition) const;
   /// What the readers of a repetition did in the last seconds.
   std::map<consumer_id, pace_window> paces_of(uint64_t repetition) const;
-  /// True if the reader's lease has not expired.
+  /// True if the consumer is a reader that sent a message within the client time-out.
   bool is_reader(const reader_of& who) const {
     return readers_heard_.contains({who.repetition, who.consumer});
   }
@@ -100,7 +100,7 @@ private:
     lease_request what;
     request_token request;
   };
-  /// The state of a repetition that is not stored.
+  /// The part of a repetition's state that is not stored.
   struct connected {
     /// The readers that can be reached and that were sent the announced view.
     std::set<consumer_id> readers;
@@ -120,8 +120,8 @@ private:
     std::map<consumer_id, pace_window> paces; ///< the paces of the readers
   };
 
-  /// To be called at the end of each event. Frees what is no longer needed, and returns the
-  /// commands.
+  /// To be called at the end of each event. Settles lost tasks, looks at the rounds, forgets
+  /// repetitions that are no longer needed, and returns the commands.
   job_commands finish();
   void say(log_level level, std::string text,
            std::vector<std::pair<std::string, log_line::value>> fields);
@@ -144,14 +144,14 @@ private:
   /// Records the round at which a reader leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
   void note_given_up(const repetition& r, consumer_id who);
-  /// Counts as lost for one consumer the rounds up to that one, which only the other consumers were
-  /// handed.
+  /// For each consumer that was given up, counts its elements of the rounds before `up_to` that it
+  /// had not reached as lost: the other consumers continued through these rounds.
   void lose_rounds(repetition& r, uint64_t up_to);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
   /// True if a reader has reported an earlier round than that of a reader that left in order.
   bool is_left_behind(const repetition& r) const;
-  /// Records how much of tasks that are over a reader has handed out.
+  /// Records how many elements a reader has handed out, by task, for tasks that are over.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
   /// A reader is gone: the rows that it held of tasks that are over are lost; under at_least_once
   /// they are read again.
@@ -206,7 +206,7 @@ private:
   std::vector<worker_info> takers() const;
   void ended(repetition& r, const task_end& what);
   void left(repetition& r, const task_end& what);
-  /// The fact that records which readers hold rows of a task, when it ends.
+  /// The facts about the readers that hold rows of a task when it ends, some of which may be gone.
   std::vector<job_record::fact> held_of(const repetition& r, const task_end& what) const;
   /// Under at_least_once, when a task ends: if readers hold its rows, adds facts that keep its
   /// leases, or, if one of these readers is gone, facts that return its splits. True: some splits

@@ -47,7 +47,8 @@ bool job_core::keep_for_readers(const repetition& r, const task_end& what,
   if (about_.guarantee != delivery_guarantee::at_least_once || !r.leases.has(what.id)
       || std::ranges::none_of(facts, holds))
     return false;
-  // This fact comes first, so that it does not apply to the splits that the task gives back.
+  // This fact comes first, so that the splits that the task gives back are removed from the kept
+  // leases.
   std::vector<job_record::fact> all{{number, lease_history::fact{lease_history::kept{what.id}}}};
   std::ranges::move(facts, std::back_inserter(all));
   facts = std::move(all);

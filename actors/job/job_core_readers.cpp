@@ -16,8 +16,8 @@ namespace {
 /// Consumers that are not readers may send goodbyes, which are passed on to the task. This is the
 /// most of them that are kept.
 constexpr size_t most_strangers = 1024;
-/// The pause between two announcements, multiplied by the number of tasks: with two workers it is
-/// not noticeable, and a thousand workers that start their tasks cause only a few announcements.
+/// The pause between two announcements for each task of the repetition: with two tasks it is not
+/// noticeable, and a thousand workers that start their tasks cause only a few announcements.
 constexpr duration pause_for_a_task = std::chrono::microseconds{50};
 constexpr duration longest_pause = std::chrono::milliseconds{50};
 
@@ -51,8 +51,8 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, unavailable(fmt::format("job {:x} has just ended", about_.id.value)));
     return finish();
   }
-  // The consumer was a reader and is none any more: it was given up, and its rows went to others.
-  // It must not continue.
+  // A consumer that names the job was a reader. If it is none any more, it was given up, and its
+  // rows went to others: it must not continue.
   const auto known = record_.repetitions().find(wanted.repetition);
   const auto how = record_.ended_as(wanted.repetition);
   const bool reads = known != record_.repetitions().end()
@@ -157,8 +157,8 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
           continue;
         departed[what.who.consumer] = mark;
         readers_known_[task] = 0;
-        // A consumer that was given up may still become a reader again in time, because its tasks
-        // wait for its link.
+        // The goodbye of a consumer that was given up may still be in time: its tasks wait for some
+        // time before they give its rows to others.
         if (!reads)
           name_readers(r, known->second);
       }

@@ -49,7 +49,7 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
   auto& questions = connected_[r->state.repetition()].leases;
   // The question is repeated, or its pass is closed: the earlier request is answered and dropped. A
   // repeated report of a closed pass does not apply to later passes.
-  std::erase_if(questions, [&](const auto& earlier) {
+  std::erase_if(questions, [&, &which = which, &closes = closes](const auto& earlier) {
     if (earlier.what.task != id || earlier.what.source != which.source
         || (closes && earlier.what.pass != which.pass))
       return false;
@@ -123,11 +123,12 @@ void job_core::settle(repetition& r) {
     if (progress)
       continue;
     if (const auto given = waiting.give_way(r.splits, now_); !given.empty()) {
-      const auto& [task, source, pass, which, splits, continues] = given.front();
+      const auto& first = given.front();
       give(std::ranges::find_if(questions,
                                 [&](const auto& one) {
-                                  return one.what.task == task && one.what.source == source
-                                         && one.what.pass == pass;
+                                  return one.what.task == first.task
+                                         && one.what.source == first.source
+                                         && one.what.pass == first.pass;
                                 }),
            given);
       progress = true;

@@ -205,7 +205,7 @@ void job_core::left(repetition& r, const task_end& what) {
     for (const auto& back : r.splits.leave(what.id, one))
       facts.push_back({r.state.repetition(), split_assigner::fact{back}});
   bool back = !facts.empty();
-  // In coordinated reads the other consumers continue without the rounds that a task had ahead.
+  // In coordinated reads the consumers continue without the rounds that the task had ahead.
   if (about_.num_consumers != 0 && r.leases.has(what.id)) {
     auto rest = rest_of(r, back);
     rest.unsettled = true;

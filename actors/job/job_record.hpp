@@ -71,9 +71,9 @@ public:
   std::optional<status> ended_as(uint64_t number) const;
   /// The part of the job that is kept when the job has ended: which repetitions are finished.
   job_past past() const;
-  /// The repetition was collected lately, and has not begun again.
+  /// True if the repetition was collected lately, and has not begun again.
   bool was_collected(uint64_t number) const;
-  /// The task belonged to a repetition that was collected lately.
+  /// True if the task belonged to a repetition that was collected lately.
   bool was_collected(task_id task) const;
   /// True if some repetition was collected, and is neither begun again nor finished.
   bool has_collected() const;

@@ -157,8 +157,8 @@ void lease_history::mark(task_leases& of, const split_receipt& what) const {
   for (const auto& run : what.reached)
     reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
   for (auto& [where, all] : reached) straighten(all);
-  // If the receipt includes the splits of rows that were given back, and nothing may be lost, these
-  // splits count as unknown.
+  // A receipt may include the splits of rows that were given back. If nothing may be lost, all
+  // splits of such a receipt count as unknown.
   const bool names_them = what.given_back != 0 && !what.without_given_back;
   const bool uncertain = what.approximate || (at_least_once() && names_them);
   std::deque<lease> marked;
@@ -287,8 +287,8 @@ std::optional<lease_history::settlement> lease_history::settle() const {
   const auto doubtful = first_doubtful(of);
   for (size_t i = 0; i < of.all.size(); ++i) {
     const auto& [run, held] = of.all[i];
-    // If rows arrive in order, a split before the newest row that has reached no reader made no
-    // row.
+    // If rows arrive in order, a split that has reached no reader, and that comes before the split
+    // of the newest row, made no row.
     if (rows_.apart && held == held_by::nobody && i < doubtful.first)
       continue;
     if (rows_.apart && held == held_by::nobody) {

@@ -90,7 +90,7 @@ public:
   /// the task is removed.
   struct released {
     task_id task;
-    iteration_losses lost; ///< the losses with readers of that task
+    iteration_losses lost; ///< counts the splits of that task that are read again
     friend bool operator==(const released&, const released&) = default;
   };
   using fact = std::variant<lost, received, unheard, given, settled, done, kept, released>;
@@ -132,7 +132,7 @@ public:
   }
   /// The losses so far.
   const iteration_losses& losses() const noexcept { return losses_; }
-  /// The number of remembered leases.
+  /// The number of remembered leases, and of other entries.
   size_t records() const noexcept;
 
   friend bool operator==(const lease_history& a, const lease_history& b) {
@@ -178,14 +178,14 @@ private:
   void on(const received& x);
   void on(const unheard& x);
   void on(const given& x);
-  /// Records for the leases of these splits that they have reached a reader.
+  /// Records which splits of a task's leases have reached a reader, according to a receipt.
   void mark(task_leases& of, const split_receipt& what) const;
   void on(const settled& x);
   void on(const done& x);
   void on(const kept& x);
   void on(const released& x);
   void leased(const split_assigner::leased_to& x);
-  /// `of`: the task that gave the splits back; unset: all tasks are searched.
+  /// Removes returned splits from the leases of those tasks for which `whose` returns true.
   template <class Whose>
   void given_back(const split_assigner::returned& x, Whose whose);
   /// The place of the first split of a source that is not done.

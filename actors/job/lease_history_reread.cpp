@@ -60,7 +60,7 @@ void lease_history::on(const kept& x) {
   if (known == tasks_.end())
     return;
   kept_.insert(x.task);
-  // The task is lost, and this settles it.
+  // A lost task is kept when it is settled: only splits of single rows that a reader has are left.
   if (lost_.contains(x.task))
     std::erase_if(known->second.all,
                   [&](const lease& one) { return !rows_.single || one.at != held_by::reader; });

@@ -222,7 +222,8 @@ private:
     std::optional<uint64_t> total;
     /// A zip reads the group together with others that advance at another pace.
     bool in_pairs = false;
-    /// Earlier passes are over and forgotten, except those of which splits were returned.
+    /// The number of passes that are over. These are forgotten, except those of which splits were
+    /// returned.
     uint64_t passes_over = 0;
     /// By task and source: the pass that the task has reached.
     std::map<std::pair<task_id, uint32_t>, uint64_t> at;

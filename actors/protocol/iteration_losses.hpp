@@ -7,13 +7,13 @@
 
 namespace headrace::detail {
 
-/// The elements that a repetition did not give, or gave only in part, because workers were lost, or
-/// readers that held rows of workers that are gone; as far as they were reported to the job.
+/// The losses of a repetition that were reported to the job. They are caused by lost workers, and
+/// by lost readers that held rows of workers that are gone.
 struct iteration_losses {
   uint64_t tasks = 0; ///< lost tasks that had rows which no reader received
   /// The number of splits of which rows may be missing; an upper bound. Under OFF none are counted,
-  /// because the copy of each lost task ended early. None are counted for tasks whose rows came
-  /// only from other jobs.
+  /// because the copy of each lost task ended early. None are counted for rows that a task read
+  /// from other jobs, because such rows descend from no split.
   uint64_t splits = 0;
   /// Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   uint64_t reread = 0;

@@ -31,13 +31,13 @@ worker_seat seat_of(const worker_info& who);
 /// True if a consumer in the process `place` (zero: unknown) reads from that worker.
 bool may_read(target_workers targets, const worker_seat& worker, uint64_t place);
 
-/// Resolves AUTO for a job of this sharding policy. Under a static policy it means LOCAL if workers
-/// run in trainers' processes.
+/// The workers from which readers of a job with this sharding policy read: LOCAL for AUTO under a
+/// static policy in a COLOCATED deployment, else `asked`, where AUTO has the effect of ANY.
 target_workers resolved(target_workers asked, sharding_policy mode, deployment_mode deployment);
 
 /// Decides which consumers read from a job's tasks.
 struct reading_rule {
-  target_workers targets = target_workers::automatic; ///< never AUTO
+  target_workers targets = target_workers::automatic; ///< as `resolved` returns them
   /// The job has one reader, and ends when that reader has read everything from the workers that it
   /// can reach.
   bool alone = false;

@@ -48,7 +48,7 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
 
 namespace {
 
-/// The most bytes of a reader's name and host.
+/// The most bytes of a reader's name, and of its host; longer texts are cut.
 constexpr size_t most_name = 100;
 
 template <class Builder>
@@ -94,7 +94,7 @@ void write_pace(schema::ReaderPace::Builder out, const reader_pace& what) {
 }
 
 reader_pace read_pace(schema::ReaderPace::Reader in) {
-  // A time that is longer than a duration can be is not valid.
+  // A time above the longest duration is read as the longest one.
   const auto time = [](uint64_t ns) {
     return duration{static_cast<int64_t>(std::min<uint64_t>(ns, INT64_MAX))};
   };

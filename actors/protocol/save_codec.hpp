@@ -22,7 +22,8 @@ result<save_view> read_save_view(schema::SaveStatus::Reader in);
 /// `who`, `life`: the worker that sends the question.
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
                          const save_question& what);
-/// invalid_argument: a report has no outcome, or a plan has more pieces than bits.
+/// invalid_argument: a report has no outcome, or a plan has more pieces than its list of written
+/// pieces has bits.
 result<save_question> read_save_question(schema::AskSaveSteps::Reader in);
 
 void write_save_steps(schema::SaveSteps::Builder out, const save_steps& what);

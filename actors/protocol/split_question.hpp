@@ -80,7 +80,7 @@ struct given_account {
 /// are answered.
 struct splits_wish {
   split_question which;
-  /// Splits in a pass, if the source has their number.
+  /// The number of splits in a pass, if the source can determine it.
   std::optional<uint64_t> total = {};
   std::shared_ptr<const split_listing> listing = {}; ///< see `split_provider::next`
   /// The task closes that pass, and other tasks can have these splits. `which` has the number of

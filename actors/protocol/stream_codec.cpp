@@ -7,6 +7,7 @@
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 #include "headrace/pipeline/types/block_fit.hpp"
+#include "headrace/runtime/base/overloaded.hpp"
 
 #include <fmt/format.h>
 
@@ -22,11 +23,6 @@ status unknown_arm(const char* from, StreamMessage::Which arm) {
                 "newer, or no {}",
                 static_cast<uint16_t>(arm), from, from));
 }
-
-template <class... F>
-struct overloaded : F... {
-  using F::operator()...;
-};
 
 /// A block of a task, for consumers in the same process, which share its buffers.
 class shared_block final : public local_content {

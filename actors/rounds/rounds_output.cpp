@@ -13,7 +13,7 @@ namespace {
 
 /// The most bytes of one message, unless a single element is larger.
 constexpr size_t quantum_bytes = 1 << 20;
-/// Rows larger than this are sent one by one, without a copy.
+/// Blocks whose rows have at least this size on average are cut into single rows without a copy.
 constexpr size_t large_row_bytes = 16 << 10;
 
 } // namespace
@@ -67,7 +67,7 @@ status rounds_output::opened(consumer_id who, const stream_open& how) {
                   how.index, lanes_.size()));
   auto& to = lanes_[how.index];
   const bool same = to.who == who;
-  // The elements are kept that some consumer has not handed out, and all later ones.
+  // The first element that is kept; all consumers have handed out the groups before it.
   const auto kept = to.rows.empty() ? to.made : to.rows.front().first;
   if (how.received < kept)
     return aborted(fmt::format(
@@ -197,7 +197,7 @@ void rounds_output::say_what_arrived(std::vector<action>& out) {
   if (epoch != 0)
     common_ = std::max(common_, {epoch, groups});
   for (auto& x : lanes_) {
-    // A consumer that is in a later epoch does not need this report.
+    // Only consumers that take part in that epoch need the report.
     if (!x.connected || x.epoch != common_.first || x.told >= common_)
       continue;
     x.told = common_;

@@ -15,8 +15,8 @@ namespace headrace::detail {
 /// consecutive elements; consumer i gets the i-th of each. So element g of each stream belongs to
 /// group g.
 ///
-/// Elements are sent as far as they were granted. They may be handed out only as far as all
-/// consumers have received their groups, which is announced separately. An element is kept until
+/// Elements are sent as far as they were granted. The elements of a group may be handed out only
+/// when all consumers have received theirs, which is announced separately. An element is kept until
 /// all consumers have handed out their elements of its group, so that a consumer that replaces a
 /// lost one can be sent it.
 class rounds_output final : public dealer {
@@ -75,7 +75,7 @@ private:
     uint64_t granted = 0;
     uint64_t window_bytes = 0;
     uint64_t epoch = 0;
-    received_by_all told;   ///< the last announcement since it opened its stream
+    received_by_all told;   ///< the last announcement since the stream was opened
     std::deque<piece> rows; ///< consecutive rows, up to element `made`
     std::deque<in_flight> flights;
     size_t held_bytes = 0; ///< the bytes of `flights`
@@ -97,9 +97,9 @@ private:
 
   std::vector<lane> lanes_;
   std::map<consumer_id, uint32_t> index_of_;
-  /// The latest groups that all consumers had received. It stays valid in its epoch after some
-  /// consumers have left: a consumer whose connection was cut before that may hand out as much as
-  /// they did.
+  /// The newest epoch that all consumers took part in, and the number of groups that all of them
+  /// had received. In that epoch the number stays valid after some consumers have left: a consumer
+  /// whose connection was cut before may hand out as much as those that have left.
   received_by_all common_;
   uint64_t produced_ = 0; ///< the number of rows that were produced
   reached_splits given_;  ///< stays empty: this dealer does not record splits

@@ -10,10 +10,10 @@ namespace headrace::detail {
 ///     static buffer write_state(const Record& what);
 ///     static result<Record> read_state(const buffer& bytes, Record empty);
 ///
-/// The bytes are one message (`stored_words.hpp`). Reading never throws. Its errors are
-/// data_loss, for bytes that are damaged or contradict each other, and unimplemented, for arms and
-/// values that this build does not have. `empty` has the values that are not stored, as they were
-/// given to the record when it was made.
+/// The bytes are one message (`stored_words.hpp`). Reading never throws. Its errors are data_loss,
+/// for bytes that are damaged or contradict each other, and unimplemented, for members of unions
+/// and values that this build does not define. `empty` has the values that are not stored, as they
+/// were given to the record when it was made.
 template <class Record>
 struct record_codec;
 

@@ -7,17 +7,17 @@
 
 namespace headrace::detail {
 
-/// The steps that an actor takes, in order. Each step waits until all facts that were stored before
-/// it are kept. The core continues to decide, and its facts are stored at once: only their visible
-/// effects wait.
+/// The steps that an actor takes, in order. Each step waits until all facts that were appended to a
+/// store before the step was added are kept. The core continues to decide, and its facts are
+/// appended at once: only their visible effects wait.
 ///
 /// `take` is called with each step that is due. It may call this queue again: steps that it adds
 /// are taken after those that wait.
 template <class Step>
 class step_queue {
 public:
-  /// Facts are being stored: later steps wait until `kept` is called with this number, or a higher
-  /// one.
+  /// Facts were appended to a store: later steps wait until `kept` is called with the returned
+  /// number, or a higher one.
   uint64_t store() { return ++stored_; }
   /// All facts up to that number are kept.
   template <class Take>

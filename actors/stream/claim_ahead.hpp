@@ -5,10 +5,10 @@
 
 namespace headrace::detail {
 
-/// Decides how far ahead of its trainer a consumer claims elements of a stream that other readers
-/// share. Only claimed and confirmed elements are handed out, and all of these are lost if the
-/// consumer is lost. So the consumer claims about as many elements as the trainer takes in the time
-/// from a claim to its confirmation. Pure.
+/// Decides how far ahead of its trainer a consumer of a shared job claims elements of a stream.
+/// Only claimed and confirmed elements are handed out, and all of these are lost if the consumer is
+/// lost. So the consumer claims about as many elements as the trainer takes in the time from a
+/// claim to its confirmation. Pure.
 class claim_ahead {
 public:
   /// This many elements ahead of the trainer count as claimed when their block arrives.
@@ -21,8 +21,9 @@ public:
     uint64_t confirmed = 0; ///< `<= received`
     bool held_up = false; ///< the trainer took all confirmed elements, and more have been received
   };
-  /// True if a claim is to be sent: elements have been received that are not claimed, and the
-  /// trainer has taken half of the claimed ones.
+  /// True if a claim is to be sent: received elements are not confirmed, and the trainer is at most
+  /// half of the usual distance behind the newest claim. If the trainer was held up, that distance
+  /// is doubled.
   bool update(const progress& now) {
     if (now.confirmed >= now.received)
       return false;

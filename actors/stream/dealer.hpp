@@ -67,13 +67,13 @@ public:
   virtual void produced(block rows) = 0;
   /// The runner produces nothing more.
   virtual void exhausted() = 0;
-  /// Not ok if production must not end now; this is the error to report if it ends.
+  /// Not ok if production must not end now: the error to report if it ends.
   virtual status may_end() const { return {}; }
   /// A stream begins, or continues over another connection. An error refuses the stream.
   virtual status opened(consumer_id who, const stream_open& how) = 0;
-  /// The consumer allows up to `elements` elements (the total of the stream), of which `bytes`
-  /// bytes may be sent and not handed out; one element may always be sent. `waiting`: the trainer
-  /// is blocked in `next`, and no stream has anything for it.
+  /// The consumer allows the first `elements` elements of the stream, and at most `bytes` bytes
+  /// that were sent and not handed out; one element may be sent whatever its size. `waiting`: the
+  /// trainer is blocked in `next`, and no stream has anything for it.
   virtual void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
                      bool waiting) = 0;
   /// The answer to a recall: elements from `mark` on are given back.
@@ -125,7 +125,7 @@ public:
   virtual bool finished() const = 0;
   /// True if nothing more is produced and all consumers have received everything.
   virtual bool delivered() const = 0;
-  /// The readers that have received rows and not handed them out.
+  /// The readers that were sent rows and have not handed them out.
   virtual std::map<consumer_id, reader_marks> held() const = 0;
   /// The readers that were given up, with the elements that they had claimed and not reported as
   /// handed out: these go to no other reader.

@@ -26,7 +26,7 @@ public:
 class dealt_rows {
 public:
   dealt_rows() = default;
-  dealt_rows(block rows) : own_(std::move(rows)), rows_(own_.rows) {} // NOLINT: a block is some
+  dealt_rows(block rows) : own_(std::move(rows)), rows_(own_.rows) {} // NOLINT: implicit
   /// `forms`: the written forms of the whole block.
   dealt_rows(std::shared_ptr<const shared_rows> from, std::shared_ptr<block_forms> forms)
     : shared_(std::move(from)), forms_(std::move(forms)), rows_(shared_->rows()) {}

@@ -70,8 +70,8 @@ void handout::tell_of_arrival(bool waited) {
 
 uint64_t handout::recall(task_id from, uint64_t keep) {
   std::lock_guard lock{mutex_};
-  // Without this, one element could be recalled by turns from waiting trainers for ever, and never
-  // be handed out.
+  // A waiting trainer keeps one row. Otherwise one element could be recalled by turns from waiting
+  // trainers for ever, and never be handed out.
   auto& q = queues_[from];
   if (waiting_ && keep == 0) {
     keep = 1;
@@ -320,7 +320,7 @@ std::shared_ptr<const block> handout::take_turn() {
   }
   if (rounds_)
     return take_round();
-  // Tasks are served in turn, so that each of them is.
+  // Blocks of all tasks are handed out in turn, so that no task waits for ever.
   auto at = queues_.upper_bound(current_from_);
   settle_current();
   for (size_t i = 0; i < queues_.size(); ++i, ++at) {
@@ -334,8 +334,8 @@ std::shared_ptr<const block> handout::take_turn() {
       q.held_up = true;
       continue;
     }
-    // The rows are handed out in two parts, so that more can be claimed while the trainer has the
-    // second part.
+    // If only some rows of the block may be handed out, these are handed out in two parts, so that
+    // more can be claimed while the trainer has the second part.
     const bool parts = may < q.blocks.front().rows && !std::exchange(q.parted, true);
     return make_current(from, q, parts ? (may + 1) / 2 : may);
   }
@@ -411,8 +411,9 @@ handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& h
   std::unique_lock lock{mutex_};
   const bool waited = waiting_;
   const auto out = take_locked(rows, how);
-  // The end of a wait is reported, so that other trainers may be given the remaining rows; a single
-  // row is taken at once. `claim` reports the last row of each block only if `each_block_` is set.
+  // The end of a wait is reported, so that other trainers may be given the remaining rows. For a
+  // block of one row `claim` reports it at once. If `each_block_` is false, `claim` reports
+  // nothing, and this function reports whenever `quiet_bytes_` more bytes were used up.
   const bool waits_no_more = waited && rows && rows->rows > 1;
   const bool tells = out != outcome::over && unseen_bytes_ >= quiet_bytes_
                      && (out == outcome::nothing_yet || waits_no_more || quiet_bytes_ != 0);

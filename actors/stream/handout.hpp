@@ -34,18 +34,19 @@ public:
   /// at the trainer's next call, because a trainer may pause while others wait for the rows that it
   /// holds.
   ///
-  /// `now` is the clock of `trust_until`, which has no effect without it.
+  /// `now` is the clock for `trust_until`; if it is empty, `trust_until` has no effect.
   explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
     : wake_(std::move(wake)), now_(std::move(now)) {}
 
   /// For a trainer that does not block: `came` is called on the actor's side, without a lock, when
-  /// rows were added after `try_next` had returned none. Must be set before the first `add`.
+  /// rows may be handed out, or the end has come, after `try_next` had returned `nothing_yet`. Must
+  /// be set before the first `add`.
   void when_something_comes(std::function<void()> came) { came_ = std::move(came); }
 
   // -- the actor's side -----------------------------------------------------------
 
   /// Adds rows of a task, to be handed out after its earlier rows. `claimed`: see `confirm`; zero:
-  /// all of them may be handed out.
+  /// no limit is set, so all of them may be handed out, unless an earlier call has set a limit.
   void add(task_id from, block rows, uint64_t claimed = 0);
   /// Elements of that task's stream below `claimed`, as far as they have been added, may be handed
   /// out; later ones need a further call.
@@ -85,7 +86,7 @@ public:
     uint64_t round = 0; ///< the round that the trainer is handed next
   };
   round_marks rounds();
-  /// True if the task has rows of a round that is not handed out yet.
+  /// True if the task serves rounds of the present epoch or of a later one.
   bool serves_rounds(task_id task);
 
   /// Nothing more will be added. Not ok: an error ended the repetition. Only the first call has an
@@ -101,7 +102,7 @@ public:
     uint64_t handed_out = 0;  ///< `<= received`
     size_t bytes = 0;         ///< bytes of the rows in the queue
     uint64_t taken_bytes = 0; ///< total bytes of the blocks that the trainer has used up
-    /// Set by `look` only: since the last call, a recall left one element to a waiting trainer, and
+    /// Set by `look` only: a recall left one element to a waiting trainer, and since the last call
     /// the trainer has ceased to wait.
     bool spare = false;
     /// The number of elements that may be handed out, `<= received`.
@@ -145,8 +146,8 @@ public:
   std::string take_news();
   /// True if the repetition has ended and gave no element to any reader.
   bool was_empty();
-  /// Hands out the next row of the block that `next` returned last. Negative if no row is left:
-  /// then `next` must be called.
+  /// Hands out the next row of the block that `next` returned last. Negative if no row is left, or
+  /// if the time of `trust_until` is over: then `next` must be called.
   int64_t claim() noexcept {
     if (expired())
       return -1;
@@ -169,11 +170,12 @@ private:
     uint64_t before_current = 0; ///< rows of earlier blocks that were handed out
     size_t waiting_bytes = 0;    ///< the bytes of `blocks`
     uint64_t taken_bytes = 0;    ///< total
-    /// The current block is the first of two parts of the rows of a block that may be handed out.
+    /// True between `hold` and `release`: no rows of the queue are handed out.
     bool held = false;
     bool kept_for_waiting = false; ///< see `marks::spare`
     bool held_up = false;          ///< see `marks::held_up`
-    bool parted = false; ///< the current block is only that part of a block that may be handed out
+    /// Since the last confirmation, the first of two parts of the confirmed rows was handed out.
+    bool parted = false;
     /// The number of elements that may be handed out; unset: all may be.
     std::optional<uint64_t> confirmed;
   };
@@ -215,7 +217,7 @@ private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<task_id, queue> queues_;
-  task_id current_from_; ///< the task of the current block; zero before the first
+  task_id current_from_; ///< the task of the current block; zero: none
   std::shared_ptr<const block> current_;
   size_t current_bytes_ = 0;
   std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower

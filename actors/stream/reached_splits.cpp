@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Joins `[first, end)` to the present runs.
+/// Adds `[first, end)`, joined with the runs that overlap it or are adjacent.
 template <class Runs>
 void join(Runs& to, uint64_t first, uint64_t end) {
   auto next = to.upper_bound(first);
@@ -44,8 +44,8 @@ void join_neighbours(std::vector<split_run>& all) {
   all.resize(used);
 }
 
-/// Reduces the runs of one pass of one source to `most`, by joining those with the smallest gaps
-/// between them.
+/// Reduces the number of runs to `most` by closing the smallest gaps between neighbours. Only runs
+/// of the same pass and source are joined, so more runs than `most` may remain.
 void coarsen(std::vector<split_run>& all, size_t most) {
   const auto gap = [&](size_t i) { // the gap before run i
     const auto& a = all[i - 1];
@@ -118,7 +118,7 @@ void reached_splits::set(uint32_t source, uint64_t pass, uint64_t number, uint64
   if (known.bits == nullptr || known.of != of)
     known = {of, find(of)};
   if (known.bits == nullptr)
-    return; // all splits of the run were reached before
+    return; // all splits of the chunk are recorded already
   auto& [bits, set_so_far] = *known.bits;
   for (auto at = from; at < to;) {
     const auto word = at / 64;
@@ -162,7 +162,7 @@ void reached_splits::fill(const key& of) {
   auto& all = whole_[{pass, source}];
   whole_runs_ -= all.size();
   join(all, number * chunk_splits, (number + 1) * chunk_splits);
-  // There are too many runs, so the first gap is closed.
+  // If there are too many runs, the first gap is closed.
   if (whole_runs_ + all.size() > most_runs && all.size() > 1) {
     approximate_ = true;
     const auto first = all.begin()->first, end = std::next(all.begin())->second;

@@ -12,9 +12,10 @@
 namespace headrace::detail {
 
 /// Records the splits of which rows reached a reader, with one bit for each split, in bounded
-/// memory. If the memory is short, splits are recorded that were not reached, but none is omitted
-/// that was. A consumer has one record for each stream, of the rows that it received; a task has
-/// one record, of the rows that its readers were handed.
+/// memory. If the memory is short, splits are recorded that were not reached. Reached splits are
+/// omitted only for passes before the receipt's `from_pass`. A consumer has one record for each
+/// stream, of the rows that it received; a task has one record, of the rows that its readers were
+/// handed.
 class reached_splits {
 public:
   /// The bits take at most `most_chunks` times 512 bytes. Runs of splits that were all reached take
@@ -33,7 +34,8 @@ public:
   void add(const block& rows);
   /// Records that this number of rows was given back to the task.
   void give_back(uint64_t rows) { given_back_ += rows; }
-  /// A receipt for the rows so far, which all came from that task. It has at most `most` runs.
+  /// A receipt for the rows so far, which all came from that task. It has at most `most` runs, or
+  /// one for each pass of each source if these are more.
   split_receipt receipt_of(task_id task, size_t most = most_receipt_runs) const;
   /// To be called when a receipt was acknowledged, as no more rows will arrive.
   void clear() { *this = {}; }

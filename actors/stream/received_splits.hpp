@@ -19,7 +19,7 @@ public:
   void handed_out(uint64_t elements);
   /// Elements of the stream from `mark` on are given back to the task.
   void give_back(uint64_t mark);
-  /// A receipt for the rows that arrived and were not given back, with at most `most` runs.
+  /// A receipt for the rows that arrived and were not given back. `most`: as in `reached_splits`.
   split_receipt receipt_of(task_id task, size_t most = most_receipt_runs);
   /// To be called when a receipt was acknowledged, as no more rows will arrive.
   void clear() { *this = {}; }

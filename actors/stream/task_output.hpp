@@ -18,7 +18,7 @@ namespace headrace::detail {
 ///
 /// Rows are dealt in turn to streams with credit, first to those whose trainer waits, and are kept
 /// until the consumer reports that they were handed out. Once nothing more is produced, a stream is
-/// dealt an even part of the remaining rows, and the next part when it has handed that out (guided
+/// dealt rows only while it holds fewer than an even part of the remaining rows (guided
 /// self-scheduling): rows that stay in the task need not be recalled. When a trainer waits and the
 /// task has no more rows for it, rows of other streams are recalled: half of the rows that a stream
 /// holds, or all of them if it handed nothing out since its last recall. Such a stream is dealt
@@ -29,8 +29,8 @@ namespace headrace::detail {
 /// without gaps; after a recall the numbers continue at its mark.
 class task_output final : public dealer {
 public:
-  /// `shared`: false if there is one consumer, which gets whole blocks, and its end with the last
-  /// of them. `accounts`: the splits of which rows were handed out are recorded. `claims`: a
+  /// `shared`: false if there is one consumer: nothing is recalled, and the end is sent with the
+  /// last rows. `accounts`: the splits of which rows were handed out are recorded. `claims`: a
   /// trainer is handed only rows that its consumer has claimed and this class has confirmed. So the
   /// unclaimed rows of a consumer that is given up can go to others, and no row is handed out
   /// twice.
@@ -42,7 +42,7 @@ public:
   struct sharing {
     bool shared = true; ///< several consumers may read
     bool accounts = false;
-    /// Blocks are sent uncut, as far as elements are granted, so that their written forms can be
+    /// Blocks are sent uncut, as far as the credit allows, so that their written forms can be
     /// shared.
     bool whole = false;
     /// Rows that are given back after later rows were handed out are skipped, so that the numbers
@@ -60,9 +60,9 @@ public:
   // -- events -----------------------------------------------------------------------
 
   void produced(block rows) override;
-  /// Adds rows that have a number: the number of rows that were produced before them.
+  /// Adds rows that have numbers. `number`: the number of rows that were produced before them.
   void produced_at(uint64_t number, dealt_rows rows);
-  /// Adds rows that have no number. `number`: the number of rows with numbers before them.
+  /// Adds rows that have no numbers. `number`: the number of rows with numbers before them.
   void produced_apart(uint64_t number, block rows);
   void exhausted() override;
   status opened(consumer_id who, const stream_open& how) override;
@@ -91,14 +91,14 @@ public:
   std::map<consumer_id, reader_marks> lost() const override { return lost_; }
   uint64_t handed_out_below() const noexcept override;
   const reached_splits& given() const noexcept override { return given_; }
-  /// The rows that wait for credit.
+  /// The number of rows that wait for credit.
   uint64_t pending_rows() const noexcept { return pending_rows_; }
   size_t pending_bytes() const noexcept override { return pending_bytes_; }
   /// Bytes that were sent and not handed out.
   size_t retained_bytes() const noexcept;
   /// True if nothing is pending and some stream has credit.
   bool has_room() const noexcept;
-  /// A stream that is cut off is left out of `place` until its consumer opens it again.
+  /// Leaves the consumer's stream out of `place` until the consumer opens it again.
   void disregard(consumer_id who);
   /// As `handed_out_below`, without the streams that are disregarded. @pre not `idle()`
   uint64_t place() const noexcept;
@@ -143,7 +143,8 @@ private:
     uint64_t resend_from = 0; ///< below `sent` only after a new connection
     uint64_t recall = 0;      ///< the id of the recall that is not answered yet; 0: there is none
     uint64_t handed_out_at_recall = 0;
-    /// If numbers must increase: rows with lower numbers than this are not sent.
+    /// The number after that of the last row sent. If numbers must increase, rows with lower
+    /// numbers that other streams give back are skipped.
     uint64_t reached = 0;
     /// The newest claim of the consumer, which may include elements that are not sent yet.
     uint64_t wanted = 0;
@@ -175,8 +176,8 @@ private:
   piece take(uint64_t rows, size_t bytes);
   bool serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out);
   void serve_the_starved(uint64_t part, std::vector<action>& out);
-  /// The number of rows with which a stream is dealt no more: an even part of the remaining rows,
-  /// once nothing more is produced.
+  /// A stream that holds this many rows is dealt no more: an even part of the remaining rows once
+  /// nothing more is produced; before that there is no such limit.
   uint64_t even_part() const noexcept;
   /// All consumers, beginning after the one that was dealt rows last.
   std::vector<consumer_id> in_turn() const;

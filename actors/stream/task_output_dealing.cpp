@@ -12,7 +12,7 @@ namespace headrace::detail {
 namespace {
 
 /// With several consumers, no stream is dealt more rows than this in one turn, so that the others
-/// need not wait for long. A stream whose trainer takes more has larger turns.
+/// need not wait for long. A stream with more credit has larger turns.
 constexpr uint64_t shared_quantum_rows = 1024;
 constexpr size_t quantum_bytes = 1 << 20;
 

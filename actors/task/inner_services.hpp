@@ -10,8 +10,9 @@ namespace headrace::detail {
 ///
 /// The tasks of a DYNAMIC job give each element once, so they share the jobs behind the
 /// `distribute` nodes of the graph: a node without a job name gets a name that only the tasks of
-/// this repetition use. A node inside a function is read by one task alone, which evaluates the
-/// function; the choices of choose_from_datasets are read as a whole by each task.
+/// this repetition use. Two kinds of nodes get no name: those inside functions, which are read by
+/// the task that evaluates the function, and those in the choices of choose_from_datasets, which
+/// each task reads as a whole.
 class inner_services {
 public:
   /// `run` is a number of the job's repetition that no other repetition has.

@@ -39,7 +39,7 @@ struct runner::shared {
   /// Questions with the errors that were returned in place of answers.
   std::map<split_question, status> refused;
   bool runs = false;
-  /// Set in `what.threads` when the thread was requested to stop.
+  /// The thread's token in `what.threads`; set when the thread was requested to stop.
   stopping_threads::token stopping = 0;
   clockid_t cpu_clock{}; ///< of the thread, while it runs
 
@@ -115,7 +115,8 @@ result<int64_t> count_rows(const dataset_ptr& names, int64_t most,
     const auto rows = source->next({.rows = static_cast<size_t>(most - out)});
     if (!rows)
       break;
-    // A failed row counts as an element, unless the error ended the dataset.
+    // A failed row counts as an element. If there are fewer than `most` elements, its error is
+    // returned instead, because the error may have ended the dataset.
     if (!rows->errors.empty() && failed.ok())
       failed = rows->errors.front().why;
     out += static_cast<int64_t>(rows->rows);
@@ -234,8 +235,8 @@ status runner::shared::pull() {
     return count_rows(names, most, context);
   };
   HEADRACE_ASSIGN(const auto graph, auto_shard(what.graph, what.policy, what.shard, count));
-  // The shard is not set while files are counted, because that part of the graph has other numbers
-  // for its sources.
+  // Listings are not compared while `auto_shard` counts files, because the sources have other
+  // numbers in that part of the graph.
   if (what.shard.shards > 1)
     context.same_listing = [this](uint32_t source, const auto& listing) {
       return same_listing(source, listing);
@@ -250,8 +251,8 @@ status runner::shared::pull() {
     context.ignored = [this](uint64_t more) { count_ignored(more); };
   const counted_operators counted{graph, what.profile, context};
   HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
-  // In all cases the function waits for the end of the threads that read ahead, and these may wait
-  // for splits themselves.
+  // The destructor of `source` waits for the threads that read ahead, and these may wait for
+  // splits: `release` is destroyed first, and ends their waits.
   const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{
     &halt, [](std::stop_source* x) { x->request_stop(); }};
   thread = std::this_thread::get_id();

@@ -63,9 +63,9 @@ public:
     /// The pipeline has given this many rows, including the skipped ones, and no later row will
     /// descend from these splits. May be empty.
     std::function<void(uint64_t, std::vector<splits_done>)> done = {};
-    /// The last call, except after `stop`. The pipeline reached its end, or could not be made.
+    /// The last call; omitted after `stop`. The pipeline reached its end, or could not be made.
     std::function<void(status)> ended;
-    /// The last call, except after `stop`. An exception was thrown that no operator caught.
+    /// The last call; omitted after `stop`. An exception was thrown that no operator caught.
     std::function<void(status)> crashed;
   };
 
@@ -81,7 +81,7 @@ public:
   void taken(size_t bytes);
   /// The answer to that question. Any answer to a closed pass acknowledges it.
   void give_splits(const split_question& which, const result<lease_answer>& what);
-  /// As `split_dealer::exhausted`; true under OFF.
+  /// As `split_dealer::exhausted`; true if no splits are leased.
   bool exhausted() const;
   /// The pipeline ends after the splits that it has begun. Returns the splits that it has not
   /// begun.

@@ -11,8 +11,8 @@
 namespace headrace::detail {
 
 /// Gives the sources of one pipeline the splits that their task was leased: first those of the log,
-/// then those of the job's answers. A lease is given in pieces, so that a task that leaves can give
-/// back the pieces that are not begun. Pure.
+/// then those of the job's answers. A source that is alone in its group is given a lease in pieces,
+/// so that a task that leaves can give back the pieces that are not begun. Pure.
 class split_dealer {
 public:
   /// The number of pieces of a lease. A lease has the same pieces in each replay.
@@ -64,7 +64,7 @@ private:
   unread_splits unread_of(uint32_t source) const;
 
   split_log log_;
-  /// By source: the number of answers about its last pass in `known`.
+  /// By source: its last pass in `known`, and the number of answers about that pass.
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> begun_;
   bool leaving_;
   /// By source: the sources of its group, including itself.

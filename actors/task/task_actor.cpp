@@ -168,7 +168,7 @@ void task_state::on(const stream_arrived& what) {
     memory_->routes.at(key).packing = {packing_of(*first, *core().graph()),
                                        what.from->peer_boot_id() == boot_id()};
   carry_out(core().arrived(key, said, now()));
-  // The stream is closed, so the link may use the channel for another stream.
+  // When the stream is closed, the link may use the channel for another stream.
   if (said && std::holds_alternative<stream_close>(*said)) {
     memory_->by_channel.erase(channel);
     memory_->routes.erase(key);

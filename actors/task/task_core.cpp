@@ -178,7 +178,7 @@ produce::commands task_core::splits_answered(const split_question& which,
   if (leaving_ || over_)
     return {};
   return event([&] {
-    // The answer acknowledges a closed pass. It is not logged, because a replay closes the pass
+    // An answer that acknowledges a closed pass is not logged, because a replay closes the pass
     // again.
     if (closed_.erase(which) != 0)
       return then(produce::give_splits{which, what});
@@ -240,11 +240,12 @@ void task_core::left(std::vector<unread_splits> unread, time_point now) {
 
 void task_core::finish(time_point now) {
   over_ = true;
-  // Under OFF a copy ends with its worker, and so do the rows of it that readers hold.
+  // Under OFF a copy ends with its worker, and the job is not sent which of its rows readers hold.
   auto held = order_.shared && order_.policy != sharding_policy::off
                 ? output_->held()
                 : std::map<consumer_id, reader_marks>{};
-  // Elements that were lost with readers are added, unless the job was sent them in an account.
+  // Elements that were lost with readers are added, unless the job has acknowledged an account with
+  // them.
   if (order_.shared && (account_said_ || account_due_ || !leases_splits() || splits_.size() == 0))
     held.merge(output_->lost());
   // Rows that readers hold may be lost with the readers, so only the job can decide when the

@@ -37,8 +37,8 @@ public:
   task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
             std::unique_ptr<dealer> output = {});
 
-  /// A new actor takes over from one that crashed: all links are lost, and another runner is
-  /// started.
+  /// An actor takes over: the first one, or one after a crash. The links of an earlier actor are
+  /// lost. A runner is started if one had run before, or if the task may lease splits at once.
   commands taken_over(time_point now);
 
   // -- the runner -------------------------------------------------------------------
@@ -147,7 +147,7 @@ private:
   void refuse(stream_key over, const stream_open& what);
   void name(const task_readers& who);
   bool is_named(consumer_id who) const;
-  /// The time after the loss of a link when its other end has noticed the loss, too, and hands out
+  /// How long after the loss of a link its other end has noticed the loss, too, and hands out
   /// nothing more.
   duration fence() const { return fenced(order_.lease); }
   /// When the rows of a consumer that is gone may go to others.

@@ -1,4 +1,5 @@
 #include "headrace/actors/task/task_core.hpp"
+#include "headrace/runtime/base/overloaded.hpp"
 
 #include <fmt/format.h>
 
@@ -18,11 +19,6 @@ constexpr auto patience = std::chrono::milliseconds{5};
 /// The most streams of consumers that the job has not named yet.
 constexpr size_t most_strangers = 1024;
 
-template <class... F>
-struct overloaded : F... {
-  using F::operator()...;
-};
-
 } // namespace
 
 void task_core::move(consumer_id who, stream_key over) {
@@ -39,7 +35,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
     return {};
   return event([&] {
     if (!what) {
-      // The message of a newer consumer may be valid, so only its own stream fails.
+      // A message of an unknown kind may be valid in a newer version, so only its stream fails.
       if (what.status().code() == status_code::unimplemented)
         return then(produce::send{over, stream_failed{what.status()}});
       log_.warn("bad stream message", {{"why", what.status()}});

@@ -36,7 +36,7 @@ struct run_ended {
   status how;
 };
 
-/// The runner waits for splits.
+/// The runner waits for splits or has closed a pass, or the task sends an account.
 struct splits_wanted {
   uint64_t run = 0;
   splits_wish wish;
@@ -103,7 +103,7 @@ struct task_report {
   incarnation life;
   job_id job;
   task_numbers numbers;
-  /// A question for splits; the answer comes as splits_answered.
+  /// A question for splits, a closed pass or an account; the answer arrives as splits_answered.
   std::optional<splits_wanted> wants;
   /// Set if the task has ended; ok unless it failed.
   std::optional<status> ended = {};

@@ -111,7 +111,7 @@ private:
   supervisor team_;
   buffer told_tree_; ///< the tree that was last sent to the dispatcher
   worker_metrics count_;
-  counter& bad_messages_; ///< includes the messages that the node refused before
+  counter& bad_messages_; ///< the damaged messages, also those that the node has answered itself
   /// Called when the worker has left; empty: the worker was not requested to leave.
   std::function<void()> stop_tasks_;
   peer dispatcher_;

@@ -99,7 +99,7 @@ struct say_end {
   duration limit{};
 };
 
-/// Send LeaveService. `worker_core::goodbye_over` is called when it is answered, and when `limit`
+/// Send LeaveService. `worker_core::goodbye_over` is called when it is answered, or when `limit`
 /// has passed.
 struct say_goodbye {
   worker_id id;
@@ -190,8 +190,8 @@ struct count_stuck {
   duration patience{};
 };
 
-/// So many threads are stuck that the process cannot continue: the number that is allowed, or one
-/// less while the worker has no task, because it could then accept none. Issued once.
+/// So many threads are stuck that the process cannot continue: `worker_core_options::most_stuck`,
+/// or one less while the worker has no task, because it could then accept none. Issued once.
 struct report_stuck {
   status why;
 };
@@ -206,8 +206,8 @@ struct report_no_dispatcher {
   status why;
 };
 
-/// The dispatcher's list has no entry for this worker, so further attempts would fail, too. Issued
-/// once for each such answer.
+/// The dispatcher's list has no entry for this worker, so further attempts would fail, too. Not
+/// issued again for an equal answer to the next registration.
 struct report_not_listed {
   status why;
 };

@@ -290,7 +290,7 @@ void worker_state::carry_out(const worker::run_save& x) {
         return run_save(order, how);
       const auto bytes = (*in)->getDispatcher().getDatasetDef().getGraph();
       auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
-      // The graph is not kept, and is requested again for each step.
+      // Kept, so that further steps of the save need not request the graph.
       if (graph)
         graphs_.keep(order.what.fingerprint, *graph, bytes.size());
       run_save(order, graph);

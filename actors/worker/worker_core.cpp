@@ -68,7 +68,8 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
     unreached_ = what.status();
   if (!what) {
     commands out;
-    // Another worker has the place of this one, so the jobs have given up the tasks of this worker.
+    // Other workers have the address or the list entry of this one, or the list has no entry for
+    // it, so the jobs have given up the tasks of this worker.
     if (const auto code = what.status().code();
         code == status_code::already_exists || code == status_code::permission_denied) {
       if (std::exchange(refused_, what.status()) != what.status()) {
@@ -116,8 +117,8 @@ worker_core::commands worker_core::heartbeat_answered(uint64_t over,
                                                       time_point now) {
   if (over != connection_ || has_said_goodbye())
     return {};
-  // The dispatcher has no record of this worker: the dispatcher is a new one, or the worker's lease
-  // expired.
+  // The dispatcher did not answer in time, or has no record of this worker, because the dispatcher
+  // is a new one or the worker's lease expired.
   if (!what)
     return {worker::renew_dispatcher{what.status()}};
   commands out;

@@ -64,7 +64,8 @@ public:
   /// effect.
   commands registered(uint64_t over, const result<worker_registered>& what, time_point now);
   /// The answer to WorkerHeartbeat: the tasks that no job needs, and whether the worker is to
-  /// leave. A failure: the heartbeat was not answered in time. `over`: as above.
+  /// leave. A failure: the heartbeat was not answered in time, or the dispatcher has no record of
+  /// the worker. `over`: as above.
   commands heartbeat_answered(uint64_t over, const result<heartbeat_heard>& what, time_point now);
 
   // -- orders ----------------------------------------------------------------------------
@@ -137,7 +138,7 @@ public:
   bool has_task(task_id id) const noexcept { return tasks_.contains(id); }
 
 private:
-  /// A question of a task, or a closed pass, that the job has not answered.
+  /// A question, a closed pass or an account of a task that the job has not answered.
   struct question {
     splits_wish what;
     uint64_t ask = 0;   ///< the number of its last request; 0: none was sent
@@ -197,7 +198,8 @@ private:
   /// dispatcher answered its registration; unset: the dispatcher has answered on the present one.
   std::optional<time_point> unheard_since_;
   bool gave_up_ = false; ///< the worker has given up on the dispatcher
-  status refused_;       ///< the refusal of its last registration, if other workers have its entry
+  /// The refusal of the last registration, if other workers or the dispatcher's list are the cause.
+  status refused_;
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   save_work saves_;

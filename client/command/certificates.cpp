@@ -57,7 +57,8 @@ bool is_ip(const std::string& host) {
          || ::inet_pton(AF_INET6, host.c_str(), &any) == 1;
 }
 
-/// As DNS has them, with `*` for the first label: nothing that means something in a list of names.
+/// True for a name as in DNS, which may contain `*`. Such names have no characters, such as commas,
+/// with a meaning in OpenSSL's list of alternative names.
 bool is_host_name(const std::string& host) {
   const auto allowed = [](unsigned char x) {
     return std::isalnum(x) != 0 || x == '-' || x == '_' || x == '.' || x == '*';
@@ -66,7 +67,8 @@ bool is_host_name(const std::string& host) {
          && host.front() != '.' && host.find("..") == std::string::npos;
 }
 
-/// Under which servers of this host are addressed, and what the certificate is called.
+/// The hosts of a certificate by default: `name`, if it is a host name or an IP address, and the
+/// names of this host.
 std::vector<std::string> default_hosts(const std::string& name) {
   std::vector<std::string> out;
   if (is_host_name(name) || is_ip(name))
@@ -81,7 +83,7 @@ std::vector<std::string> default_hosts(const std::string& name) {
   return out;
 }
 
-/// `DNS:data-1,IP:10.0.0.1`, each once.
+/// The hosts without duplicates, in OpenSSL's form: `DNS:data-1,IP:10.0.0.1`.
 std::string alternative_names(const std::vector<std::string>& hosts) {
   std::vector<std::string> out;
   for (const auto& x : hosts)
@@ -142,7 +144,8 @@ result<identity> certify(const std::string& name, const std::vector<std::string>
   return out;
 }
 
-/// A new file that only its owner reads. Nothing is left of one that cannot be written.
+/// Writes a new file that only its owner may access. An existing file is an error. If the content
+/// cannot be written, the file is deleted.
 status write(const std::string& file, const std::function<int(FILE*)>& put) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0)
@@ -173,8 +176,8 @@ certificate_ptr read_certificate(const std::string& file) {
   return certificate_ptr{in ? PEM_read_X509(in.get(), nullptr, nullptr, nullptr) : nullptr};
 }
 
-/// What is there under that name, if it is what would be made: a certificate that this authority
-/// signed, that has its key and these names, and is valid. Else an error that says what to do.
+/// Ok if the files `base`.pem and `base`.key can be kept: a certificate with its key, signed by
+/// this authority, not expired, and valid for the given hosts. Else an error with a remedy.
 status check_existing(const std::string& base, const X509* authority, const flags& given) {
   const auto refuse = [&](const std::string& why) {
     return failed_precondition(

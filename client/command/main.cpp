@@ -45,7 +45,7 @@ int usage_error(const std::string& text, const std::string& hint) {
   return static_cast<int>(exit_code::usage);
 }
 
-/// The valid option that is most similar to an unknown one; empty if none is similar.
+/// A hint with the valid option that is most similar to an unknown one; empty if none is similar.
 std::string meant_option(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto known = options_of(app);
   for (const auto& argument : arguments) {
@@ -57,7 +57,7 @@ std::string meant_option(const CLI::App& app, const std::vector<std::string>& ar
   return {};
 }
 
-/// Where the option is that only the Python package's command has.
+/// A hint for `worker --python`, which only the Python package's command has; else empty.
 std::string of_the_package(const std::vector<std::string>& arguments) {
   const bool python =
     arguments.front() == "worker" && std::ranges::find(arguments, "--python") != arguments.end();
@@ -66,8 +66,8 @@ std::string of_the_package(const std::vector<std::string>& arguments) {
                 : "";
 }
 
-/// What to write if options were given after the command of `headrace run`, and that command not
-/// after `--`; else empty.
+/// A hint to write `--` before the command of `headrace run`, if that is missing and options follow
+/// the command; else empty.
 std::string missing_dashes(const CLI::App& run, const std::vector<std::string>& arguments) {
   const auto command = run.get_option("command")->results();
   if (command.empty() || std::ranges::find(arguments, "--") != arguments.end())
@@ -156,7 +156,7 @@ int run(int argc, char** argv) {
                        meant_option(*sub, arguments) + of_the_package(arguments)
                          + fmt::format("`headrace {} --help` lists all options.", name));
   }
-  // Options that are the command's would be taken for those of `headrace run`.
+  // Without `--`, options of the command would be read as options of `headrace run`.
   if (arguments.front() == "run")
     if (const auto hint = missing_dashes(*app.get_subcommand("run"), arguments); !hint.empty())
       return usage_error("run: options after the command", hint);

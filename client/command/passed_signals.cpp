@@ -6,9 +6,10 @@
 namespace headrace::detail::command {
 namespace {
 
-/// What comes within this time is one signal.
+/// Arrivals of the same signal within this time count as one signal.
 constexpr auto together = std::chrono::seconds{1};
-/// How long the command may be known to have a signal later than we do.
+/// How long after the first arrival of a signal the witness may still report that the command has
+/// received it, too.
 constexpr auto until_passed = std::chrono::milliseconds{250};
 
 } // namespace

@@ -7,18 +7,18 @@
 
 namespace headrace::detail::command {
 
-/// Decides about signals for a command that runs beside other processes of ours. A signal may be
-/// sent to one of them alone, or to all processes of a group or a job step, the command among them.
-/// So what different processes receive within a second is one signal, and the command is sent it
-/// only if it does not have it yet.
+/// Decides which signals are passed on to the command of `headrace run`. A signal may be sent to a
+/// single process of the run, or to all processes of a process group or job step, including the
+/// command. So arrivals of the same signal in several processes within a second count as one
+/// signal, which is passed on only if the command has not received it already.
 class passed_signals {
 public:
   enum class place {
-    ours,      ///< a process of ours received it
-    beside_it, ///< so did a process that whoever signals many cannot tell from the command
+    ours,      ///< a process of the run received the signal
+    beside_it, ///< the `signal_witness` received it, so the command has received it, too
   };
 
-  /// `at` must not go back.
+  /// @pre `at` is not before the time in an earlier call
   void received(int signal, place where, time_point at);
   /// The signals that the command is to be sent now; each is returned once.
   std::vector<int> due(time_point at);
@@ -29,7 +29,7 @@ public:
     time_point at;
   };
   const std::optional<stop>& first_stop() const noexcept { return first_; }
-  /// Another one came a second or more after the first.
+  /// True if a further signal to stop arrived a second or more after the first.
   bool stopped_again() const noexcept { return again_; }
 
 private:

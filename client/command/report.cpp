@@ -33,7 +33,8 @@ int fail(const std::string& why, exit_code code) {
   return static_cast<int>(code);
 }
 
-/// Whoever may register a job chooses its name, whose control characters must not reach a terminal.
+/// A job's name in printable form: any client may choose a name, and control characters in it must
+/// not reach a terminal.
 std::string printable(const std::string& name) {
   std::string out;
   append_text(out, name);

@@ -65,7 +65,8 @@ status settle_rendezvous(flags& given) {
       "--rendezvous {} is not of this host alone, but the servers are to listen on {}: give --host "
       "0.0.0.0 (or an address of the host) and the TLS files, or --insecure",
       where, out.host));
-  // Those of one host may each have a loopback address; what counts is where rank 0 listens.
+  // With a loopback address all processes are on this host, and the others connect to that address,
+  // so the dispatcher of rank 0 must listen on it.
   const auto number = [](const std::string& host) {
     return host == "localhost" ? "127.0.0.1" : host;
   };

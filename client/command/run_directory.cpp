@@ -23,12 +23,12 @@ constexpr const char* conflict = "conflict";
 constexpr const char* unfinished = ".part";
 
 enum class placing {
-  replace,  ///< over what is there
-  be_first, ///< `already_exists` if there is something
+  replace,  ///< an existing file is replaced
+  be_first, ///< an existing file is an error: `already_exists`
 };
 
-/// Where a process of the run with that token writes `file` before it is whole. Processes of other
-/// hosts may have the same number.
+/// A new name under which a process of the run with that token writes `file`, until it is complete.
+/// The name has a random part, because processes of different hosts may have the same process id.
 std::string part_of(const std::string& file, const std::string& token) {
   return fmt::format("{}.{}-{}{}", file, token, to_hex(random_id()), unfinished);
 }
@@ -47,7 +47,7 @@ status write_whole(const std::string& file, const std::string& text, const std::
   if (fd < 0)
     return failed(part);
   const bool whole = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  // Other hosts see it when it is with the server of a network file system.
+  // On a network file system, other hosts see the content only when it has reached the server.
   const bool kept = whole && ::fsync(fd) == 0;
   if (::close(fd) != 0 || !kept)
     return failed(file);
@@ -69,7 +69,7 @@ status write_whole(const std::string& file, const std::string& text, const std::
 /// The content of a file; discarded: the file does not exist, or is incomplete.
 json read_json(const std::string& file) {
   constexpr size_t longest = 64 << 10;
-  // Not blocked by what is no file.
+  // O_NONBLOCK: opening a pipe with this name must not block.
   const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return json(json::value_t::discarded);
@@ -89,8 +89,8 @@ bool is_gone(const std::string& file) {
   return ::access(file.c_str(), F_OK) != 0 && errno == ENOENT;
 }
 
-/// Removes a file of the run with that token. It is put aside first, as a process of the next run
-/// may replace it at any time.
+/// Deletes `file` if it belongs to the run with that token. The file is renamed before it is
+/// deleted, because a process of the next run may replace it at any time; such a file is put back.
 void remove_if_of(const std::string& file, const std::string& token) {
   if (text_at(read_json(file), "token") != token)
     return;
@@ -121,8 +121,8 @@ std::string text_of(const run_progress& how, const std::string& token) {
          + "\n";
 }
 
-/// A file of a directory is ours, or root's: who can write it says where the programs of this run
-/// connect.
+/// Not ok if `file` exists and is not a regular file that belongs to this user or root: its owner
+/// decides to which address the programs of this run connect.
 status check_file(const std::string& file) {
   struct stat about {};
   if (::stat(file.c_str(), &about) != 0)
@@ -158,10 +158,10 @@ status run_directory::publish(const run_service& what, const std::string& replac
   if (how.code() != status_code::already_exists)
     return how;
   HEADRACE_ASSIGN(const auto there, service());
-  // A network file system may have done it, and lost the answer.
+  // A network file system may have created the file, and lost the answer.
   if (there && there->token == what.token)
     return {};
-  // What a run has left that was killed, or what is not of a run at all.
+  // Otherwise the file was left by a killed run, or belongs to no run, and is replaced.
   if (there && there->token != replaced)
     return already_exists(fmt::format("{} is that of another run, which began at the same time, "
                                       "with the service at {} (host {})",
@@ -207,7 +207,7 @@ status run_directory::claim(int rank, const run_progress& how, const std::string
 
 status run_directory::write(int rank, const run_progress& how, const std::string& token) const {
   const auto file = file_of(rank);
-  // A file that cannot be read is not one of another run.
+  // A file that exists and cannot be read does not show that another run has begun.
   const auto is_over = [&] {
     const auto now = text_at(read_json(file_), "token");
     return now.empty() ? is_gone(file_) : now != token;
@@ -220,7 +220,8 @@ status run_directory::write(int rank, const run_progress& how, const std::string
   };
   if (!is_mine())
     return {};
-  // Rank 0 may remove the run's files meanwhile, in two rounds, also one that is not whole yet.
+  // Rank 0 may be deleting the run's files, in two rounds (`remove`), also the unfinished file of
+  // this call; so the write is repeated up to twice.
   auto written = write_whole(file, text_of(how, token), token, placing::replace);
   for (int again = 0; again < 2 && !written.ok() && !is_over() && !is_gone(file); ++again)
     written = write_whole(file, text_of(how, token), token, placing::replace);
@@ -250,7 +251,7 @@ void run_directory::remove(int size, const std::string& token) const {
   const auto remove_others = [&] {
     for (int rank = 0; rank < size; ++rank) remove_if_of(file_of(rank), token);
     remove_if_of(fmt::format("{}.{}", file_, conflict), token);
-    // What processes left that were killed while they wrote.
+    // The unfinished files of processes that were killed while they wrote.
     std::error_code code;
     for (const auto& one : std::filesystem::directory_iterator{path_, code})
       if (const auto name = one.path().string();
@@ -260,12 +261,13 @@ void run_directory::remove(int size, const std::string& token) const {
   };
   remove_others();
   remove_if_of(file_, token);
-  // What was written meanwhile. Another run may have begun in the directory.
+  // Again, for files that were written meanwhile. Files of a run that has begun in the directory
+  // have another token.
   remove_others();
 }
 
 void run_directory::dispute(const std::string& token) const {
-  // Who cannot write it down has an error all the same.
+  // If the note cannot be written, the caller still returns an error.
   (void)write_whole(fmt::format("{}.{}", file_, conflict), json{{"token", token}}.dump() + "\n",
                     token, placing::replace);
 }

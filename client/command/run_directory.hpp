@@ -28,23 +28,24 @@ struct run_progress {
 /// A directory that all processes of a run see, through which they find each other: a file for the
 /// service, one for each rank. Files appear complete. Errors name the file.
 ///
-/// Nothing keeps two runs from being given one directory. Where launchers give them names, they
-/// have files of their own; else each file is the first one's who comes, and the others get an
+/// Several runs may be given the same directory. Runs with names from their launchers have separate
+/// files. Otherwise a file belongs to the first process that creates it, and the others get an
 /// error.
 class run_directory {
 public:
   /// `job`: separates the runs of several jobs; may be empty.
   run_directory(std::string path, const std::string& job);
 
-  /// Writes down the service; creates the directory. `replaced`: the token of a service that is
-  /// there and over; empty: there was none. `already_exists`: another run was faster.
+  /// Records the service; creates the directory. `replaced`: the token of a recorded service that
+  /// has ended; empty: none was recorded. `already_exists`: another run has recorded its service
+  /// first.
   status publish(const run_service& what, const std::string& replaced) const;
-  /// Unset: it is not there yet.
+  /// The recorded service; unset: none is recorded yet.
   result<std::optional<run_service>> service() const;
-  /// Writes down that a rank has come. `already_exists`: so has another process of that rank.
+  /// Records that this process has the rank. `already_exists`: another process has recorded it.
   status claim(int rank, const run_progress& how, const std::string& token) const;
-  /// Writes down how far a rank is that this process has claimed. Does nothing if the run with that
-  /// token is over.
+  /// Records the progress of a rank that this process has claimed. Does nothing if another process
+  /// has it, or the run with that token is over.
   status write(int rank, const run_progress& how, const std::string& token) const;
   /// The progress of the ranks below `size` that have recorded it in the run with that token.
   std::map<int, run_progress> progress(int size, const std::string& token) const;
@@ -56,15 +57,14 @@ public:
   void dispute(const std::string& token) const;
   bool disputed(const std::string& token) const;
 
-  /// The files of all runs in the directory, in order.
+  /// An object for each run in the directory, ordered by file name.
   std::vector<run_directory> runs() const;
-  /// What somebody who uses the directory should know of it: that others may write to it. Empty:
-  /// nothing.
+  /// A warning for the user if other users may write to the directory; else empty.
   std::string doubts() const;
 
   const std::string& path() const noexcept { return path_; }
   const std::string& file() const noexcept { return file_; }
-  /// True if it is of a run of that job, or of a step of that job.
+  /// True if the files of this object belong to a run of that job, or of a step of that job.
   bool is_of(const std::string& job) const;
 
 private:

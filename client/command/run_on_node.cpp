@@ -34,7 +34,7 @@ std::string host_name() {
   return name;
 }
 
-/// What helps against two runs that have been given one place to meet.
+/// The remedy, for messages, if two runs were given the same directory or address.
 constexpr const char* one_each = "give each run a directory or a port of its own (--rendezvous)";
 
 void say(const std::string& text) { std::fprintf(stderr, "headrace run: %s\n", text.c_str()); }
@@ -42,7 +42,8 @@ void say(const std::string& text) { std::fprintf(stderr, "headrace run: %s\n", t
 class node_run {
 public:
   /// `signals`: the descriptor of `run_guarded`.
-  /// `process`: a random number, which both processes of this run know.
+  /// `process`: a random number that identifies this process; the parent that guards it
+  /// (`run_guarded`) has the number, too.
   node_run(const run_options& options, std::string process, int signals)
     : options_(options),
       process_(std::move(process)),
@@ -62,7 +63,8 @@ public:
     return code;
   }
 
-  /// Another process of this run was killed; its rank is over.
+  /// Records that the rank has ended. Called if one of the two processes of `run_guarded` was
+  /// killed, in the other one.
   static void was_killed(const run_options& options, const std::string& process) {
     if (options.directory.empty() || options.command.empty())
       return;
@@ -126,7 +128,7 @@ private:
     HEADRACE_ASSIGN(here_, node::process(service_node(node_role::tool, options_.tls)));
     HEADRACE_TRY(leads() ? start_dispatcher(until) : find_service(until));
     if (!leads())
-      // Often enough to be sure that it has not answered for that long.
+      // Several requests fit into `lost_timeout`, so that silence for that time is detected.
       watch_.emplace(local_,
                      std::clamp<duration>(options_.lost_timeout / 4, std::chrono::milliseconds{10},
                                           std::chrono::seconds{8}));
@@ -173,7 +175,7 @@ private:
     return already_exists(fmt::format("{}; {}", how.message(), one_each));
   }
 
-  /// Writes down that this rank has come; an error if another process has it.
+  /// Records in the directory that this process has the rank; an error if another process has it.
   status claim() {
     if (!by_directory() || !has_rank())
       return {};
@@ -186,15 +188,15 @@ private:
                                       how.message(), one_each));
   }
 
-  /// The run in the directory that this process, which has no rank in it, is to help; unset: there
-  /// is none yet.
+  /// The run in the directory to which this process, which has no rank, adds its workers; unset:
+  /// there is none yet.
   result<std::optional<run_directory>> run_to_help() const {
     std::vector<run_directory> live;
     for (const auto& one : directory_.runs())
       if (const auto there = one.service();
           there && *there && get_service_status((*there)->address, std::chrono::seconds{1}))
         live.push_back(one);
-    // Of several, that of its own job.
+    // If there are several, the run of this process's own job is used.
     if (std::ranges::count_if(live, [&](const auto& x) { return x.is_of(options_.rank.job); }) == 1)
       std::erase_if(live, [&](const auto& x) { return !x.is_of(options_.rank.job); });
     if (live.size() > 1) {
@@ -295,7 +297,7 @@ private:
     return {};
   }
 
-  /// Unset: the ranks meet at an address.
+  /// The recorded progress of the ranks; unset if they meet at an address and not in a directory.
   std::optional<std::map<int, run_progress>> records_of_ranks() const {
     return by_directory() ? std::optional{directory_.progress(options_.rank.size, token_)}
                           : std::nullopt;
@@ -336,7 +338,7 @@ private:
                                      options_.rank.rank, directory_.file(), one_each));
       missing =
         missing_at_begin(*now, options_.rank, options_.workers, records ? &*records : nullptr);
-      // No node of the run may have workers; then others bring them.
+      // If the nodes of the run start no workers, processes without a command have to add them.
       helpless = by_directory() && missing.ranks.empty()
                  && std::ranges::none_of(now->workers, &worker_status::alive);
       return missing.ranks.empty() && !helpless;
@@ -375,9 +377,9 @@ private:
       .as_exit_code();
   }
 
-  /// Why this process has no service any more; empty: it has.
+  /// The reason why this process no longer has a service; empty if it has one.
   std::string why_lost() const {
-    // Rank 0 removes its file at its end, which is that of the service.
+    // Rank 0 deletes the file of the service when it ends, and the service ends with it.
     constexpr auto long_enough_with_the_file_gone = std::chrono::seconds{5};
     if (leads())
       return servers_.without_dispatcher() ? "it has no dispatcher" : "";
@@ -497,8 +499,8 @@ private:
   std::string service_;        ///< the address of the service for other processes
   std::string local_;          ///< the address of the service for this process
   std::string token_;
-  std::optional<service_watch> watch_; ///< of one that does not lead
-  std::string stopped_because_;        ///< the command was asked to stop, as the service is lost
+  std::optional<service_watch> watch_; ///< set unless this process leads
+  std::string stopped_because_;        ///< the loss for which the command was stopped; else empty
   std::stop_source stop_;
   std::atomic<bool> drained_ = false;
 };

@@ -38,7 +38,7 @@ struct run_options {
   duration end_timeout = std::chrono::hours{1};
   /// How long the dispatcher of rank 0 may be away before the command is asked to stop.
   duration lost_timeout = std::chrono::seconds{30};
-  /// From a signal to stop to the end of the command.
+  /// The time limit for the command to end after a signal to stop; then it is killed.
   duration stop_timeout = std::chrono::seconds{30};
 };
 

@@ -17,12 +17,12 @@ struct run_rank {
   int local_size = 1;
   /// The launcher's id of this job, for file names; empty: there is none.
   std::string job;
-  /// Tells apart the runs of one job; may be empty.
+  /// Distinguishes the runs of one job; may be empty.
   std::string step;
-  /// What said so: `--nodes`, or a launcher; empty: nothing did, and this process is alone.
+  /// The source of these numbers: `--nodes`, or the launcher; empty: none, as the process is alone.
   std::string by;
 
-  /// Of the job and step; empty: there is none.
+  /// The name of the run, from its job and step; empty: there is none.
   std::string name() const { return step.empty() ? job : job + "-" + step; }
 };
 

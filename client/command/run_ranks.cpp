@@ -8,7 +8,8 @@ namespace headrace::detail::command {
 
 namespace {
 
-/// A worker that is being restarted counts as lost for a shorter time.
+/// If no worker of a rank is alive for this time, the rank counts as ended. A restart of a worker
+/// takes less.
 constexpr auto lost_for_good = std::chrono::seconds{10};
 
 std::vector<worker_status> workers_of(int rank, const service_status& in) {

@@ -32,14 +32,14 @@ struct missing_ranks {
   std::string about; ///< how many of their workers there are; may be empty
 };
 
-/// `workers`: how many workers each rank starts of which no record says otherwise.
+/// `workers`: the number of workers of this process's rank, and of each rank without a record.
 missing_ranks missing_at_begin(const service_status& now, const run_rank& own, int workers,
                                rank_records records);
 
-/// Ranks whose commands have not ended, at a series of looks.
+/// Finds the ranks whose commands have not ended, by repeated calls of `look`.
 class unended_ranks {
 public:
-  /// Does a rank matter? It is given its record; null: there is none.
+  /// True if the rank is to be considered. `record`: the rank's record; null: there is none.
   using question = std::function<bool(int rank, const run_progress* record)>;
 
   /// A rank counts as ended if its record has the state `state` or "ended", if all of its workers
@@ -52,11 +52,12 @@ private:
   std::map<int, time_point> without_; ///< since when no worker of a rank is alive
 };
 
-/// A worker of another process that has this rank, at a service that ranks meet at an address.
+/// A worker of another process with the same rank. Only the service shows it, because ranks that
+/// meet at an address have no records.
 struct rival {
   std::string address; ///< empty: there is none
-  /// It has given a sign of life since this process began. Otherwise it may be of a run that was
-  /// killed, and is lost after a while.
+  /// The worker has sent a heartbeat, or has left, since this process began. Otherwise it may
+  /// belong to a killed run; then its lease will expire.
   bool lives = false;
 };
 

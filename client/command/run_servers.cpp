@@ -18,7 +18,7 @@
 namespace headrace::detail::command {
 namespace {
 
-/// How long one turn of a wait is.
+/// The longest time that `turn` waits.
 constexpr auto moment = std::chrono::milliseconds{50};
 /// The time from SIGTERM to SIGKILL, for a server.
 constexpr auto server_limit = std::chrono::seconds{5};
@@ -45,15 +45,15 @@ void add_common(std::vector<std::string>& argv, const run_options& options) {
     argv.push_back("--insecure");
 }
 
-/// Signals that mean something to the command. Whoever sends them to all processes of a job step
-/// sends them to the servers, too, which would end.
+/// Signals that are meant for the command and that the servers ignore: if they are sent to all
+/// processes of a job step, they reach the servers, too, which would otherwise end.
 std::vector<int> for_commands_alone() {
   std::vector<int> out{SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR};
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) out.push_back(signal);
   return out;
 }
 
-/// The cause that has this exit code.
+/// The status code for the end of a server.
 status_code code_of(const process_end& how) {
   if (how.signal == 0)
     switch (static_cast<exit_code>(how.code)) {
@@ -123,7 +123,7 @@ status run_servers::start_worker(const run_options& options, const std::string& 
   argv.push_back("--dispatcher=" + dispatcher);
   for (const auto& tag : tags) argv.push_back("--tag=" + tag);
   add_common(argv, options);
-  // A port is that of the dispatcher alone.
+  // An HTTP port in the environment is for the dispatcher alone.
   std::vector<std::string> environment;
   if (const auto http = variable_of_process("HEADRACE_HTTP_PORT");
       http.find_first_not_of("0123456789") == std::string::npos)
@@ -167,7 +167,7 @@ void run_servers::reap() {
     // A worker that was drained ends with success; so does one that a user stops.
     if (stopping_ || signal_ != 0 || (*how == process_end{} && x.name != "dispatcher"))
       continue;
-    // What it wrote was printed as it came.
+    // The output of the process is not part of the text, because it was printed when it arrived.
     const auto text = fmt::format("the {} ended: {}", x.name, to_string(*how));
     if (failed_.ok())
       failed_ = {code_of(*how), text};
@@ -195,7 +195,7 @@ void run_servers::handle_signal(int signal, passed_signals::place where) {
     signal_ = signal;
   if (command_ == nullptr)
     return;
-  // A command that has left the group is not reached by what is sent to that.
+  // A command that has left the process group does not receive the signals to the group.
   if (::getpgid(command_->pid()) != ::getpgrp())
     where = passed_signals::place::ours;
   passed_.received(signal, where, clock::system().now());
@@ -207,7 +207,8 @@ void run_servers::read_signals() {
     unsigned char signal = 0;
     while (from >= 0 && ::read(from, &signal, 1) == 1) handle_signal(signal, where);
   };
-  // What came beside the command is read first: it decides whether the command has it.
+  // The output of the witness is read first, because it shows which signals the command has
+  // received.
   if (witness_)
     read_bytes(witness_->output(), place::beside_it);
   read_bytes(of_guard_, place::ours);
@@ -258,10 +259,11 @@ process_end run_servers::run(child_process& command, duration limit,
                              const std::function<std::string()>& why_stop) {
   command_ = &command;
   command_limit_ = limit;
-  // It is started after the command: what both have was sent to both.
+  // The witness is started after the command, so signals to the group that it receives have reached
+  // the command, too.
   if (auto witness = signal_witness::start())
     witness_.emplace(*std::move(witness));
-  // What came meanwhile, to processes of ours alone.
+  // A signal that arrived before this call counts as one that the command has not received.
   if (signal_ != 0)
     passed_.received(signal_, passed_signals::place::ours, clock::system().now());
   bool told = false;

@@ -30,8 +30,8 @@ public:
   status start_worker(const run_options& options, const std::string& dispatcher,
                       const std::vector<std::string>& tags);
   size_t running_workers() const;
-  /// How a server ended that should not have, with what its exit code stands for, and with nothing
-  /// that was not printed; ok: none did.
+  /// The first unexpected end of a server, with the status code for its exit code; the text was
+  /// printed already. Ok: there was none.
   const status& failed() const noexcept { return failed_; }
 
   /// Polls `what` until it returns true or an error. Returns false when `until` has passed, and
@@ -44,7 +44,7 @@ public:
   /// reason, that is printed, and the command is asked to end.
   process_end run(child_process& command, duration limit,
                   const std::function<std::string()>& why_stop);
-  /// The dispatcher that was started here has ended.
+  /// True if the dispatcher that was started by this object has ended unexpectedly.
   bool without_dispatcher() const noexcept { return without_dispatcher_; }
   /// The first signal to stop; 0: none.
   int stop_signal() const noexcept { return signal_; }
@@ -77,8 +77,8 @@ private:
   bool without_dispatcher_ = false;
   bool stopping_ = false;
   int signal_ = 0;
-  int signals_ = -1; ///< that this process is sent
-  int of_guard_;     ///< that its parent is sent
+  int signals_ = -1; ///< the descriptor for signals to this process
+  int of_guard_;     ///< the descriptor for signals to the parent that guards it (`run_guarded`)
   std::optional<signal_witness> witness_;
   passed_signals passed_;
   bool stop_seen_ = false;

@@ -19,7 +19,8 @@
 namespace headrace::detail::command {
 namespace {
 
-/// The past of a process that has no parent which restarts it.
+/// For a process that is not run under a parent: the past is that of the environment, which a
+/// process that restarts this one may have set, and no ports are stored.
 class only_life final : public process_lives {
 public:
   process_past past() const override { return past_of_this_process(); }
@@ -133,7 +134,7 @@ std::function<void(const status&)> end_process_as(std::string name) {
 
 running with_web_port(running started, const server_settings& given, const process_lives& lives,
                       monitor::monitored what, const logger& log) {
-  /// These objects end before the server does.
+  /// The server, and the objects that use it, which end before the server.
   struct watched {
     std::shared_ptr<void> server;
     std::unique_ptr<verdict_log> verdicts;

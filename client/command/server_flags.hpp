@@ -53,7 +53,7 @@ struct running {
   std::string address;
   /// The ports on which it listens, for `--port-file` (the first one) and for a restart.
   std::vector<uint16_t> ports;
-  /// Its name in that line; empty: the server's name.
+  /// The name in the first line of output; empty: that of the command.
   std::string role = {};
   /// The second line of output, such as the address of its page; empty: there is none.
   std::string remark = {};

@@ -10,13 +10,13 @@
 
 namespace headrace::detail::command {
 
-/// Asks a dispatcher for its status from time to time, in a thread of its own, so that it is
-/// noticed when its host is gone: no connection ends then.
+/// Requests a dispatcher's status at an interval, on a thread of its own. This detects the loss of
+/// the dispatcher's host, too, which ends no connection.
 class service_watch {
 public:
   service_watch(std::string dispatcher, duration every);
 
-  /// How long it is since it answered; zero if it answered the last request.
+  /// The time since the dispatcher last answered; zero if it answered the last request.
   duration silent_for() const {
     return failing_ ? clock::system().now() - last_.load() : duration::zero();
   }
@@ -28,7 +28,7 @@ private:
   std::atomic<bool> failing_ = false;
   std::mutex mutex_;
   std::condition_variable_any over_;
-  std::jthread asks_; ///< ends before what it uses
+  std::jthread asks_; ///< the last member: it ends before the other members, which it uses
 };
 
 } // namespace headrace::detail::command

@@ -48,7 +48,7 @@ std::string kinds_text(const setting& what) {
 
 std::string code(std::string_view x) { return x.empty() ? "" : fmt::format("`{}`", x); }
 
-/// For a list, separated by commas.
+/// As `code`, for each item of a list that is separated by commas.
 std::string codes(const std::string& x) {
   std::string out;
   for (size_t begin = 0; begin < x.size();) {

@@ -14,7 +14,7 @@
 namespace headrace::detail::command {
 namespace {
 
-/// After the fork: only calls that are safe there.
+/// The body of the forked process. It makes only calls that are safe after a fork.
 [[noreturn]] void watch(pid_t parent, int out) {
   constexpr int kept = 0;
   sigset_t all;
@@ -23,7 +23,8 @@ namespace {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent)
     ::_exit(1);
-  // Not to be found by the name of the program: then the command would not be found either.
+  // A name other than the program's: a signal to all processes of that name would reach the
+  // witness, but not the command.
   ::prctl(PR_SET_NAME, "run-signals");
   ::dup2(out, kept);
   ::syscall(SYS_close_range, kept + 1U, UINT_MAX, 0U);

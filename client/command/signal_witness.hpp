@@ -6,11 +6,12 @@
 
 namespace headrace::detail::command {
 
-/// A process in the process group of this one that does nothing but to report the signals that it
-/// is sent. Whoever signals the whole group, or all descendants of a process, signals it as well as
-/// a command that was started beside it; whoever signals only processes of this run does not.
+/// A process in the process group of this one that only reports the signals that it receives. A
+/// signal to the whole group, or to all descendants of a process, reaches both the witness and a
+/// command that was started beside it; a signal to a single other process of the run reaches
+/// neither.
 ///
-/// It ends with this object, or with the thread that started it.
+/// The witness ends with this object, or with the thread that started it.
 class signal_witness {
 public:
   static result<signal_witness> start();
@@ -19,7 +20,7 @@ public:
   ~signal_witness();
 
   pid_t pid() const noexcept { return pid_; }
-  /// From which the numbers of the signals can be read, a byte each, without blocking.
+  /// The descriptor from which the signals' numbers can be read, a byte each, without blocking.
   int output() const noexcept { return out_; }
 
 private:

@@ -12,7 +12,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The only global state of this process.
+/// The session of the process, while there is a reference to it.
 struct last_session {
   std::mutex mutex;
   std::weak_ptr<node> here;

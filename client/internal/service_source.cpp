@@ -25,8 +25,8 @@ struct service_source::impl {
 
 namespace {
 
-/// An error that waiting cannot change is reported for the iteration, not as its first element. The
-/// consumer checks whether the dispatcher can be reached, and waits for it.
+/// Not ok if the dispatcher cannot be reached for a reason that waiting cannot change: then the
+/// iteration fails at its start, not with its first element. For other failures the consumer waits.
 status certainly_wrong(node& here, const address& where, duration limit) {
   constexpr duration longest = std::chrono::seconds{2};
   const auto reached = connect(here, where, std::min(limit, longest), greeting::once);

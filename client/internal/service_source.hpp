@@ -17,8 +17,8 @@ class handout;
 /// Reads a `distribute` node in this process: the elements of the service.
 class service_source final : public element_source {
 public:
-  /// Called with a message for the trainer about a repetition that ended without an error, for
-  /// instance that elements are missing. May be empty.
+  /// Called with a message for the trainer that is not an error, for instance that elements are
+  /// missing: at the end of a repetition, or while it is read. May be empty.
   using warning = std::function<void(const std::string&)>;
   /// Connects to the service, requests the next repetition of the job, and returns without waiting
   /// for the answer. `in`: the session; null: that of the graph.

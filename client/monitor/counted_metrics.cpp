@@ -11,7 +11,7 @@
 namespace headrace::detail::monitor {
 
 std::vector<std::pair<metric_info, std::string_view>> counted_metrics() {
-  // What counts registers its definitions.
+  // Each of these objects registers the definitions of its metrics.
   metric_registry all;
   const link_metrics links{all};
   const node_metrics node{all};

@@ -36,7 +36,7 @@ using boost::system::error_code;
 constexpr auto time_of_a_handshake = std::chrono::seconds{2};
 constexpr auto time_of_a_request = std::chrono::seconds{5};
 constexpr uint32_t most_header_bytes = 8 << 10;
-/// In each stage.
+/// The most connections in each stage (`stages`).
 constexpr size_t most_connections = 64;
 constexpr int threads = 2;
 
@@ -48,7 +48,7 @@ std::string in_lower_case(std::string_view text) {
   return out;
 }
 
-/// The host in a `Host` header, without port, brackets and the dot of a whole name, in lower case.
+/// The host in a `Host` header, without port, brackets and trailing dot, in lower case.
 std::string host_of(std::string_view header) {
   if (header.starts_with('['))
     return in_lower_case(header.substr(1, header.find(']') - 1));
@@ -65,16 +65,15 @@ std::string name_of_this_host() {
 
 class exchange;
 
-/// How far connections are. Those of one stage are bounded apart from the others, so that whoever
-/// only connects, or has not shown a certificate, does not take the place of who sends something,
-/// or has. If there are too many in a stage, its oldest one gives way: a client that sends what
-/// belongs to the stage is through before that.
+/// The stages of connections. Each stage has a limit of its own, so that clients that only connect,
+/// or have not presented a certificate, do not displace clients that have sent a request. If a
+/// stage is full, its oldest connection is closed: an ordinary client has left the stage by then.
 class stages {
 public:
   enum stage : size_t { silent, handshake, request, answer };
 
-  /// One has come to a stage. Returns its number there, and the connection that must be closed for
-  /// it; null: none.
+  /// Adds a connection to a stage. Returns its number there, and the connection that must be closed
+  /// because the stage is full; null: none.
   std::pair<uint64_t, std::shared_ptr<exchange>> enter(stage where, std::weak_ptr<exchange> one) {
     const std::lock_guard lock{mutex_};
     auto& all = in_[where];
@@ -104,7 +103,8 @@ struct shared {
   stages connections;
 
   bool may_be_called(const std::string& host) const {
-    // Who has a certificate may read it, and a browser compares the name with that of ours.
+    // With TLS a client needs a certificate, and a browser compares the name with the server's
+    // certificate.
     if (options.tls.enabled())
       return true;
     error_code no_number;
@@ -134,7 +134,7 @@ public:
 
   void begin() {
     enter(stages::silent);
-    // The stream has no time-out for this; who is silent for too long is closed by the timer.
+    // The stream has no time-out for this wait, so a timer closes a connection that stays silent.
     silence_.expires_after(time_of_a_handshake);
     silence_.async_wait([me = shared_from_this()](error_code over) {
       if (!over)
@@ -298,7 +298,7 @@ struct web_server::impl {
     const auto failed = [&](const char* step) {
       const auto text =
         fmt::format("cannot {} {} for HTTP: {}", step, host_and_port(host, port), how.message());
-      // As of the other ports: in use, or not an address of this host.
+      // The code is that of the other ports: the port is in use, or the host is not this machine's.
       const bool no_place = how == asio::error::address_in_use || how == asio::error::host_not_found
                             || how == boost::system::errc::address_not_available;
       return no_place ? already_exists(text) : failed_precondition(text);

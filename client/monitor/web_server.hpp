@@ -20,10 +20,11 @@ struct web_options {
   /// If set, the server uses HTTPS, and clients must present a certificate of the authority.
   tls_options tls;
   bool insecure = false;
-  /// Further names under which the server may be addressed, besides numbers, localhost, `host`, and
-  /// the name of this host if it listens on all addresses. A page of another site could otherwise
-  /// read it in the browser of somebody who may. With TLS they are not compared, as browsers do
-  /// that.
+  /// Further names under which the server may be addressed, besides IP addresses, localhost,
+  /// `host`, and the name of this host if it listens on all addresses. Requests for other names are
+  /// refused: otherwise a page of another site could read the answers in the browser of a user who
+  /// has access. With TLS names are not compared, because browsers compare them with the
+  /// certificate.
   std::vector<std::string> names;
 };
 
@@ -33,10 +34,10 @@ struct web_answer {
   std::string body;
 };
 
-/// A small HTTP server for GET and HEAD. Each request has a connection of its own, 5 seconds and 8
-/// KiB of header; the first byte and a TLS handshake have 2 seconds each. Connections that have
-/// sent nothing, those in a handshake, those whose request is not complete and those that are
-/// answered are at most 64 each; then the oldest of them is closed.
+/// A small HTTP server for GET and HEAD. Each connection serves one request, which must arrive
+/// within 5 seconds and have at most 8 KiB of header; the first byte and a TLS handshake have 2
+/// seconds each. At most 64 connections each may have sent nothing, be in a handshake, have an
+/// incomplete request, or be answered; beyond that the oldest of them is closed.
 class web_server {
 public:
   /// Returns the answer to a path, without its query. Called by two threads; may block.

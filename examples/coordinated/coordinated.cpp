@@ -7,7 +7,8 @@
 /// HEADRACE is the command line program, which is started as a dispatcher and two workers; DATA is
 /// the folder with the sentences. They are batched in three ways: padded (in the order of the
 /// files), bucketed (of like length, each replica gets whatever comes next) and coordinated. A
-/// synchronous step takes as long as its longest batch: these are compared, and drawn.
+/// synchronous step takes as long as its longest batch: the program compares and draws the longest
+/// batches of the steps.
 
 #include <headrace/headrace.hpp>
 #include <headrace/runtime/process/child_process.hpp>

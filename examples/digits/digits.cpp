@@ -1,6 +1,6 @@
 /// Trains a classifier of handwritten digits on records that two worker processes read, parse,
-/// scale, shuffle and batch: each epoch once over the training shards, whoever of the workers reads
-/// what.
+/// scale, shuffle and batch. Each epoch has every record of the training shards once, whichever
+/// worker reads it.
 ///
 ///   digits HEADRACE DATA [EPOCHS]
 ///
@@ -55,7 +55,7 @@ hr::dataset digits(const std::vector<std::string>& shards) {
     });
 }
 
-/// FNV-1a over what the trainer sees of a record.
+/// FNV-1a over the parts of a record that the trainer gets: the image and the label.
 uint64_t digest(std::span<const float> image, int64_t label) {
   uint64_t h = 14695981039346656037u;
   const auto mix = [&](const void* data, size_t size) {
@@ -144,7 +144,7 @@ int run(const std::string& headrace, const std::string& data, int epochs) {
     size_t seen = 0;
     float loss = 0;
     size_t batches = 0;
-    // Smaller steps in later epochs: where it ends hardly depends on the order of the last batches.
+    // Smaller steps in later epochs: the result hardly depends on the order of the last batches.
     const auto rate = 0.5f / (1 + 0.2f * static_cast<float>(epoch - 1));
     const auto digests = read(training, [&](auto images, auto labels) {
       loss += model.train(images, labels, rate);

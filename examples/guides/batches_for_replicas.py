@@ -7,7 +7,7 @@ def datasets(data, folder):
     files = sorted(str(file) for file in (data / "photos").glob("*/*.jpg"))
     sizes = tf.data.Dataset.from_tensor_slices(files).map(lambda path: tf.strings.length(tf.io.read_file(path)))
     steps = sizes.batch(8)
-    # Two replicas: a fast one, and one that takes a third of it. A replica may have to wait, with an empty batch.
+    # Two replicas: the slow one gets a third as many elements as the fast one. A share of 0 gives an empty batch.
     shares = [6, 2]
 
     sentences = tf.data.experimental.from_list([["the", "mill"], ["water"], ["a", "wheel", "turns"]])

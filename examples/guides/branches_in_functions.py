@@ -1,4 +1,4 @@
-"""Functions with branches: `if` over tensors, `tf.cond`, `tf.case` and `tf.where`, in what is mapped and filtered."""
+"""Functions with branches, for `map` and `filter`: `if` over tensors, `tf.cond`, `tf.case` and `tf.where`."""
 
 import tensorflow as tf
 

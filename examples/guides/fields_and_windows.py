@@ -1,4 +1,4 @@
-"""Lines with fields of which the last has separators in it, vocabularies of datasets, and windows of windows."""
+"""Lines whose last field contains separators, lookup tables made from datasets, and windows of windows."""
 
 import tensorflow as tf
 

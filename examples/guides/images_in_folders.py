@@ -29,7 +29,7 @@ def datasets(data, folder):
 
     decoded = files.map(load, num_parallel_calls=tf.data.AUTOTUNE)
     images = decoded.map(prepared, num_parallel_calls=tf.data.AUTOTUNE)
-    # Of each five, the last is for validation.
+    # Of every five images, the last is for validation.
     numbered = images.enumerate()
     train = numbered.filter(lambda i, element: i % 5 != 4).map(lambda i, element: element)
     validation = numbered.filter(lambda i, element: i % 5 == 4).map(lambda i, element: element)

@@ -1,10 +1,10 @@
-"""What costs much is kept: a saved dataset, a cache in memory, a snapshot."""
+"""Costly results are kept: in a saved dataset, a cache in memory, a snapshot."""
 
 import pathlib
 
 import tensorflow as tf
 
-#: Shards are read in an order of their own.
+#: The order in which the elements of several shards are read is not specified.
 UNORDERED = ["sharded", "unbatched snapshot"]
 
 

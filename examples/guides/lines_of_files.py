@@ -11,7 +11,7 @@ def datasets(data, folder):
     headless = files.flat_map(lambda path: tf.data.TextLineDataset(path).skip(1).filter(
         lambda line: tf.not_equal(tf.strings.substr(tf.strings.join([line, " "]), 0, 1), " ")))
     words = headless.map(lambda line: tf.strings.split(tf.strings.strip(line))).unbatch()
-    # Of each five words the first four foresee the last.
+    # The first four of every five words are the input; the last is the target.
     grams = words.window(5, shift=1, drop_remainder=True).flat_map(lambda w: w.batch(5)).map(
         lambda w: (tf.strings.reduce_join(w[:-1], separator=" "), w[-1]))
     return {"lines": lines, "in turn": in_turn.enumerate(), "headless": headless.batch(10), "words": words.batch(200),

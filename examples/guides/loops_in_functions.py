@@ -1,4 +1,4 @@
-"""Functions with loops: as often as an element says, with `while`, `for` over tensors, `break`, and `tf.while_loop`."""
+"""Functions with loops whose number of steps depends on the element: `while`, `for`, `break`, and `tf.while_loop`."""
 
 import tensorflow as tf
 

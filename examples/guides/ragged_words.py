@@ -1,4 +1,4 @@
-"""Words of different numbers: a batch of lines is split at once, and made a matrix."""
+"""Lines with different numbers of words: a batch of lines is split in one call, and padded to a matrix."""
 
 import tensorflow as tf
 

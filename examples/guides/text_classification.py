@@ -5,7 +5,7 @@ import collections
 import tensorflow as tf
 
 FILES = ["chapter-004.txt", "chapter-007.txt", "chapter-016.txt"]
-#: The order is drawn.
+#: The order is random.
 UNORDERED = ["shuffled"]
 
 

@@ -1,4 +1,4 @@
-"""Forecasting: a series is cut into windows of inputs and what follows them."""
+"""Forecasting: a series is cut into windows of inputs and the values that follow them."""
 
 import tensorflow as tf
 
@@ -9,7 +9,7 @@ def datasets(data, folder):
     batches = series.batch(10, drop_remainder=True)
     next_step = batches.map(lambda batch: (batch[:-1], batch[1:]))
     last_five = batches.map(lambda batch: (batch[:-5], batch[-5:]))
-    # The labels of a window are the beginning of the next one.
+    # The labels of a batch are the first three values of the next one.
     following = tf.data.Dataset.zip((batches, batches.skip(1).map(lambda labels: labels[:3])))
 
     def windows(ds, size, shift=1, stride=1):
@@ -20,7 +20,7 @@ def datasets(data, folder):
 
     overlapping = windows(series, size=24, shift=12).map(labeled).batch(16)
     strided = windows(series, size=5, shift=7, stride=3)
-    # Two series side by side, as a window of a nest is a nest of windows.
+    # Two series side by side: a window over pairs is a pair of windows.
     pairs = tf.data.Dataset.zip((series, series.map(lambda x: -x)))
     both = pairs.window(4, shift=4, drop_remainder=True).flat_map(
         lambda a, b: tf.data.Dataset.zip((a.batch(4), b.batch(4))))

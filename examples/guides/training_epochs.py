@@ -5,7 +5,7 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
-#: The order is drawn.
+#: The order is random.
 UNORDERED = ["shuffled"]
 
 

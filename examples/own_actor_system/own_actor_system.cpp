@@ -10,7 +10,7 @@ namespace hr = headrace;
 
 namespace {
 
-/// Your configuration, with what headrace needs in it.
+/// The program's configuration of CAF, with the settings that headrace needs.
 struct config : caf::actor_system_config {
   config() { hr::configure_consumers(*this); }
 };
@@ -46,7 +46,7 @@ int main() {
   hr::local_cluster cluster{{.workers = 2}};
   config settings;
   caf::actor_system system{settings};
-  hr::consumer_host host{system}; // goes before the system does
+  hr::consumer_host host{system}; // destroyed before the system
   auto data = host.spawn(hr::dataset::range(100)
                            .map([](hr::expr x) { return x * x; })
                            .batch(10)

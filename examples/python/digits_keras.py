@@ -28,7 +28,7 @@ def main(folder: str, epochs: int = 20) -> float:
     with hr.service.DispatchServer() as dispatcher:
         workers = [hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)) for _ in range(2)]
         train = hr.Dataset.from_tensor_slices(files[:-1]).interleave(hr.TFRecordDataset, cycle_length=3).map(parse)
-        # Batches of one size: the step is compiled once.
+        # All batches have one size, so that the training step is compiled only once.
         train = train.shuffle(500, seed=1).batch(32, drop_remainder=True).apply(
             hr.service.distribute("distributed_epoch", dispatcher.target)).prefetch(2)
         model.fit(hr.keras.DataAdapter(train), epochs=epochs, verbose=0)

@@ -15,7 +15,7 @@ namespace {
 
 using colour = std::array<uint8_t, 3>;
 
-/// Read once, before the first tile is decoded.
+/// The colours of all tiles, which are read once, before the first tile is decoded.
 struct palette {
   std::vector<colour> colours;
 };
@@ -56,7 +56,7 @@ hr::status decode(const palette& with, std::string_view tile, hr::element_output
   return out.set<uint8_t>(0, {height, width, 3}, image);
 }
 
-/// Over blocks: how many bytes each tile has, all rows at once.
+/// A function of blocks: the number of bytes of each tile, for all rows in one call.
 hr::result<hr::block> sizes(const hr::block& tiles) {
   hr::mutable_buffer out{tiles.rows * sizeof(int64_t)};
   for (size_t i = 0; i < tiles.rows; ++i)

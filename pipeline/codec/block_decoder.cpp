@@ -25,9 +25,9 @@ public:
   decoder(std::span<const buffer> segments, size_t most_bytes)
     : segments_(segments), budget_(most_bytes) {}
 
-  /// The decoded bytes, aligned for any value. There must be `size` of them, unless it is
-  /// `any_size`.
   static constexpr size_t any_size = std::numeric_limits<size_t>::max();
+  /// The decoded bytes of a part, aligned for any value. `data_loss` if their number is not `size`;
+  /// `any_size`: every number is allowed. `what` names the part in errors.
   result<buffer> get(part_reader in, size_t size, std::string_view what) {
     const auto announced = in.getBytes();
     if (size != any_size && announced != size)

@@ -9,7 +9,8 @@
 #include <fmt/format.h>
 #include <kj/exception.h>
 
-/// Messages of one segment, in canonical form: messages with equal content have equal bytes.
+/// The bytes of a message in canonical form, in one segment: messages with equal content have equal
+/// bytes.
 namespace headrace::detail {
 
 template <class Schema>

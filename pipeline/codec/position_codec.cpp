@@ -17,11 +17,11 @@ constexpr uint16_t plain_version = 1, packed_version = 2;
 constexpr size_t small_body = 4096;
 // The most bytes of a decompressed record.
 constexpr size_t most_body = size_t{64} << 20;
-// The most nested positions, because positions are read recursively.
+// The deepest nesting of positions: iterators read nested positions recursively.
 constexpr size_t most_depth = 1024;
 
-/// Lists positions so that parts come before the positions that use them, and a shared position
-/// once.
+/// Lists a position and all those below it, each once, so that parts come before the positions that
+/// use them.
 class position_writer {
 public:
   status visit(const position& x) {

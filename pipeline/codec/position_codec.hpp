@@ -17,8 +17,8 @@ struct saved_iteration {
 inline constexpr size_t most_record_bytes = size_t{1} << 20;
 
 /// Encodes the iteration as bytes (schemas/position.capnp), with a checksum. An error names a part
-/// of the graph whose position cannot be saved; `resource_exhausted` if the record would be larger
-/// than `most_record_bytes`, with the operator.
+/// of the graph whose position cannot be saved. `resource_exhausted`: the record would be larger
+/// than `most_record_bytes`; the message names the operator that has most of the bytes.
 result<buffer> encode_iteration(const saved_iteration& x);
 
 /// `data_loss` for damaged bytes, `failed_precondition` for records of another version.

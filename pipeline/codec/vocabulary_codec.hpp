@@ -18,7 +18,7 @@
 
 namespace headrace::detail {
 
-/// The error for such a value; `what` names its kind.
+/// The error for a value that this build does not define; `what` names its kind.
 status unknown_value(std::string_view what, uint16_t number);
 
 schema::ShardingPolicy to_schema(sharding_policy x);

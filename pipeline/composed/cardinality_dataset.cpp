@@ -15,7 +15,7 @@ expr number(int64_t x) { return expr{scalar_constant(x)}; }
 
 dataset_ptr one_element(const expr& n) { return make_from_tensors({n.node()}).value(); }
 
-/// Of an operator whose number may depend on an element.
+/// A number of the operator `x`, which may be an expression (see `known_number`).
 expr number_of(const dataset_node& x, const known_number& known) {
   return known ? number(*known) : expr{x.tensors.back()};
 }
@@ -25,7 +25,7 @@ dataset_ptr changed(dataset_ptr counts, const std::function<expr(expr)>& f) {
   return make_map(std::move(counts), std::make_shared<const function>(trace(spec, f))).value();
 }
 
-/// Infinity is below 0, and is what all that is made of it is.
+/// Applies `f` to a count that is finite. An infinite one, which is below 0, stays infinite.
 dataset_ptr of_finite(dataset_ptr counts, const std::function<expr(expr)>& f) {
   return changed(std::move(counts), [&](const expr& n) { return where(n < 0, n, f(n)); });
 }
@@ -36,7 +36,7 @@ dataset_ptr batches(dataset_ptr counts, const expr& size, bool drop_remainder) {
   });
 }
 
-/// Of a dataset that a function is given: its elements are counted.
+/// The cardinality of a dataset in a function's argument: its elements are read and counted.
 dataset_ptr counted(const dataset_ptr& x) {
   const std::function<expr(expr_structure)> nothing = [](const expr_structure&) {
     return number(0);
@@ -51,7 +51,7 @@ dataset_ptr counted(const dataset_ptr& x) {
 
 dataset_ptr cardinality_of(const dataset_ptr& node);
 
-/// One number of the cardinalities of all inputs.
+/// The cardinalities of all inputs, combined into one number by `f`.
 dataset_ptr joined(const dataset_node& x, const std::function<expr(expr, expr)>& f) {
   std::vector<dataset_ptr> counts;
   for (const auto& input : x.inputs) counts.push_back(cardinality_of(input));

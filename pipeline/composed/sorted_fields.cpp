@@ -9,7 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Appends the leaves of `x`, of which the first is number `first`, in their new order.
+/// Returns `x` with sorted fields, and appends the numbers of its leaves in their new order.
+/// `first`: the number of the first leaf of `x`.
 structure with_fields_sorted(const structure& x, size_t first, std::vector<size_t>& leaves) {
   if (x.is_leaf() || x.is_ragged()) {
     for (size_t i = 0; i < x.leaves(); ++i) leaves.push_back(first + i);

@@ -28,8 +28,8 @@ status check_argument(const element_spec& takes, const block& rows) {
   return invalid_argument(fmt::format("it takes {}, but was given {}", to_string(takes), got));
 }
 
-/// The status of a row whose function failed. `out_of_range` is the sign of a dataset's end alone,
-/// and a loop would end there as if there were no more elements.
+/// The status of a row whose function failed. `out_of_range` is replaced: it stands for the end of
+/// a dataset, so a user's loop would end at the row as if there were no more elements.
 status of_row(const status& how) {
   return how.code() == status_code::out_of_range ? invalid_argument(how.message()) : how;
 }

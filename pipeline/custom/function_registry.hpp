@@ -41,9 +41,9 @@ auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
   };
 }
 
-/// The C++ functions that graphs may call by name: those of a program, and those of plug-ins. It is
-/// thread-safe when all functions are added. A function may be called by several threads at a time,
-/// and must own the data that it uses; see `named_function`.
+/// The C++ functions that graphs may call by name: those of a program, and those of plug-ins. The
+/// registry is thread-safe once all functions are added. A function may be called by several
+/// threads at a time, and must own the data that it uses; see `named_function`.
 class function_registry {
 public:
   /// Adds a function over blocks. It returns as many rows as its argument has, row i made of row i;

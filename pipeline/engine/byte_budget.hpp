@@ -58,14 +58,16 @@ public:
   budget_share(const budget_share&) = delete;
   budget_share& operator=(const budget_share&) = delete;
 
-  /// Counts the bytes of about `rows` rows, or of fewer if there is no room for all.
   struct taken {
     size_t rows = 0; ///< 0: there is no room for any row
     size_t bytes = 0;
   };
+  /// Counts the estimated bytes of `rows` rows, or of fewer if there is no room for all; returns
+  /// what was counted.
   taken take(size_t rows) noexcept;
-  /// The `rows` rows have arrived: they have `bytes` bytes, where `before` were counted. Returns
-  /// the number of bytes that are to be given back while no lock is held.
+  /// Corrects the count when `rows` rows have arrived: they have `bytes` bytes, and `before` bytes
+  /// were counted for them. Returns the number of bytes that are to be given back while no lock is
+  /// held.
   size_t settle(size_t before, size_t rows, size_t bytes) noexcept;
   /// Updates the estimated size of rows.
   void saw(size_t rows, size_t bytes) noexcept;

@@ -51,8 +51,8 @@ public:
     changed_.notify_one();
   }
 
-  /// The reader was given `rows` rows of `bytes` bytes, and has waited for them from `began` to
-  /// `ended`. To be called by one thread.
+  /// Records that the reader waited from `began` to `ended` for `rows` rows of `bytes` bytes. To be
+  /// called by one thread.
   void record(time_point began, time_point ended, size_t rows, size_t bytes) {
     if (log_) {
       const auto now = calls();

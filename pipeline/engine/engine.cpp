@@ -37,7 +37,7 @@ block all_failed(const std::vector<tensor_spec>& specs, const block& in, const s
         column::nested(c.type(), std::vector<column>(in.rows, c.nested_row(0))));
       continue;
     }
-    // The value of a failed row is not read: it may be that no row has values.
+    // The values of failed rows are not read, so none are stored.
     const auto dims = shape{0};
     out.columns.push_back(c.is_string() ? column::strings(dims, in.rows, c.border_buffer(), {})
                                         : column::dense(c.type(), dims, in.rows, {}));

@@ -141,7 +141,8 @@ public:
   bool shares_splits(const place& at) const noexcept {
     return context_.splits != nullptr && !at.in_function() && !at.whole;
   }
-  /// The memory of the cache `node`; null for a cache that keeps its elements in a folder.
+  /// The memory of the cache `node`; null for other nodes, and for a cache that keeps its elements
+  /// in a folder.
   std::shared_ptr<memory_cache> memory_of(const dataset_node& node, const place& at) const;
   /// The memories of the caches below input `index` of an operator at `at`, each once; none inside
   /// functions, where nothing is kept.
@@ -158,21 +159,21 @@ public:
   uint64_t start_pass(uint32_t source);
   /// Sets the present pass of the source.
   void set_pass(uint32_t source, uint64_t pass);
-  /// A source that was started for `pass` is about to request splits. Returns the pass to which it
-  /// belongs: a later one if another source of its group has reached that already.
+  /// A source that was started for `pass` is about to request splits. Returns the pass of which it
+  /// must request them: a later one if a source of its group has skipped to that.
   uint64_t begin_shared_pass(uint32_t source, uint64_t pass);
-  /// The source continues with a later pass at once, because all passes up to that one are over; so
-  /// do the other sources of its group. False: the number of its passes is unknown, so it must
-  /// count them.
+  /// The source continues with the later pass `pass` at once, because all passes before that one
+  /// are over; so do the other sources of its group. False: the number of the source's passes is
+  /// unknown, so it must not skip any.
   bool skip_to_pass(uint32_t source, uint64_t pass);
-  /// The present pass of the source is over. `alone`: no other run had splits of it.
+  /// Records that the present pass of the source is over. `alone`: no other run had splits of it.
   void end_shared_pass(uint32_t source, bool alone);
   /// The number of passes over these sources that began here and of which other runs may have had a
   /// part: if such a pass gave no rows here, the source may still have some.
   uint64_t partial_passes(uint32_t first_source, size_t sources);
   size_t sources_below(const dataset_node& node);
-  /// A service has returned the last of the elements that readers share, to this run or to another
-  /// one.
+  /// Records that a service has reached the end of a repetition that gave elements to its readers,
+  /// which may be other runs only.
   void note_shared_elements() noexcept { shared_elements_.fetch_add(1); }
   /// The number of calls of `note_shared_elements`.
   uint64_t shared_elements() const noexcept { return shared_elements_.load(); }

@@ -16,7 +16,7 @@ public:
   std::optional<block> next(const limits& wanted);
   /// The number of rows that were read.
   uint64_t rows() const noexcept { return rows_; }
-  /// Rows before `row` are no longer held.
+  /// Records that rows before `row` are no longer held.
   void release_before(uint64_t row) noexcept;
   /// The point from which to continue with `row`. @pre `row` was not released, `row <= rows()`
   resume_point point(uint64_t row) const;

@@ -76,7 +76,8 @@ public:
   void start();
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted);
-  /// The reader is about to wait: `rows` rows may be read, even if the budget has no room.
+  /// Allows the thread to read `rows` rows even if the budget has no room, because the reader is
+  /// about to wait for them.
   void ask(size_t rows);
   /// True if `next` would not block.
   bool ready() const {
@@ -124,7 +125,7 @@ private:
   size_t bytes_ = 0;
   size_t asked_ = 0; ///< the number of rows for which the reader waits
   bool ended_ = false;
-  /// Since when the budget allows no rows; used by the thread only.
+  /// The time since which the budget allows no rows; used by the thread only.
   std::optional<time_point> held_back_since_;
   budget_share share_;
   /// The last member: the thread ends before the other members, which it uses.

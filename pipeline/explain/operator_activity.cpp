@@ -37,7 +37,8 @@ time_shares shares_of(const operator_totals& a, const operator_totals& b, double
     // While the reader of a prefetch does not wait in `next`, the prefetch holds as many rows as it
     // may.
     out.output = left.take(1 - in_next);
-    // One that only reads ahead has no calls. Where no call has returned, those that run are long.
+    // No call has returned: the rest of the time is that of long calls, or of the input of an
+    // operator that only reads ahead and has no calls.
     if (b.work_ns == a.work_ns)
       (b.calls == 0 ? out.input : out.busy) += left.take_all();
     out.input += left.take(part(a.below_ns, b.below_ns, whole));

@@ -56,7 +56,7 @@ uint64_t operator_table::ignored(const entry& of) const {
 
 namespace {
 
-/// Adds what calls that have not returned have done until `now`.
+/// Adds the times until `now` of a call that has not returned.
 void add_under_way(operator_totals& to, const op_counters& c, int64_t now) {
   const auto since = [now](int64_t began) {
     return began == 0 || began > now ? uint64_t{0} : static_cast<uint64_t>(now - began);
@@ -90,7 +90,8 @@ std::vector<operator_totals> operator_table::read() const {
                    .ignored = one->node->op == dataset_op::ignore_errors ? ignored(*one) : 0});
     add_under_way(out.back(), c, now);
   }
-  // A call that is in the call of an operator below waits for that.
+  // If a call that has not returned is in `next` of an operator below, on the same thread, the time
+  // there counts as time below.
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto& c = entries_[i]->counted;
     const int64_t began = c.since_ns;

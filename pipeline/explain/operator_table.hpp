@@ -32,7 +32,7 @@ public:
 
   struct entry {
     const dataset_node* node = nullptr;
-    std::string name; ///< operator and what distinguishes it: `batch(64)`
+    std::string name; ///< the operator and the parameters that distinguish it: `batch(64)`
     /// 0: its rows are the dataset's elements; an input is one deeper than the operator that reads
     /// it.
     size_t depth = 0;
@@ -48,7 +48,7 @@ public:
 
   /// A function for `iterator_context::counters`; null: the graph has no such node.
   op_counters* counters(const dataset_node& node);
-  /// The name of an operator through which elements pass.
+  /// The name of an operator, as `entry::name`.
   static std::string name_of(const dataset_node& node);
 
 private:

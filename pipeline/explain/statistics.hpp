@@ -37,8 +37,8 @@ private:
 
 struct statistics_options {
   std::string prefix; ///< the part of all tags before `::`; may be empty
-  /// Also measures, for every operator, the time for an element, including the operators below it,
-  /// with the tag `record_latency_NAME/_NUMBER`.
+  /// True: the time for an element is also measured for every operator, including the operators
+  /// below, with the tag `record_latency_NAME/_NUMBER`.
   bool all_operators = false;
 };
 

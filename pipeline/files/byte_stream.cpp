@@ -151,7 +151,7 @@ result<bool> byte_window::more() {
     std::memmove(storage_.data(), storage_.data() + begin_, left);
   begin_ = 0;
   end_ = left;
-  // For small files small parts are read.
+  // The first part is small, because the file may be small.
   const auto size = storage_.empty() ? first_step : step;
   if (storage_.size() - left < size / 2)
     storage_.resize(std::max(left + size, left * 2));

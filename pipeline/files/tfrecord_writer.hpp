@@ -12,9 +12,9 @@ namespace headrace {
 
 struct tfrecord_writer_options {
   file_compression compression = file_compression::none;
-  /// True: an existing file is replaced. False: `finish` keeps it and returns `already_exists`.
+  /// The level of compression with zlib, 0 to 9; -1: zlib's default.
   int compression_level = -1;
-  /// Replace an existing file; else `finish` keeps it and returns `already_exists`.
+  /// True: an existing file is replaced. False: `finish` keeps it and returns `already_exists`.
   bool replace = true;
 };
 

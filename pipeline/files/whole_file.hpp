@@ -29,7 +29,7 @@ public:
 private:
   status flush();
   status give_name();
-  /// True if the file with that name is this one.
+  /// True if `path_` is a name of this file already. Sets `errno` to EEXIST.
   bool has_name() const;
   status failed(const char* what, int number) const;
 

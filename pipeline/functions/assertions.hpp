@@ -4,16 +4,16 @@
 
 #include <vector>
 
-/// Assertions whose results are not used hold all the same: they become part of what the traced
-/// function gives.
+/// Assertions are checked even if their results are not used: they become part of the results of
+/// the traced function.
 namespace headrace::detail {
 
 /// `x`, which fails for the rows for which the assertion fails. `assertion` is the result of a
 /// function of `debugging.hpp`.
 expr tied(const expr& x, const expr& assertion);
 
-/// The assertions that this thread makes while a function is traced. Scopes lie within each other,
-/// as the traced functions do.
+/// The assertions that this thread makes while a function is traced. Scopes are nested, as the
+/// traced functions are.
 class assertion_scope {
 public:
   assertion_scope();
@@ -27,7 +27,7 @@ public:
   bool empty() const noexcept { return made_.empty(); }
   /// `x` with all assertions that were made.
   expr tie_all(expr x) const;
-  /// The same, of which the first expression fails where an assertion does.
+  /// `x`, whose first expression fails for the rows for which an assertion fails.
   expr_structure tie_all(const expr_structure& x) const;
 
 private:
@@ -45,7 +45,7 @@ private:
   std::vector<branch> branches_; ///< that are being traced
 };
 
-/// What is asserted during its lifetime holds for the rows for which `condition` is `taken`.
+/// Assertions made during its lifetime are checked only for rows in which `condition` is `taken`.
 class assertion_branch {
 public:
   assertion_branch(const expr& condition, bool taken);

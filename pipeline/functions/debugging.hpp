@@ -5,8 +5,8 @@
 #include <optional>
 
 /// Assertions. Each returns its first argument; if an element violates the assertion, this is an
-/// error of the row, with `message` and the first values. In a traced function it holds whether its
-/// result is used or not.
+/// error of the row, with `message` and the first values. In a traced function an assertion is
+/// checked even if its result is not used.
 namespace headrace::debugging {
 
 /// `x` if all of the bools in `condition` hold.
@@ -19,8 +19,8 @@ expr assert_less(const expr& x, const expr& y, const std::string& message = "");
 expr assert_less_equal(const expr& x, const expr& y, const std::string& message = "");
 expr assert_greater(const expr& x, const expr& y, const std::string& message = "");
 expr assert_greater_equal(const expr& x, const expr& y, const std::string& message = "");
-/// Floats: `|x - y| <= absolute + relative * |y|`; each is ten times the distance of 1 to the next
-/// number of the dtype if it is not given.
+/// Floats: `|x - y| < absolute + relative * |y|`. By default both tolerances are ten times the
+/// distance from 1 to the next number of the dtype.
 expr assert_near(const expr& x, const expr& y, std::optional<double> relative = {},
                  std::optional<double> absolute = {}, const std::string& message = "");
 expr assert_positive(const expr& x, const std::string& message = "");
@@ -32,11 +32,12 @@ expr assert_non_positive(const expr& x, const std::string& message = "");
 expr check_numerics(const expr& x, const std::string& message);
 expr assert_all_finite(const expr& x, const std::string& message = "");
 
-/// About the traced tensor: throws at once.
+/// These two test the traced tensor, and throw `error` at once.
 expr assert_type(const expr& x, dtype type, const std::string& message = "");
 expr assert_integer(const expr& x, const std::string& message = "");
+/// `assert_rank` with rank 0.
 expr assert_scalar(const expr& x, const std::string& message = "");
-/// Throws if the rank is known and another; otherwise it is checked for each row.
+/// Throws `error` if the rank is known and another; if it is unknown, each row is checked.
 expr assert_rank(const expr& x, size_t rank, const std::string& message = "");
 
 } // namespace headrace::debugging

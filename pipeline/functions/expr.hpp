@@ -11,11 +11,12 @@ namespace headrace {
 /// A tensor in a traced function: what a lambda given to `map` computes with. Cheap to copy. Using
 /// it records a node of the function's graph, checked at once: the operators and functions below
 /// throw `error` (invalid_argument) that names the function and the argument if dtypes or shapes do
-/// not fit. Rows of different shapes broadcast by numpy's rules.
+/// not fit. Operands of different shapes broadcast by numpy's rules, in each row by itself.
 ///
 /// C++ numbers, bools and strings convert to constants. Beside another operand such a literal takes
 /// that operand's dtype if its value fits (`x + 1` is float32 if `x` is; an integer literal must be
-/// in range, a fraction needs a float operand). Any other mix of dtypes is an error: use `cast`.
+/// in range, a floating-point literal needs a float or complex operand). Any other mix of dtypes is
+/// an error: use `cast`.
 class expr {
 public:
   explicit expr(expr_ptr node) noexcept : node_(std::move(node)) {}
@@ -32,11 +33,11 @@ public:
   const tensor_spec& spec() const noexcept { return node_->spec; }
   dtype type() const noexcept { return node_->spec.type; }
   const shape& dims() const noexcept { return node_->spec.dims; }
-  /// Is this a C++ literal, whose dtype may still follow the other operand's?
+  /// True if this is a C++ literal, which takes the dtype of another operand.
   bool is_literal() const noexcept { return literal_; }
 
-  /// The part at `index` along the first axis; negative counts from the end. Past the end is an
-  /// error: at once where the extent is known, else of the row.
+  /// The part at `index` along the first axis; a negative index counts from the end. An index past
+  /// either end is an error: thrown at once if the extent is known, else an error of the row.
   template <std::integral T>
   expr operator[](T index) const {
     return part(static_cast<int64_t>(index));
@@ -98,10 +99,10 @@ requires(!std::same_as<T, bool>) expr
 }
 expr constant(const std::vector<bool>& values, std::optional<shape> dims = std::nullopt);
 expr constant(const std::vector<std::string>& values, std::optional<shape> dims = std::nullopt);
-/// A scalar of the C++ type's dtype, which no longer follows the other operand's.
+/// A scalar of the C++ type's dtype. Unlike a literal, it does not take another operand's dtype.
 template <class T>
 requires std::is_arithmetic_v<T> expr constant(T value) { return expr{expr{value}.node()}; }
-/// The one row of a column.
+/// The only row of a column. Throws `error` if the column has not exactly one.
 expr constant(column one_row);
 
 // -- arithmetic ---------------------------------------------------------------
@@ -169,7 +170,7 @@ expr operator>>(const expr& a, const expr& b);
 /// cannot fail because of that branch: `where(n != 0, 100 / n, 0)` is safe for scalars.
 expr where(const expr& condition, const expr& x, const expr& y);
 /// Numbers and bools to another dtype. To an integer: fractions are cut off, and what is out of
-/// range (or NaN) is an error of the row. To a float: rounds to nearest. To bool: is it not 0?
+/// range (or NaN) is an error of the row. To a float: rounds to nearest. To bool: true if not 0.
 expr cast(const expr& x, dtype type);
 template <plain_value T>
 expr cast(const expr& x) {
@@ -186,7 +187,7 @@ expr reduce_min(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = f
 expr reduce_prod(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
 expr reduce_all(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
 expr reduce_any(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
-/// Index (int64) of the first largest or smallest along `axis`. Of nothing: an error of the row.
+/// Index (int64) of the first largest or smallest value along `axis`. An empty axis is an error.
 expr argmax(const expr& x, int64_t axis = 0);
 expr argmin(const expr& x, int64_t axis = 0);
 
@@ -216,9 +217,10 @@ public:
   extents(std::initializer_list<extent> parts) : parts_(parts) {}
   extents(std::vector<extent> parts) : parts_(std::move(parts)) {}
   extents(const std::vector<int64_t>& known) : parts_(known.begin(), known.end()) {}
-  /// One extent that is unknown for a shape without a rank.
+  /// The extents of `known`; for a shape without a rank, a single unknown extent.
   extents(const shape& known);
-  /// Of an integer vector, as `shape_of` gives it. Throws `error` if its length is not known.
+  /// The values of an integer vector, such as `shape_of` returns, or of an integer scalar. Throws
+  /// `error` if the length of the vector is not known.
   extents(const expr& vector);
 
   const std::vector<extent>& parts() const noexcept { return parts_; }
@@ -235,7 +237,8 @@ expr concat(const std::vector<expr>& xs, int64_t axis);
 /// By `permutation`; without one, axes in reverse.
 expr transpose(const expr& x, std::vector<int64_t> permutation = {});
 expr expand_dims(const expr& x, int64_t axis);
-/// None: all extents of 1, and then all must be known.
+/// Removes `axes`, whose extents must be 1; none: all axes of extent 1, and then all extents must
+/// be known.
 expr squeeze(const expr& x, std::vector<int64_t> axes = {});
 expr shape_of(const expr& x); ///< int64 vector
 expr size(const expr& x);     ///< int64 scalar

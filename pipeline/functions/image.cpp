@@ -64,8 +64,8 @@ expr place(const expr& image, int64_t height, int64_t width, std::vector<int64_t
   return apply(expr_op::place_image, {image.node()}, std::move(attrs));
 }
 
-/// `keeping`: 0, or how extents that keep the aspect ratio are made integers: 1: rounded; 2: cut
-/// off.
+/// `keeping`: empty: the aspect ratio is not kept; otherwise how the extents that keep it are made
+/// integers: {1}: rounded; {2}: cut off.
 expr resize_to(const expr& image, int64_t height, int64_t width, method how, bool antialias,
                std::vector<int64_t> keeping) {
   expr_attrs attrs;
@@ -76,7 +76,7 @@ expr resize_to(const expr& image, int64_t height, int64_t width, method how, boo
   return apply(expr_op::resize_image, {image.node()}, std::move(attrs));
 }
 
-/// The largest value that stands for 1.
+/// The value of an image that stands for 1: the maximum of an integer dtype; 1 of a float.
 uint64_t largest(dtype type) {
   return visit_plain(type, []<class T>(T) -> uint64_t {
     if constexpr (std::is_integral_v<T>)

@@ -47,7 +47,7 @@ feature_spec with_filler(feature_spec feature, const expr& filler) {
   return feature;
 }
 
-/// Components of one parse, `first` on, under their features' names.
+/// A structure of `count` components of one parse, from `first` on, with their features' names.
 expr_structure components(expr_op op, const expr& serialized,
                           const std::vector<feature_spec>& features, size_t first, size_t count) {
   std::vector<std::pair<std::string, expr_structure>> fields;

@@ -20,12 +20,11 @@ expr decode_raw(const expr& bytes, bool little_endian = true) {
 expr serialize_tensor(const expr& tensor);
 /// The tensor in the bytes of a `TensorProto` (a scalar string), of a shape that is not known
 /// before. A tensor of another dtype, damaged bytes, and a tensor with another number of axes than
-/// others beside it are errors of the row.
+/// the first one of its block are errors of the row.
 expr parse_tensor(const expr& serialized, dtype type);
 
-/// A feature with a tensor of known shape in each example; int64, float32 or string. Missing
-/// without a default, or with another number of values: an error of the row that names the
-/// feature.
+/// A feature with a tensor of known shape in each example; int64, float32 or string. If it is
+/// missing, or has another number of values, this is an error of the row that names the feature.
 feature_spec fixed_len_feature(std::string name, shape dims, dtype type);
 /// As above, for a feature that may be missing: it gets `default_value` (a constant), of which a
 /// scalar is repeated.
@@ -33,9 +32,9 @@ feature_spec fixed_len_feature(std::string name, shape dims, dtype type, const e
 /// A feature with any number of values, or missing (none): a vector.
 feature_spec var_len_feature(std::string name, dtype type);
 
-/// Any number of steps of `dims` values each, or missing (none): [steps, dims...]. In a sequence
-/// example: one of the lists, a step each entry. `filler` (a scalar; 0 or empty if not given)
-/// stands for the steps that an example lacks beside others.
+/// A feature with any number of steps of shape `dims`, or missing (no steps): [steps, dims...]. In
+/// a sequence example it is one of the feature lists, each entry of which is a step. In a vector of
+/// examples, `filler` (a scalar; 0 or empty if not given) fills the steps up to the largest number.
 feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type);
 feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type,
                                         const expr& filler);
@@ -56,18 +55,18 @@ feature_spec sparse_feature(std::string name, std::string index_name, dtype type
 /// 0 or empty.
 expr_structure parse_example(const expr& serialized, std::vector<feature_spec> features);
 
-/// What `decode_csv` reads.
+/// A field that `decode_csv` reads.
 struct csv_field {
   dtype type = dtype::string; ///< string, a float or an integer
-  /// For a field that is empty or the `na_value`; a constant scalar. Without, such a field is an
-  /// error of the row.
+  /// The value, a constant scalar, of a field that is empty or equal to `na_value`. Without it,
+  /// such a field is an error of the row.
   std::optional<expr> missing = std::nullopt;
 };
 struct csv_format {
   char delimiter = ',';
-  bool quotes = true; ///< a field may stand in quotes, with `""` for one in it
+  bool quotes = true; ///< a field may be enclosed in quotes, in which `""` stands for a quote
   std::string na_value;
-  /// Which fields of a line are read, ascending; none: all of them.
+  /// The indices of the fields of a line that are read, ascending; empty: all fields are read.
   std::vector<int64_t> select = {};
 };
 /// The fields of lines of a table: one tensor each, in the shape of `lines`.
@@ -81,8 +80,8 @@ expr read_file(const expr& names);
 /// Parses a serialised `tf.train.SequenceExample` to two named structures: its context, read as
 /// `parse_example` does, and its feature lists. Those are `fixed_len_sequence_feature`s, or
 /// `var_len_feature`s whose steps, of different lengths, are filled with zeros or empty strings to
-/// the longest: [steps, longest]. A list that is missing has no steps. Either may be empty, not
-/// both.
+/// the longest: [steps, longest]. A list that is missing has no steps. One of the two vectors may
+/// be empty, not both.
 std::pair<expr_structure, expr_structure>
 parse_sequence_example(const expr& serialized, std::vector<feature_spec> context_features,
                        std::vector<feature_spec> sequence_features);

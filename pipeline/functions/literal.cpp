@@ -81,7 +81,7 @@ result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, d
 
 namespace {
 
-/// Which dtype two C++ literals become together: floats over integers, wide over narrow.
+/// The dtype that two C++ literals get in common: floats before integers, wide before narrow.
 dtype wider(dtype a, dtype b) {
   const auto rank = [](dtype t) {
     return (is_complex(t)    ? 300

@@ -9,8 +9,9 @@ namespace headrace::detail {
 /// fit. @pre `literal.is_literal()`
 result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, dtype type);
 
-/// The nodes of `operands`, which must have one dtype, with literals adapted to the others.
-/// Throws `error`.
+/// The nodes of `operands`, with literals adapted to the dtype of the first operand that is no
+/// literal; if all are literals, to the widest of their dtypes. Throws `error` if a literal does
+/// not fit. That the other operands have one dtype is checked when the node is made.
 std::vector<expr_ptr> same_type(std::string_view function, std::vector<expr> operands);
 
 /// Makes the node or throws `error`.

@@ -28,7 +28,7 @@ table::table(const expr& keys, const expr& values, const expr& default_value)
     default_(default_value.is_literal()
                ? expr{detail::adapt_literal("lookup.table", default_value, values.type()).value()}
                : default_value) {
-  (void)lookup(keys); // checks all of it
+  (void)lookup(keys); // checks keys, values and default
 }
 
 expr table::lookup(const expr& keys) const {

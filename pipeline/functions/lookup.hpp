@@ -8,14 +8,14 @@ namespace headrace::lookup {
 /// A table from keys to values: constants of the graph. Cheap to copy.
 class table {
 public:
-  /// `keys`: a constant vector of strings or integers without repetition. `values`: a constant
-  /// vector, as long. `default_value`: a constant scalar of the values' dtype, for other keys.
-  /// Throws `error` (invalid_argument) naming what does not fit.
+  /// `keys`: a constant vector of strings or integers, repeated only with the same value. `values`:
+  /// a constant vector, as long. `default_value`: a constant scalar of the values' dtype, for other
+  /// keys. Throws `error` that names what does not fit.
   table(const expr& keys, const expr& values, const expr& default_value);
 
-  /// The value of each key: the shape of `keys`, which must have the dtype of the table's.
+  /// The value of each key, in the shape of `keys`. The dtype must be that of the table's keys.
   expr lookup(const expr& keys) const;
-  /// Ids that `lookup` gives, or entries if values are no ids: with the buckets.
+  /// The number of different keys, plus the number of buckets.
   int64_t size() const;
 
 private:
@@ -24,8 +24,8 @@ private:
   int64_t buckets_ = 0;
 };
 
-/// The place (int64) of each word in `words`. Others are spread over `num_oov_buckets` ids that
-/// follow (`words.size() + fingerprint64(word) mod num_oov_buckets`); without buckets they are -1.
+/// The place (int64) of each word in `words`. Other words get one of the `num_oov_buckets` ids that
+/// follow, `words.size() + fingerprint64(word) mod num_oov_buckets`, or -1 if there are no buckets.
 table vocabulary_table(const std::vector<std::string>& words, int64_t num_oov_buckets = 0);
 /// The word at each place (int64); `default_value` for others.
 table index_to_string(const std::vector<std::string>& words,

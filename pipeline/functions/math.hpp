@@ -10,8 +10,8 @@ namespace headrace {
 /// elsewhere; all `off` for an index outside of `[0, depth)`. `axis` counts in the result.
 expr one_hot(const expr& indices, int64_t depth, const expr& on = 1.0f, const expr& off = 0.0f,
              int64_t axis = -1);
-/// Integers or floats in ascending (or `descending`) order along `axis`. NaN counts as greater than
-/// every number.
+/// Integers or floats in ascending (or `descending`) order along `axis`. For values that include
+/// NaN the order is that of TensorFlow's kernel (operations/nan_order.hpp).
 expr sort(const expr& x, int64_t axis = -1, bool descending = false);
 /// The places (int32) from which the values of `sort` come; of equal ones the first comes first.
 expr argsort(const expr& x, int64_t axis = -1, bool descending = false);
@@ -48,7 +48,7 @@ expr ensure_shape(const expr& x, const shape& dims);
 
 // -- numbers -------------------------------------------------------------------
 
-/// `x` within `[low, high]`; NaN stays. A scalar or anything that broadcasts.
+/// `x` limited to `[low, high]`; NaN stays. The bounds may be any tensors that broadcast with `x`.
 expr clip_by_value(const expr& x, const expr& low, const expr& high);
 /// Matrix products over the last two axes; the others broadcast. float32, float64, int32 (wraps)
 /// or int64 (wraps). Each value is the sum of its products in order, the same bits on every CPU.
@@ -67,11 +67,11 @@ struct top_k_result {
   expr values;
   expr indices; ///< int32; of equal values the first comes first
 };
-/// NaN counts as greater than every number. Fewer than `k` values are an error of the row.
+/// For NaN see `sort`. Fewer than `k` values are an error of the row.
 top_k_result top_k(const expr& x, int64_t k = 1);
 
 /// The parts of complex numbers: float32 of complex64, float64 of complex128. Other numbers are
-/// their own real part. `abs` gives how large complex numbers are.
+/// their own real part, and `imag` throws `error` for them. For magnitudes see `abs`.
 expr real(const expr& x);
 expr imag(const expr& x);
 

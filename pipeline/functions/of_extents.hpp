@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// The function `known` of `x` and these extents; where some differ from element to element, the
-/// function `computed`, of which they are operands.
+/// Applies `known` to `x`, with `dims` as attributes; if some extents differ from element to
+/// element, applies `computed` instead, of which these extents are further operands.
 expr of_extents(expr_op known, expr_op computed, const expr& x, const extents& dims);
 
 } // namespace headrace::detail

@@ -21,15 +21,15 @@ public:
   size_t axes() const noexcept { return parts_.leaves().size() - 1; }
   /// The values of all rows along the first axis.
   const expr& values() const noexcept { return parts_.leaves()[0]; }
-  /// The lengths of the rows along the outermost of these axes (0), of the rows of those rows (1),
-  /// and so on.
+  /// The lengths of the rows along the outermost ragged axis (0), of the rows inside these rows
+  /// (1), and so on.
   const expr& row_lengths(size_t axis = 0) const;
   /// The borders of the rows: 0, and the running sums of the lengths.
   expr row_splits(size_t axis = 0) const;
-  /// As a tensor, whose rows are filled to the longest with `fill` (zeros or empty strings): a
-  /// scalar of the values' dtype.
+  /// A tensor, in which each row is filled to the length of the longest with `fill`: a scalar of
+  /// the values' dtype, by default 0 or an empty string.
   expr to_tensor(const std::optional<expr>& fill = std::nullopt) const;
-  /// Other values (of as many along the first axis) in the same rows.
+  /// The same rows with other values, as many along the first axis.
   ragged with_values(const expr& values) const;
 
 private:

@@ -11,31 +11,32 @@
 /// CPUs; normal ones differ in the last places.
 namespace headrace::random {
 
-/// In `[low, high)`. Floats: `u * (high - low) + low` in that dtype, with `u` in [0, 1) (16-bit
-/// floats round a float32). Integers: int32 or int64 bounds with `low < high`, else the row is an
-/// error.
+/// Uniform numbers in `[low, high)`. Floats: `u * (high - low) + low` in that dtype, with `u` in
+/// [0, 1) (16-bit floats round a float32). Integers: int32 or int64 bounds with `low < high`;
+/// `low >= high` is an error of the row.
 expr stateless_uniform(const extents& dims, const expr& seed, const expr& low = 0.0f,
                        const expr& high = 1.0f, std::optional<dtype> type = std::nullopt);
 expr stateless_normal(const extents& dims, const expr& seed, const expr& mean = 0.0f,
                       const expr& deviation = 1.0f, dtype type = dtype::float32);
-/// None is further than two deviations from the mean: those that were are drawn again.
+/// Normal numbers, where any that is further than two deviations from the mean is drawn again.
 expr stateless_truncated_normal(const extents& dims, const expr& seed, const expr& mean = 0.0f,
                                 const expr& deviation = 1.0f, dtype type = dtype::float32);
-/// `samples` int64 draws for each line of `logits` (unnormalised log-probabilities along the last
-/// axis), which gives way to a new last axis. A line without any finite value is an error of the
-/// row.
+/// Draws `samples` indices (int64) from each line of `logits`, which are unnormalised
+/// log-probabilities along the last axis. The result has the draws along its last axis. A line
+/// without any finite value is an error of the row.
 expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed);
 /// A seed for each element, for the functions above: drawn anew in each iteration, from the
 /// iteration's seed, the place of the operator in the graph, what split the element is from and its
 /// number there. Equal `salt`s in one function give equal seeds. Elements of `map`, `filter`,
 /// `take_while` and `scan` only: elsewhere (arguments of sources) it is an error.
 ///
-/// `same_in_each_iteration`: they depend on the salt, the pass, the split and the number alone, if
-/// all seeds of the function are such and its dataset is not made in another function.
+/// `same_in_each_iteration`: the seeds depend on the salt, the pass, the split and the number
+/// alone, if all seeds of the function have this property and its dataset is not made in another
+/// function.
 ///
 ///     random::stateless_normal({8}, random::element_seed(1))
 expr element_seed(int64_t salt, bool same_in_each_iteration = false);
-/// Another seed: independent numbers for the same element.
+/// A seed made of `seed` and `data`, whose numbers are independent of those of `seed`.
 expr fold_in(const expr& seed, int64_t data);
 
 } // namespace headrace::random

@@ -5,19 +5,20 @@
 namespace headrace::detail {
 
 /// `start`, `start + delta` ... before `limit`: a vector whose length may differ from element to
-/// element. All are scalars of one dtype, integers or floats. A range that `delta` leads away from
-/// is an error of the row.
+/// element. All are scalars of one dtype, integers or floats. A `delta` of 0, or one that leads
+/// from `start` away from `limit`, is an error of the row.
 expr range(const expr& start, const expr& limit, const expr& delta = 1);
-/// The parts of `x` along `axis`, each as often as `repeats` says: a scalar, or a vector with a
+/// The parts of `x` along `axis`, each repeated `repeats` times: a scalar, or a vector with a
 /// number for each part. A number below 0 is an error of the row.
 expr repeat(const expr& x, const expr& repeats, int64_t axis = 0);
-/// `count` numbers from `start` to `stop`, as far from each other, along the new axis `axis`.
+/// `count` evenly spaced numbers from `start` to `stop`, both included, along the new axis `axis`.
 /// Floats of one shape and dtype; `count` is an integer scalar.
 expr linspace(const expr& start, const expr& stop, const expr& count, int64_t axis = 0);
-/// Ones where row and column are of one number, zeros elsewhere: [rows, columns].
+/// The matrix [rows, columns] with ones on the main diagonal and zeros elsewhere.
 expr eye(const extent& rows, const extent& columns, dtype type = dtype::float32);
-/// [..., longest]: true in the first `lengths` places (integers of any shape). Without `longest`,
-/// which is an integer scalar, as many places as the largest length says.
+/// For each of `lengths` (integers of any shape) a mask along a new last axis, in which as many of
+/// the first places are true. The masks have `longest` places (an integer scalar), by default as
+/// many as the largest length.
 expr sequence_mask(const expr& lengths, const std::optional<expr>& longest = std::nullopt);
 /// The place of each true value of `mask`, which has one axis or more: int64 [values, axes].
 expr true_places(const expr& mask);

@@ -8,7 +8,7 @@ namespace headrace::strings {
 /// The unit of positions and lengths.
 enum class unit : uint8_t {
   bytes,
-  utf8_chars ///< code points; in bytes that are no UTF-8, lead bytes decide
+  utf8_chars ///< code points: each byte that is no UTF-8 continuation byte begins one
 };
 
 expr length(const expr& x, unit counted = unit::bytes); ///< int32
@@ -21,14 +21,14 @@ expr strip(const expr& x); ///< without white space at both ends
 /// counts from the end, and fewer units are left where the string ends. A position beyond either
 /// end or a negative length is an error of the row.
 expr substr(const expr& x, const expr& position, const expr& length, unit counted = unit::bytes);
-/// Does the RE2 `pattern` match the whole string?
+/// True where the RE2 `pattern` matches the whole string.
 expr regex_full_match(const expr& x, const std::string& pattern);
 /// Replaces matches of the RE2 `pattern` (the first, or all) by `rewrite`, where `\1` to `\9` stand
 /// for the matches of its groups and `\0` for the whole match.
 expr regex_replace(const expr& x, const std::string& pattern, const std::string& rewrite,
                    bool replace_global = true);
 /// An int64 in `[0, num_buckets)` that depends on the string alone: the FarmHash fingerprint64
-/// modulo `num_buckets`, the same as everywhere else that uses it.
+/// modulo `num_buckets`, as in TensorFlow's function of that name.
 expr to_hash_bucket_fast(const expr& x, int64_t num_buckets);
 /// The parts of a scalar string between separators: a vector of unknown length. With an empty
 /// separator: the words between runs of white space, no empty ones.
@@ -59,8 +59,9 @@ expr ngrams(const expr& x, int64_t width, const ngram_options& options = {});
 expr join(const std::vector<expr>& xs, const std::string& separator = "");
 /// The strings along the last axis of `x` with `separator` between them.
 expr reduce_join(const expr& x, const std::string& separator = "");
-/// The number that each string spells, white space round it aside. Anything else in it, or a value
-/// out of range, is an error of the row.
+/// The number that each string spells, white space round it aside. Anything else in it, or an
+/// integer out of range, is an error of the row. Floats that are too large become infinite; those
+/// that only a 16-bit float cannot hold are errors.
 expr to_number(const expr& x, dtype type = dtype::float32);
 template <plain_value T>
 expr to_number(const expr& x) {

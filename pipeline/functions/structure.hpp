@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Expressions in a nested arrangement: the argument of a lambda for a named element, and its
-/// possible result.
+/// Expressions in a nested structure: what a lambda may take as its argument for an element of such
+/// a structure, and what it may return.
 class expr_structure {
 public:
   expr_structure(expr single) : leaves_{std::move(single)} {}
@@ -24,11 +24,11 @@ public:
 
   const structure& layout() const noexcept { return layout_; }
   const std::vector<expr>& leaves() const noexcept { return leaves_; }
-  /// Parts at the top level; a ragged tensor is one.
+  /// The number of parts at the top level; a ragged tensor is one part.
   size_t size() const noexcept { return is_one() ? 1 : layout_.children().size(); }
 
-  /// The single tensor with that name, or at that place of a tuple. Throws `error`, naming the
-  /// present ones; for a part that is itself a structure use `child`.
+  /// The single tensor with that name, or at that place of a tuple. Throws `error` that names the
+  /// present ones if there is none; for a part that is itself a structure use `child`.
   expr operator[](std::string_view name) const { return child(name).single(); }
   expr operator[](size_t index) const { return child(index).single(); }
   expr_structure child(std::string_view name) const;

@@ -52,7 +52,7 @@ function tracing::with_dataset(dataset_ptr dataset) && {
   const auto* scope = assertion_scope::current();
   if (scope == nullptr || scope->empty())
     return std::move(made_);
-  // A dataset of one element, which fails where an assertion does, stands before it.
+  // The dataset becomes that of a flat_map of one element, which fails where an assertion fails.
   auto held = make_from_tensors({scope->tie_all(expr{true}).node()}).value();
   tracing inner{held->spec};
   inner.made_.dataset = std::move(made_.dataset);

@@ -40,15 +40,16 @@ std::string_view to_string(dataset_op op) noexcept;
 
 /// The number of calls of an operator's function that run at the same time.
 struct function_calls {
-  /// 0: the function runs on the reader's thread; -1: the number is chosen while the graph runs.
+  /// 0: the function runs on the thread that pulls the iterator (but see `detail::may_spread`); -1:
+  /// the number is chosen while the graph runs.
   int64_t count = 0;
   /// True: the calls keep the order of the rows. Unset: the graph's options decide.
   std::optional<bool> deterministic;
 };
 
-/// An operator with its inputs: immutable and shared. `spec` and `cardinality` are inferred when
-/// the node is made, so a node is always well formed (see makers/dataset_makers.hpp, which declares
-/// the makers with their checks).
+/// A source, or an operator with its inputs: immutable and shared. `spec` and `cardinality` are
+/// inferred when the node is made, so a node is always well formed (see makers/dataset_makers.hpp,
+/// which declares the makers with their checks).
 struct dataset_node {
   dataset_op op = dataset_op::range;
   std::vector<dataset_ptr> inputs;

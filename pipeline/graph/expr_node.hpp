@@ -102,7 +102,7 @@ enum class expr_op : uint16_t {
   // parsing
   decode_raw = 150, ///< string to vector of `spec.type`; `attrs.flag`: little endian
   parse_example, ///< one string to the features of `attrs.features`; result component `attrs.index`
-  // the library: functions that look at a row at a time (see functions/representation/library.hpp)
+  // the library: functions that process one row at a time (functions/representation/library.hpp)
   one_hot = 200, ///< inputs indices, on, off; `attrs.dims[0]` places at axis `attrs.index`
   /// Sorts along `attrs.index`; `attrs.flag`: descending; `attrs.dims[0]` values kept (-1: all).
   sort,
@@ -116,7 +116,8 @@ enum class expr_op : uint16_t {
   check,
   check_numerics, ///< input 0, without NaN and infinities; `attrs.text`: for the error
   cond,           ///< input 1 or input 2, chosen by the bool scalar in input 0
-  /// `attrs.dims` values (-1: the rest) from the position on that input 1, an int vector, holds.
+  /// The part of input 0 from the position in input 1, an int vector, with the extents `attrs.dims`
+  /// (-1: the rest), or those in input 2.
   slice_at = 211,
   gather_batches, ///< as `gather`; both inputs have the first `attrs.dims[0]` axes in common
   // strings
@@ -168,8 +169,8 @@ enum class expr_op : uint16_t {
   /// The variable with index `attrs.index` in a loop's condition and body; its shape is
   /// `attrs.dims`.
   loop_variable,
-  // extents that depend on the element: -2 in `attrs.dims` is one of the scalars that follow the
-  // inputs named here, in their order
+  // extents that depend on the element: each -2 in `attrs.dims` stands for the next one of the
+  // scalars that follow the inputs named here
   number_range = 440, ///< inputs start, limit, delta: a vector
   fill_computed,      ///< as `fill`
   tile_computed,      ///< as `tile`
@@ -180,7 +181,7 @@ enum class expr_op : uint16_t {
   slice_along, ///< input 0 along `attrs.index`, as `attrs.slices[0]` with bounds in later inputs
   true_places, ///< the indices of the true values of input 0: int64 [values, axes]
   // complex numbers
-  complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: how large
+  complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: absolute value
 };
 
 /// One part of numpy's basic indexing.

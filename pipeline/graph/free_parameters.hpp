@@ -11,8 +11,8 @@ namespace headrace::detail {
 /// Parameters of functions inside the graph are left out.
 std::vector<expr_ptr> free_parameters(const dataset_ptr& graph);
 
-/// Returns the graph with each parameter replaced by `value(parameter)`, which must be a constant.
-/// The changed nodes can only be encoded: their specs are those of the parameters.
+/// Returns the graph with each of its free parameters replaced by `value(parameter)`, which must be
+/// a constant. The changed nodes can only be encoded: their specs were inferred for the parameters.
 dataset_ptr bind_parameters(const dataset_ptr& graph,
                             const std::function<expr_ptr(const expr_ptr&)>& value);
 

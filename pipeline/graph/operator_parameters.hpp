@@ -25,14 +25,15 @@ class memory_cache;
 struct service_session;
 } // namespace detail
 
-/// A number of an operator. Unset: it depends on the element whose function makes the dataset, and
-/// is the last of `dataset_node::tensors`, an int64 scalar (see `engine::number_of`).
+/// A number of an operator. Unset: a function makes the dataset, and the number depends on the
+/// function's argument: it is the last of `dataset_node::tensors`, an int64 scalar (see
+/// `engine::number_of`).
 using known_number = std::optional<int64_t>;
 /// The seed that a user has set. An unset seed stays unset in the graph, and is drawn by the
 /// process that runs the graph.
 using optional_seed = std::optional<uint64_t>;
 
-// -- sources; what they read besides are the expressions in `dataset_node::tensors` ------------
+// -- sources; their other arguments are the expressions in `dataset_node::tensors` -------------
 
 /// text_lines and tfrecord; tensors: file names (a string vector). Also write_tfrecord; tensors:
 /// the name of the file (a string scalar).
@@ -87,11 +88,12 @@ struct generator_parameters {
 /// tensors: the shard (an int64 scalar); none: all shards.
 struct load_parameters {
   std::string folder;
-  int64_t blocks = 0; ///< -1: those of a shard, whose number is determined when it is read
+  int64_t blocks = 0; ///< the number in the folder; -1: it is not known; 0 for a piece
   /// Not 0: the shard is the number of a piece, and this is how long the source waits for it.
   int64_t piece_wait_ns = 0;
 };
-/// The numbers of the shards of a saved dataset, which are determined when it is read.
+/// The source returns the numbers of the shards of a saved dataset, which are determined when the
+/// source is read.
 struct saved_shards_parameters {
   std::string folder;
 };
@@ -202,7 +204,8 @@ struct graph_options {
   /// The number of concurrent calls of all operators whose number is not set, >= 1. Default: the
   /// number of the CPU's threads.
   std::optional<int64_t> threads;
-  /// The bytes that these operators may hold, >= 1. Default: 256 MiB.
+  /// The bytes that parallel operators may hold, and those that operators that read ahead may hold,
+  /// >= 1. Default: 256 MiB.
   std::optional<int64_t> memory;
   /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
   std::optional<headrace::compression> compression;
@@ -226,7 +229,8 @@ struct cache_parameters {
   /// The elements of a cache in memory, for all iterations in this process. Not part of the graph.
   std::shared_ptr<detail::memory_cache> memory;
 };
-/// Returns the elements of its input, and measures their size or the time that each took.
+/// The operator returns the elements of its input, and measures the size of each element or the
+/// time that it took.
 struct stats_parameters {
   std::string tag;    ///< the name of the measurements
   bool bytes = false; ///< true: the bytes of each element are measured; false: its time

@@ -41,7 +41,7 @@ struct csv_format {
   bool quotes = true;   ///< `"` may enclose a field; `""` inside stands for one `"`
   /// A field with this text counts as missing, as an empty field does.
   std::string na_value;
-  /// The columns to read, ascending from 0; empty: see `make_csv`.
+  /// The indices, from 0, of the columns to read, in ascending order; empty: see `make_csv`.
   std::vector<int64_t> select = {};
   friend bool operator==(const csv_format&, const csv_format&) = default;
 };

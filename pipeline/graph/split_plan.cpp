@@ -50,7 +50,7 @@ private:
     const auto* cache = node.find<cache_parameters>();
     const bool keeps = cache && cache->folder.empty() && passes != 0 && passes != 1;
     if (cache && passes != 0)
-      passes = std::nullopt; // as many passes as are needed for the count
+      passes = std::nullopt; // the input is read again until a pass of it is kept
     const auto outer = current_group_;
     if (node.op == dataset_op::zip && !aligned) {
       current_group_ = new_group();

@@ -32,16 +32,16 @@ public:
     for (unsigned i = 0; i < to.size(); ++i) to.set(i, tensor(i));
   }
   unsigned tensors() const noexcept { return static_cast<unsigned>(node_.tensors.size()); }
-  /// The number of the expression of a number that depends on an element, if `out` has a field for
-  /// one.
+  /// Writes the expression that computes a number of the operator, if the number is not constant
+  /// (see `known_number`). @pre the node has no other tensors
   template <class Out>
   void computed(Out& out) const {
     if (!node_.tensors.empty())
       tensors(out.initComputed(tensors()));
   }
 
-  /// The members of the union with an input; with a function as well; and with parallel calls as
-  /// well.
+  /// These three write fields that several members of the union have, and return `to`: the input;
+  /// the function and the input; the number of calls, the function and the input.
   template <class To>
   To over_input(To to) const {
     to.setInput(input());

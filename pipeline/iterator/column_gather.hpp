@@ -12,7 +12,8 @@ public:
                 size_t rows)
     : pieces_(pieces), runs_(runs), index_(index), rows_(rows) {}
 
-  /// The rows without a copy; empty if they are not adjacent in memory.
+  /// The rows without a copy; empty if they are neither one run nor dense numbers that are adjacent
+  /// in memory.
   std::optional<column> in_place() const;
   /// A copy. Empty if rows have shapes of different ranks.
   std::optional<column> copy() const;

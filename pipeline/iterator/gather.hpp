@@ -24,10 +24,10 @@ inline void append_run(std::vector<row_run>& runs, row_run run) {
     runs.push_back(run);
 }
 
-/// Makes one block of the rows of `runs`, with their errors and origins. One kernel is called for
-/// each column; if the rows are adjacent in memory, none is called and nothing is copied. Failed
-/// rows get the shape of the others. @pre the pieces have the same spec, and there is at least one
-/// row
+/// Makes one block of the rows of `runs`, with their errors and origins. For each column one kernel
+/// copies the rows, unless they are one run, or numbers that are adjacent in memory. If the other
+/// rows have one shape, failed rows get it. @pre the pieces have the same spec, and there is at
+/// least one row
 block gather_rows(std::span<const block* const> pieces, std::span<const row_run> runs,
                   uint64_t& kernel_calls);
 

@@ -31,7 +31,7 @@ std::optional<std::vector<splits_done>> splits_done_at(const position& at) {
   if (!collect(at, all))
     return {};
   std::ranges::sort(all, {}, &splits_done::source);
-  // The order of two places in one source is determined only by the leases.
+  // A source with two different places is left out: only the leases determine which one is earlier.
   std::vector<splits_done> out;
   for (size_t i = 0; i < all.size();) {
     const auto same = [&](const auto& x) { return x.source == all[i].source; };

@@ -34,7 +34,7 @@ struct position {
   status refused; ///< not ok: the reason why the position cannot be saved
 };
 
-/// Where to continue: a position, and the number of rows after it that are done.
+/// The point from which to continue: a position, and the number of rows after it that are done.
 struct resume_point {
   position_ptr at;
   uint64_t skip = 0;

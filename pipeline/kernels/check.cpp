@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Whole arrays are tested without branches, so that the compiler makes vector code.
+/// Runs of values are tested without branches, so that the compiler makes vector code.
 template <class T, class Bad>
 size_t find_bad(const void* values, size_t from, size_t n) {
   const auto* x = static_cast<const T*>(values);
@@ -50,8 +50,9 @@ struct is_negative {
   }
 };
 
-/// The bounds of an integer type as floats: the lowest value, and one past the highest, both exact.
-/// A float can be converted if its integer part is within the bounds.
+/// True for values that do not fit integer type `To`. A float fits if its integer part is within
+/// the bounds of `To`: the lowest value, and one past the highest, both of which are exact as
+/// floats.
 template <class To>
 struct unfit {
   template <class From>

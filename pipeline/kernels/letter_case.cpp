@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Changes the case of the 26 letters from `First` on: it is one bit.
+/// Changes the case, which is one bit, of the 26 letters from `First` on.
 template <char First>
 void change_case(char* out, const char* in, size_t n) {
 #pragma GCC ivdep

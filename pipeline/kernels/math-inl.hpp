@@ -302,7 +302,7 @@ struct math_power {
   static double of(double x, double y) {
     if (y == 0 || x == 1)
       return 1;
-    // The usual exponents, which one correctly rounded operation raises to.
+    // Usual exponents, for which the power is one correctly rounded operation.
     if (y == 1)
       return x;
     if (y == 2)

@@ -262,8 +262,9 @@ reduce_fn find_complex(expr_op op) {
   }
 }
 
-/// What no finite value is beyond. TensorFlow begins with it as well, so that NaN is passed over,
-/// and the result is 0 where nothing is better, as of infinities alone.
+/// The value with which the search begins: the lowest finite one, or the highest if the smallest is
+/// searched for. TensorFlow begins with it as well, so that NaN is passed over, and the result is 0
+/// if no value is beyond it, such as for the largest of values that are all -infinity.
 template <class T, bool Largest>
 auto worst() noexcept {
   if constexpr (std::is_same_v<T, float16>)

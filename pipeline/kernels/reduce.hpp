@@ -8,8 +8,8 @@ namespace headrace::detail::kernels {
 
 /// Reduces `outer` runs of `n` by `inner` values to `inner` values each. Along a contiguous run
 /// (`inner` is 1) there are sixteen partial results; value `i` is added to partial result `i % 16`,
-/// and at the end they are combined in halves. Otherwise values are added in order. So the bits of
-/// a sum of floats are the same on every CPU.
+/// and at the end they are combined in halves. Otherwise, and for complex numbers, values are added
+/// in order. So the bits of a sum of floats are the same on every CPU.
 using reduce_fn = void (*)(void* out, const void* in, size_t outer, size_t n, size_t inner);
 
 /// The function for `reduce_sum`, `_mean`, `_max`, `_min`, `_prod` of numbers, and `_all` and

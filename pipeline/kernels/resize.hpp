@@ -12,11 +12,11 @@ namespace headrace::detail::kernels {
 /// `out[i] = sum over k of weights[k] * rows[k][i]`, for `n` values of the rows' dtype.
 using blend_rows_fn = void (*)(float* out, const void* const* rows, const float* weights,
                                size_t taps, size_t n);
-/// The function for integers of up to 32 bits and floats; null for other dtypes.
+/// The function for integers of 8 and 16 bits, int32 and floats; null for other dtypes.
 blend_rows_fn find_blend_rows(dtype type) noexcept;
 
-/// Decides which values of an axis make each value of the result: `taps` weights from `starts[i]`
-/// on. Unused weights are 0, for values inside the axis.
+/// How each value `i` of the result is made: the weights of the `taps` values of the input axis
+/// from `starts[i]` on. All of these exist; the weights of those that are not needed are 0.
 struct axis_weights {
   size_t taps = 0;
   std::vector<size_t> starts;

@@ -17,7 +17,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The most file names that are counted: more than a file system lists at once.
+/// The buffer size of shuffles of file names: so large that usually all names are shuffled.
 constexpr int64_t all_names = int64_t{1} << 20;
 
 status refused(sharding_policy policy, std::string why) {
@@ -63,8 +63,8 @@ public:
   const shard_place& place() const noexcept { return place_; }
 
 private:
-  /// Parallel calls return their rows in the order in which they are done only if the graph's
-  /// options allow that.
+  /// The rows in an order that is the same on all workers: parallel calls that the graph's options
+  /// allow to change the order keep it.
   result<dataset_ptr> in_order(const dataset_ptr& rows) {
     return rewrite_nodes(rows, [this](dataset_node& x, bool in_function) {
       if (!may_reorder(x, options_, in_function))
@@ -134,7 +134,7 @@ private:
     return divide_.over(*node, std::move(inputs));
   }
 
-  /// The source, with names that depend on the worker.
+  /// The source, with the names of the files of this worker only.
   result<dataset_ptr> reader(const dataset_node& node) {
     const auto* files = constant_of(node.tensors[0]);
     if (files == nullptr)

@@ -16,7 +16,7 @@ expr_ptr string_constant(std::span<const std::string> xs);
 // -- sources: arguments may also be expressions of an enclosing function's parameters -------------
 
 /// The int64 numbers from `start` in steps of `step`, before `stop`. A constant step of zero is
-/// refused; another one results in an error row when the graph runs.
+/// refused; a step that is computed as zero results in an error row when the graph runs.
 result<dataset_ptr> make_range(expr_ptr start, expr_ptr stop, expr_ptr step);
 result<dataset_ptr> make_range(int64_t start, int64_t stop, int64_t step = 1);
 /// One element: these tensors, with the structure `layout`.
@@ -24,7 +24,8 @@ result<dataset_ptr> make_from_tensors(std::vector<expr_ptr> tensors, structure l
 /// The rows of these tensors along axis 0, side by side. The tensors must have a rank of 1 or more,
 /// and the same extent of axis 0.
 result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, structure layout = {});
-/// The lines of these files (a string scalar or vector), without their ends (`\n` or `\r\n`).
+/// The lines of these files (a string scalar or vector), without their ends (`\n`) and without any
+/// carriage returns.
 result<dataset_ptr> make_text_lines(expr_ptr files,
                                     file_compression compression = file_compression::none);
 /// The records of these TFRecord files.
@@ -35,13 +36,14 @@ result<dataset_ptr> make_tfrecord(expr_ptr files,
 result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
                                     std::optional<uint64_t> seed = {});
 /// The fixed-length records of these files, as strings. A file whose size does not fit the layout
-/// is an error. Without compression, records are read in any order.
+/// is an error. If the files are not compressed, a split is a record, not a file.
 result<dataset_ptr> make_fixed_length(expr_ptr files, record_layout layout,
                                       file_compression compression = file_compression::none);
 /// The rows of the tables in these files: scalars, named if all `columns` have names, else a tuple.
-/// Column i is `format.select[i]`. Without a selection it is the column with its name, if there is
-/// a header and all columns have names; otherwise column i of a table with as many columns. A row
-/// that cannot be converted is an error in its place.
+/// `columns[i]` is the table's column `format.select[i]`. Without a selection it is the table's
+/// column with the same name, if there is a header and all `columns` have names; otherwise the
+/// table's column i, and the table must have as many columns. A row that cannot be converted is an
+/// error in its place.
 result<dataset_ptr> make_csv(expr_ptr files, std::vector<field_format> columns,
                              csv_format format = {},
                              file_compression compression = file_compression::none);
@@ -67,16 +69,18 @@ result<dataset_ptr> make_random(std::optional<uint64_t> seed = {},
                                 bool reseed_each_iteration = false);
 /// The rows that the function makes of row numbers (an int64 column of ascending numbers from 0):
 /// one for each, or fewer, which ends the dataset. Rows may be requested in any order, and again.
-/// `count`: the number of rows; -1: the function decides. Without `deterministic`, another run of
-/// the function may make other rows, so one run makes all rows of a pass, which are one split then.
+/// `count`: the number of rows; -1: the rows end when the function makes fewer than requested.
+/// Without `deterministic`, another run of the function may make other rows, so one run makes all
+/// rows of a pass, which are one split then.
 result<dataset_ptr> make_generator(function_reference function, element_spec spec,
                                    int64_t count = -1, bool deterministic = true);
 /// The elements of these datasets, which are parameters of a function (of spec `dataset(...)`),
 /// side by side, with the structure `layout`: as many as the shortest has.
 result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure layout = {});
 /// The elements that are saved in `folder`: those of one shard or (`shard` null) of all, one after
-/// another. `blocks`: the number in the folder's manifest. An iteration reads the present content
-/// of the folder, and fails if its elements are not of `spec`.
+/// another. `blocks`, `cardinality`: the numbers in the folder's manifest; with a shard they may be
+/// unknown (-1, `unknown_cardinality`). An iteration reads the present content of the folder, and
+/// fails if that has another spec or other numbers.
 result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blocks,
                               int64_t cardinality, expr_ptr shard = nullptr);
 /// One piece of a folder into which workers write together (pipeline/saving). The source waits for
@@ -87,9 +91,10 @@ result<dataset_ptr> make_load_piece(std::string folder, element_spec spec, expr_
 
 // -- operators ----------------------------------------------------------------
 
-/// `parallel`: the number of concurrent calls; 0: the function runs on the reader's thread; -1: the
-/// number is tuned while the graph runs. `deterministic`: true if the calls keep the order; unset:
-/// the graph's options decide.
+/// `parallel`: the number of concurrent calls; 0: the function runs on the thread that pulls the
+/// iterator, or, if `may_spread` and rows are costly, on all cores; -1: the number is tuned while
+/// the graph runs. `deterministic`: true if the calls keep the order; unset: the graph's options
+/// decide.
 result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel = 0,
                              std::optional<bool> deterministic = {});
 /// The result of `body` is one bool scalar; the other parameters are those of a map.
@@ -142,8 +147,8 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index,
 /// Each element once: the first of those that are equal, bit by bit. Keeps all elements that it has
 /// returned.
 result<dataset_ptr> make_unique_elements(dataset_ptr input);
-/// Leaves out elements that failed, except for `cancelled` and `unavailable`, which are failures of
-/// the run.
+/// Leaves out elements that failed, except for failures of the run: `cancelled`, `unavailable`, and
+/// those with `status::ends_run`.
 result<dataset_ptr> make_ignore_errors(dataset_ptr input);
 /// Fails at the end, or at the first surplus element, if the number of elements is not `count`; -1:
 /// without end.
@@ -165,10 +170,10 @@ result<dataset_ptr> make_padded_batch(dataset_ptr input, const number_argument& 
                                       std::vector<std::optional<column>> padding_values = {},
                                       bool drop_remainder = false,
                                       expr_ptr unknown_extent = nullptr);
-/// As `make_batch`, for elements of different shapes: a component with unknown extents becomes a
-/// ragged tensor (`structure::ragged`), whose ragged axes are all axes up to the last unknown one:
-/// `ragged_axes`.
+/// The number of axes that become ragged axes in a ragged batch: all up to the last unknown extent.
 size_t ragged_axes(const shape& dims) noexcept;
+/// As `make_batch`, for elements of different shapes: a component with unknown extents becomes a
+/// ragged tensor (`structure::ragged`) with `ragged_axes` ragged axes.
 result<dataset_ptr> make_ragged_batch(dataset_ptr input, const number_argument& size,
                                       bool drop_remainder = false);
 /// Datasets of `size` elements, `stride` apart, of which one begins every `shift` elements. The
@@ -187,8 +192,8 @@ result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, fu
 /// As above with a size for each key: an int64 scalar that `size`, a function of the key, returns.
 result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, function_ptr reduce,
                                          function_ptr size);
-/// The groups of a dataset of (key, element), or of (key, size, element) if `size` is 0; see
-/// `dataset_op::group_by_window`.
+/// The groups of a dataset of (key, element), or of (key, size, element) if `size` is 0: elements
+/// (key, dataset of elements).
 result<dataset_ptr> make_groups(dataset_ptr input, int64_t size, bool drop_remainder = false);
 
 struct bucket_format {
@@ -224,13 +229,13 @@ result<dataset_ptr> make_last_element(dataset_ptr input, std::vector<expr_ptr> o
 result<dataset_ptr> make_reduce(dataset_ptr input, std::vector<expr_ptr> initial_state,
                                 function_ptr body);
 /// The elements of the inputs, drawn at random by weights (empty: equal ones) until all inputs have
-/// ended; or until one that is drawn has ended.
+/// ended; `stop_on_empty`: until an input that is drawn has ended.
 result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs,
                                      std::vector<double> weights = {},
                                      std::optional<uint64_t> seed = {}, bool stop_on_empty = false,
                                      bool rerandomize_each_iteration = false);
 /// The elements of the inputs, in the order of `choices`, int64 scalars, until the choices or all
-/// inputs have ended; or until one that is chosen has ended.
+/// inputs have ended; `stop_on_empty`: also until an input that is chosen has ended.
 result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
                                      bool stop_on_empty = true);
 /// Keeps the elements for later iterations, if a complete pass over them had no error: in memory,
@@ -244,7 +249,8 @@ result<dataset_ptr> make_cache(dataset_ptr input, std::string folder = {}, int64
 result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                   saved_compression compression = saved_compression::snappy,
                                   function_ptr shard = nullptr, dataset_ptr reader = nullptr);
-/// The numbers of the shards in a folder of saved elements, from 0, at the time when it is read.
+/// The numbers, from 0, of the shards that a folder of saved elements has when the source is
+/// opened.
 result<dataset_ptr> make_saved_shards(std::string folder);
 
 /// The elements of the input, which are measured under the name `tag`: the time for each element,
@@ -255,8 +261,8 @@ result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes);
 /// string scalar. If a record failed, the element is an error, and no file is left.
 result<dataset_ptr> make_write_tfrecord(dataset_ptr input, expr_ptr path,
                                         file_compression how = file_compression::none);
-/// `invalid_argument` if the graph writes files under names that do not depend on the worker, for a
-/// service: its workers would overwrite each other's files.
+/// `invalid_argument` if the graph writes TFRecord files. For graphs that run in a service: its
+/// workers would overwrite each other's files.
 status check_writes_nothing(const dataset_ptr& graph);
 
 /// `invalid_argument` if the elements contain datasets, which cannot leave a graph.

@@ -20,7 +20,7 @@ using detail::has_ragged;
 using detail::node_of;
 using detail::refused;
 
-/// One row of zeros, or an empty string.
+/// One row: the scalar zero, or an empty string.
 column zero_of(dtype type) { return block::failed_row({tensor_spec{type, {}}}, {}).columns[0]; }
 
 result<shape> padded_dims(size_t component, const shape& in, const shape& asked) {

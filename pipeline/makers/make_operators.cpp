@@ -65,8 +65,9 @@ bool gives_rows(const function& f) {
   return true;
 }
 
-/// Of the datasets that a function gives, together: known, as in tf.data, of the rows of each
-/// element, of groups of what never ends, and of what a function of `map` has read.
+/// The number of elements of all datasets that `f` makes, together. As in tf.data it is known only
+/// if each dataset has one element, if `f` is that of `unbatch`, or for groups of an infinite
+/// input.
 int64_t cardinality_of_all(const dataset_node& input, const function& f) {
   const auto each = f.dataset->cardinality;
   if (input.cardinality == 0)

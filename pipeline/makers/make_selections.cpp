@@ -74,7 +74,7 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index,
   int64_t cycle = 0;
   if (!hint && __builtin_mul_overflow(shards, run, &cycle))
     return refused(op, fmt::format("{} shards of {} elements in a row are too many", shards, run));
-  // Under the policy `hint` the job sets the index, and the usual placeholder is allowed.
+  // Under the policy `hint` the service sets the index, so `shard_hint` may stand for it, too.
   if (hint && index == shard_hint)
     index = 0;
   if (index < 0 || (index >= shards && !hint))
@@ -152,7 +152,7 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs, std::vecto
   }
   if (all_infinite(inputs))
     n = infinite_cardinality;
-  // The others are never read.
+  // If only one input has a weight above 0, the others are never read.
   const auto chosen = std::ranges::find_if(weights, [](double x) { return x > 0; });
   if (std::find_if(chosen + 1, weights.end(), [](double x) { return x > 0; }) == weights.end())
     n = inputs[static_cast<size_t>(chosen - weights.begin())]->cardinality;

@@ -26,8 +26,8 @@ bool fits(const column& value, const tensor_spec& spec) {
   return value.rows() == 1 && value.type() == spec.type && spec.dims.accepts(value.shape_of(0));
 }
 
-// All fields have names, which differ, or none has; a value for missing fields has the field's
-// spec.
+// Ok if all fields have names, which differ, or none has one; no field is complex, and each value
+// for a missing field has the field's spec.
 status check_fields(dataset_op op, const std::vector<field_format>& fields, const char* kind) {
   if (fields.empty())
     return refused(op, fmt::format("there are no {}s; give at least one", kind));

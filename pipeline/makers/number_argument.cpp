@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 number_argument::number_argument(expr_ptr computed) {
   if (computed && computed->spec == tensor_spec{dtype::int64, {}}) {
-    // C++ and Python programs may have made the integer with another dtype.
+    // A constant of another integer dtype is known, too: programs convert it with a cast.
     const auto& given = computed->op == expr_op::cast ? computed->inputs[0] : computed;
     if (const auto* value = constant_of(given); value != nullptr && is_integer(value->type()))
       known_ = detail::integer_at({value}, 0);

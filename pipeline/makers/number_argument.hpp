@@ -5,7 +5,7 @@
 namespace headrace::detail {
 
 /// A numeric argument of an operator: a number that is set when the graph is made, or an expression
-/// (an int64 scalar) that depends on the element whose function makes the dataset.
+/// (an int64 scalar) that depends on the argument of the function that makes the dataset.
 class number_argument {
 public:
   number_argument(int64_t known) : known_(known) {}

@@ -150,8 +150,7 @@ result<dataset_ptr> decode_distribute(node_reader& from) {
 
 std::string distribute_not_run_again(const dataset_node& node, const broken_run& run,
                                      bool in_function) {
-  // Elements that are read from the job are given to no other reader: other runs, or trainers,
-  // share the job.
+  // Other runs or trainers share the job, and it gives no reader again what this run has read.
   const bool taken_for_good =
     !node.as<service_options>().job_name.empty() || (run.shares && !in_function);
   return run.gave_rows || taken_for_good
@@ -161,7 +160,7 @@ std::string distribute_not_run_again(const dataset_node& node, const broken_run&
 }
 
 std::string_view distribute_not_read_again(const dataset_node& node, const reread_place& at) {
-  // A node without a job name in a function reads a job of its own again for the same element.
+  // A node without a job name in a function reads its dataset anew when an element is read again.
   return at.in_function && node.as<service_options>().job_name.empty()
            ? ""
            : "what another job gave is not given again; put it behind this distribute, or read its "

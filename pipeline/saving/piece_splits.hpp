@@ -25,7 +25,7 @@ inline bool leads_group(const split_plan& plan, uint32_t source) noexcept {
 /// Gives a run the splits of one piece, and no splits of other sources and passes.
 class piece_splits final : public split_provider {
 public:
-  /// @pre `piece.of` is set. Both arguments outlive this object.
+  /// @pre `piece.of` is set. `sources` and `*piece.of` outlive this object.
   piece_splits(const split_plan& sources, const save_plan::piece& piece)
     : sources_(sources), piece_(piece) {}
 
@@ -48,7 +48,7 @@ public:
     return split_answer{piece_.splits};
   }
 
-  /// A source ended before its splits were used up.
+  /// Records that a source ended before its splits were used up.
   void close(uint32_t source, uint64_t /*pass*/, split_range /*unread*/) override {
     std::lock_guard lock{mutex_};
     // Under a zip this is normal for the longer sources.

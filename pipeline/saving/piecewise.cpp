@@ -50,7 +50,7 @@ private:
       out_.sources.push_back({splits_are_rows(node), 1});
       return out_.sources.back().rows;
     }
-    // A job without a name is read for one element alone.
+    // Jobs without a name in a function do not count: each is read for one element only.
     if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
       return whole(node, "reads from another job, which gives its elements to one run");
     const auto& facts = record_of(node).pieces;

@@ -8,7 +8,7 @@
 
 namespace headrace::detail {
 
-/// Decides whether the elements of a graph can be made in pieces, each from consecutive splits of
+/// Whether and how the elements of a graph can be made in pieces, each from consecutive splits of
 /// one source (or of one group), so that all pieces together are equal to the elements that one
 /// process makes.
 struct piecewise {
@@ -19,7 +19,7 @@ struct piecewise {
     friend bool operator==(const source&, const source&) = default;
   };
 
-  /// The reason why that is not possible, with the operator; empty: it is possible.
+  /// The reason why the elements cannot be made in pieces, with the operator; empty: they can.
   std::string whole_because;
   /// Numbered as in `split_plan`; empty if the elements cannot be made in pieces.
   std::vector<source> sources;

@@ -127,7 +127,8 @@ status same_saved(const std::string& folder, const saved_manifest& saved, const 
                                folder));
 }
 
-/// Fails if the file of a shard of `folder` does not exist; the error advises to remove `remove`.
+/// Fails if the file of a shard of `folder` does not exist, or has another size; the error advises
+/// to remove `remove`.
 status is_there(const std::string& folder, const saved_manifest::shard& shard,
                 const std::string& remove) {
   std::error_code missing;

@@ -19,7 +19,8 @@ public:
   virtual block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) = 0;
 };
 
-/// The records of files, for `source_facts::open_any_order`. Looks for where they begin.
+/// These two open the records of files, for `source_facts::open_any_order`. For TFRecord files the
+/// beginnings of all records are determined first.
 result<std::unique_ptr<random_access>> open_indexed_tfrecords(const dataset_node& node,
                                                               const column& files);
 result<std::unique_ptr<random_access>> open_fixed_length_records(const dataset_node& node,

@@ -68,15 +68,15 @@ result<std::optional<split_range>> split_cursor::here() {
   return std::optional{now_};
 }
 
-// Saves: numbers: the pass, the number of answers so far, the first split that was not passed, and
-// how many follow.
+// Saves as numbers: the pass, the number of answers so far, the first split that was not passed,
+// and the number of such splits.
 void split_cursor::save_to(position& to, bool reading) const {
   to.numbers = {pass_, asked_, now_.first, now_.count};
   if (counted_ && (reading || now_.count != 0 || (asked_ == 0 && !provided_)))
     to.reads = split_place{source_, pass_, now_.first - reading};
   if (!counted_ || !provided_)
     return;
-  // The order of splits is known only if a provider gave them.
+  // Only splits that a provider gave are recorded as done.
   splits_done done{.source = source_, .pass = pass_};
   if (passed_ && (reading || now_.count == 0)) {
     done.split = *passed_;

@@ -9,8 +9,8 @@ namespace headrace::detail {
 /// provider.
 class split_cursor {
 public:
-  /// `total`: the number of splits in a pass. `listing`: what the split numbers stand for, if the
-  /// source found that out; not needed if the splits are not shared.
+  /// `total`: the number of splits in a pass. `listing`: as for `split_provider::next`; not needed
+  /// if the splits are not shared.
   split_cursor(engine& shared, const place& at, uint64_t total,
                std::shared_ptr<const split_listing> listing = nullptr);
   /// Splits that were not passed go back to the provider.
@@ -20,7 +20,7 @@ public:
   /// The splits to read next: at least one; nullopt: this pass is over. Splits past the end are
   /// left out.
   result<std::optional<split_range>> here();
-  /// The first `count` of them are being read. @pre `here` returned that many
+  /// Marks the next `count` splits as being read. @pre `here` returned at least so many
   void pass(uint64_t count) noexcept {
     if (count != 0)
       passed_ = now_.first + count - 1;
@@ -32,13 +32,13 @@ public:
   /// Only the first call has an effect.
   void close();
 
-  /// A number that differs between the passes of the source, from which it draws what is random in
-  /// each pass. It is equal for all runs that share its splits. @pre `here` returned splits, or the
+  /// A key that differs between the passes of the source, for random numbers that are drawn anew in
+  /// each pass. It is equal in all runs that share the splits. @pre `here` returned splits, or the
   /// position was restored
   uint64_t pass_key() const noexcept;
   /// The number of splits in a pass, as far as it is known.
   uint64_t total() const noexcept { return total_; }
-  /// The source has found out that there are only `total` splits.
+  /// Ends the passes after `total` splits, if that is fewer than before.
   void end_at(uint64_t total) noexcept {
     total_ = std::min(total_, total);
     now_.first = std::min(now_.first, total_);
@@ -56,7 +56,8 @@ public:
   /// Saves the splits that were not passed yet. `reading`: the last passed split was not read to
   /// its end.
   void save_to(position& to, bool reading = false) const;
-  /// A provider is asked from the beginning of the pass again, and gives the same answers.
+  /// Continues at a position. The provider repeats its answers from the beginning of the pass on,
+  /// so as many as were used before the position are dropped.
   void restore_from(position_reader& from);
 
 private:
@@ -65,17 +66,17 @@ private:
   engine& engine_;
   uint64_t iteration_;
   bool provided_ = false;
-  bool counted_ = false; ///< the source is in the graph, not in a function
+  bool counted_ = false; ///< the source has a number: it is not in a function, and not read whole
   uint32_t source_ = 0;
   uint64_t pass_ = 0;
   uint64_t total_;
   std::shared_ptr<const split_listing> listing_;
-  bool begun_ = false;             ///< the provider was asked
-  bool over_ = false;              ///< the provider is not asked any more
+  bool begun_ = false;             ///< splits were requested from the provider
+  bool over_ = false;              ///< no further splits are requested
   split_range now_;                ///< the splits not passed yet
   std::optional<uint64_t> passed_; ///< the last split that was passed
   uint64_t asked_ = 0;             ///< the number of answers so far
-  uint64_t repeat_ = 0; ///< how many of the answers are repeated after a restore, and skipped
+  uint64_t repeat_ = 0; ///< the number of answers to request again, and drop, after a restore
 };
 
 } // namespace headrace::detail

@@ -17,7 +17,7 @@ struct pass_place {
   friend bool operator==(const pass_place&, const pass_place&) = default;
 };
 
-/// A pass all of whose elements are kept.
+/// A pass that a cache keeps, and returns again in later passes and iterations.
 struct kept_pass {
   pass_place from;
   position_ptr begin; ///< the position before the first element

@@ -27,8 +27,8 @@ public:
                                                     options how);
   virtual ~saved_writer() = default;
 
-  /// Appends rows to a shard; each shard has a file of its own. Returns the error of a failed row,
-  /// or an error for rows that do not have the spec. After an error, every call returns that error.
+  /// Appends rows to a shard; each shard has files of its own. Returns the error of a failed row.
+  /// After an error, every call returns that error. @pre the rows have the spec
   virtual status write(const block& rows, uint64_t shard = 0) = 0;
   /// The number of written rows.
   virtual uint64_t rows() const noexcept = 0;

@@ -85,7 +85,7 @@ void remove_abandoned(const std::string& folder) {
     if (auto name = at->path().filename().string(); name.ends_with(ending))
       marked.push_back(name.substr(0, name.size() - ending.size()));
   for (const auto& prefix : marked)
-    // Shorter names do not belong to writers.
+    // Names of another length do not belong to writers.
     if (prefix.size() == writing_mark::prefix(0).size())
       remove_if_abandoned(folder, prefix);
 }

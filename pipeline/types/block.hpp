@@ -27,8 +27,8 @@ void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, 
 /// The origin of one row. @pre `runs` include the row
 origin origin_of(const std::vector<origin>& runs, size_t row);
 
-/// The error of a failed row. The columns have values of the right spec at that row, which must not
-/// be read.
+/// The error of a failed row. At that row the columns have values of the right dtype, but of any
+/// shape, which must not be read.
 struct row_error {
   uint32_t row = 0;
   status why;

@@ -11,13 +11,12 @@ namespace headrace {
 
 /// One component of a run of elements: `rows` tensors of one dtype, immutable, sharing its buffers.
 ///
-/// A row is *dense* when all rows have one shape, else of *variable* shape. Values of all rows lie
-/// one after another:
-/// - numbers: `values` holds them in place;
-/// - strings: `values` holds the bytes, `borders` the int64 positions of `n + 1` string borders in
-/// the bytes:
-///   string `i` is `[borders[i] - byte_base, borders[i + 1] - byte_base)`, so a slice shares both
-///   buffers.
+/// A column is *dense* if one shape is stored for all rows, else its rows have *variable* shapes.
+/// The values of all rows lie one after another:
+/// - numbers: the buffer of values has them in place;
+/// - strings: the buffer of values has the bytes, `borders` the int64 positions of the `n + 1`
+///   borders of `n` strings: string `i` is the bytes
+///   `[borders[i] - byte_base, borders[i + 1] - byte_base)`, so a slice shares both buffers.
 /// Rows may also be datasets (*nested*): each is a column of its own, and has no shape.
 /// Variable rows have `row_starts` (int64, `rows + 1`: border positions in values or strings;
 /// subtract `row_starts[0]`) and `row_dims` (int64, `rows * rank`).
@@ -68,7 +67,7 @@ public:
   }
   int64_t total_values() const noexcept { return first_value(rows_); }
 
-  /// All values, which are stored in place. @pre the column has the dtype `T`, and not strings
+  /// The values of all rows, one after another. @pre `T` is the C++ type of the column's dtype
   template <plain_value T>
   std::span<const T> values() const noexcept {
     assert(dtype_of<T> == type_);
@@ -93,7 +92,8 @@ public:
   const buffer& row_dim_buffer() const noexcept { return row_dims_; }
   int64_t byte_base() const noexcept { return byte_base_; }
 
-  /// The same values with another shape of each row. @pre dense, same number of values
+  /// The same values as `rows` rows of shape `dims`. @pre `is_dense()`, and the numbers of values
+  /// are equal
   column reshaped(shape dims, size_t rows) const;
 
 private:

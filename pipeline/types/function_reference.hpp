@@ -13,8 +13,8 @@ struct function_reference {
   /// A text for users, such as the name in the user's program; may be empty.
   std::string label = {};
   std::string program = {}; ///< bytes of which the function is made; empty: it is registered
-  /// What it was made of in this process, for `python`: kept as long as the graph is. Null: the
-  /// graph came from elsewhere. Neither compared nor encoded.
+  /// For `python`: the object of which the function was made in this process; it is kept alive as
+  /// long as the graph. Null: the graph came from another process. Neither compared nor encoded.
   std::shared_ptr<const void> origin = {};
 
   bool empty() const noexcept { return name.empty(); }

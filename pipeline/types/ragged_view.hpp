@@ -16,7 +16,7 @@ public:
 
   /// The values of all rows along the first axis.
   tensor_view values() const noexcept { return (*element_)[first_]; }
-  /// The number of axes whose rows have different lengths, without the first axis.
+  /// The number of axes after the first whose extents differ from row to row.
   size_t axes() const noexcept { return axes_; }
   /// The lengths of the rows along the outermost of these axes, or a later one. @pre `axis <
   /// axes()`

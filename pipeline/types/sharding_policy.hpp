@@ -13,7 +13,7 @@ enum class sharding_policy : uint8_t {
   /// Each element is given once: the sources' splits are leased to workers as these read.
   dynamic,
   file,         ///< static: each worker of a fixed list gives the elements of its own files
-  data,         ///< static: each worker makes all elements and gives each n-th one
+  data,         ///< static: each of n workers makes all elements and gives every n-th one
   file_or_data, ///< static: as `file` if there are enough files, else as `data`
   hint,         ///< static: each worker gives its part where the graph has `shard(shard_hint, ...)`
 };

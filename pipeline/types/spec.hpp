@@ -39,8 +39,8 @@ public:
   /// @pre there are as many names as children, and the names differ
   static structure named(std::vector<std::string> names, std::vector<structure> children);
   /// Rows of different lengths. Leaf `values` has the values of all rows, one after another; leaf
-  /// `row_lengths` (int64) has the length of each row. With `axes` such axes, `row_lengths_1` has
-  /// the lengths of the rows of those rows, and so on. @pre `axes` is 1 or more
+  /// `row_lengths` (int64) has the length of each row. If `axes` is 2 or more, the parts of a row
+  /// are rows, too: `row_lengths_1` has their lengths, and so on. @pre `axes` is 1 or more
   static structure ragged(size_t axes = 1);
 
   kind what() const noexcept { return kind_; }
@@ -56,8 +56,8 @@ public:
   /// The index of the child with that name; -1 if there is none.
   int find(std::string_view name) const noexcept;
 
-  /// The class with which a client's language arranges it, such as one of Python's named tuples;
-  /// empty: the usual one. Operators pass it on. It is no part of equality.
+  /// The class of this structure in a client's language, such as one of Python's named tuples;
+  /// empty: the usual class. Operators keep the label in their specs. It is not compared.
   const std::string& label() const noexcept { return label_; }
   structure labelled(std::string label) const;
 

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// From which workers a client reads.
+/// The workers from which a client reads.
 enum class target_workers : uint8_t {
   automatic, ///< chosen by the service
   any,       ///< all workers

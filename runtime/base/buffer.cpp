@@ -9,12 +9,13 @@ using namespace detail;
 
 namespace {
 
-// Room to round a size up to whole cache lines, as vector kernels may run past the end.
+// The bytes to allocate for `size` bytes: whole cache lines, with at least 64 bytes behind the end,
+// which vector kernels may read and write.
 constexpr size_t padded(size_t size) {
   return (size + 2 * buffer_alignment - 1) & ~(buffer_alignment - 1);
 }
 
-// Memory is not reused, so that sanitizers detect uses of freed buffers.
+// Under sanitizers no memory is reused, so that they detect uses of freed buffers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t pool_limit = 0;
 #else

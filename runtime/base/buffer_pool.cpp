@@ -50,7 +50,7 @@ void buffer_pool::give(void* block, size_t capacity) noexcept {
       return;
     }
   } catch (const std::bad_alloc&) {
-    // The list is full, so the block is freed.
+    // There is no memory for a longer list, so the block is freed.
   }
   ::operator delete(block, alignment);
 }

@@ -22,7 +22,7 @@ public:
   static const clock& system() noexcept;
 };
 
-/// A clock that stands still until it is set. Not thread-safe.
+/// A clock that stands still between calls of `advance`. Not thread-safe.
 class manual_clock final : public clock {
 public:
   time_point now() const noexcept override { return now_; }

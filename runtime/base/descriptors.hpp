@@ -19,11 +19,11 @@ inline constexpr size_t most_descriptors = size_t{1} << 20;
 size_t descriptor_limit() noexcept;
 
 /// True if all descriptors below half of the limit are in use. If one of these is free the result
-/// is false, even if more than half of all are in use; but a caller that calls this first never
-/// takes a descriptor of the upper half. Costs three system calls. `any` is an open descriptor.
+/// is false, even if more than half of all are in use; the next descriptor that is opened is then
+/// one of the lower half. Costs three system calls. `any` is an open descriptor.
 bool lower_half_of_descriptors_taken(int any) noexcept;
 
-/// How long and how often a call is repeated.
+/// The time limit of a repeated call, and the pauses between its attempts, which double.
 struct descriptor_patience {
   duration in_all = std::chrono::seconds{10};
   duration first_pause = std::chrono::milliseconds{1};

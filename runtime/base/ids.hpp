@@ -15,6 +15,8 @@ template <class Tag>
 struct strong_id {
   uint64_t value = 0;
 
+  constexpr strong_id() = default;
+  constexpr explicit strong_id(uint64_t x) noexcept : value(x) {}
   /// Zero identifies nothing.
   explicit operator bool() const noexcept { return value != 0; }
   friend auto operator<=>(const strong_id&, const strong_id&) = default;
@@ -28,7 +30,7 @@ using task_id = strong_id<struct task_tag>;
 using consumer_id = strong_id<struct consumer_tag>;
 /// The number of a life of something that keeps its id when it is restarted.
 using incarnation = strong_id<struct incarnation_tag>;
-/// Chosen by a client for a request that creates something, so that the request may be repeated.
+/// The id that a client chooses for a request to create something, so that it may be repeated.
 using request_id = strong_id<struct request_tag>;
 
 /// A random, practically unique, non-zero 64-bit number from the system's entropy.

@@ -55,7 +55,7 @@ public:
   status that_ends_run() const;
   bool ends_run() const noexcept { return rep_ && rep_->ends_run; }
 
-  /// Code and message.
+  /// True if the codes and the messages are equal.
   friend bool operator==(const status& a, const status& b) noexcept {
     return a.code() == b.code() && a.message() == b.message();
   }

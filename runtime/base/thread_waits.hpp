@@ -8,18 +8,18 @@
 
 namespace headrace::detail {
 
-/// A wait that is not over, for others to see.
+/// A thread's wait that is under way; other threads may read it.
 struct wait_under_way {
-  std::atomic<int64_t> since_ns{0}; ///< since the clock's epoch; 0: there is none
+  std::atomic<int64_t> since_ns{0}; ///< its start after the clock's epoch; 0: there is no wait
   std::atomic<bool> for_lease{false};
 };
 
-/// What the calling thread has waited for, in nanoseconds. Code that waits adds to it; code that
-/// measures a call takes what was added during the call.
+/// The times that a thread has waited, in nanoseconds, by cause. Code that waits adds to them; code
+/// that measures a call takes what was added during the call.
 struct thread_waits {
   uint64_t lease_ns = 0;           ///< for splits of a job
   uint64_t storage_ns = 0;         ///< for files
-  wait_under_way* shows = nullptr; ///< where the wait that is under way is shown, if anywhere
+  wait_under_way* shows = nullptr; ///< set by `timed_wait` during its wait; may be null
 };
 
 /// The waits of the calling thread.

@@ -95,7 +95,7 @@ bool basp_content::texts(size_t most) {
 }
 
 std::optional<std::string_view> basp_content::types() {
-  const auto number = half(); // only types without a number have a name; a message has none
+  const auto number = half(); // 0: the type has no number, and its name follows
   failed_ = failed_ || *number != 0;
   return text();
 }

@@ -24,7 +24,7 @@ public:
 
   /// The name of a node, which must be of the usual kind and valid.
   std::optional<basp_node> node();
-  /// Up to `most` texts.
+  /// A list of at most `most` texts, after their count.
   bool texts(size_t most);
   /// A message of the framework of a kind that headrace nodes send to actors: an envelope, or, if
   /// `may_be_error`, the report that a request failed.
@@ -47,8 +47,9 @@ private:
   bool failed_ = false;
 };
 
-/// The number of CAF's spawn server in the protocol. Messages to other named receivers are refused.
-/// Other programs that use CAF send this actor more messages than headrace nodes send or need.
+/// The number of CAF's spawn server in the protocol. Programs that use CAF send messages to this
+/// actor; no headrace node needs them, so they are dropped. Messages to other named receivers are
+/// refused.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
 /// The usual kind of node name.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;

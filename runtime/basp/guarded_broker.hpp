@@ -56,12 +56,13 @@ private:
   void forget(handle_type handle);
   void refuse(handle_type handle, basp_refusal cause, const std::string& problem);
   void end(handle_type handle, caf::sec why = caf::sec::disconnect_during_handshake);
-  /// Carries out the verdict. True if the frame is passed to the framework.
+  /// Carries out a verdict to close the connection. True if the verdict is to pass the frame, which
+  /// the caller does.
   bool carry_out(handle_type handle, const basp_verdict& verdict, const basp_header& frame);
   void read(handle_type handle, size_t bytes);
   /// Lets the framework handle the present message of this actor.
   void pass_on();
-  /// False if the connection was closed.
+  /// Passes a header or a payload to the framework. False if that closed the connection.
   bool pass_part(handle_type handle, std::vector<char>& bytes);
 
   network_guard& guard_;

@@ -20,7 +20,8 @@ struct guarded_network_options {
   duration greet_within = std::chrono::seconds{5};
   /// The most connections that have not sent a handshake; if there are more, the oldest is closed.
   size_t most_ungreeted = 64;
-  /// The most bytes that may be unwritten for a peer when the peer sends something.
+  /// The most bytes that may wait to be written to a peer when the peer sends a frame; if there are
+  /// more, the connection is closed.
   size_t most_unread_bytes = size_t{256} << 20;
 };
 

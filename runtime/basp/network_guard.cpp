@@ -3,7 +3,7 @@
 namespace headrace::detail {
 namespace {
 
-/// Bounds the number of log lines about a peer that is refused repeatedly.
+/// True for 1, 10, 100 and so on, which bounds the number of log lines about refusals of one cause.
 bool worth_a_line(uint64_t count) noexcept {
   while (count % 10 == 0) count /= 10;
   return count == 1;

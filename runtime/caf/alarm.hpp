@@ -26,7 +26,8 @@ public:
     remind(self, std::max(*deadline - self->clock().now(), duration{0}), what, ++epoch_);
   }
 
-  /// A reminder arrived. False: an earlier time was set since, so this reminder is void.
+  /// To be called when a reminder arrives. False: the reminder is void, because an earlier deadline
+  /// was set after it.
   bool due(uint64_t epoch) noexcept {
     if (epoch != epoch_ || !armed_)
       return false;

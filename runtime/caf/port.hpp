@@ -1,7 +1,8 @@
 #pragma once
 
 /// The interface between headrace and the release of the actor framework: names that differ between
-/// 0.17 and 1.1 are used here and in the other files of this folder, and nowhere else.
+/// 0.17 and 1.1 are used only here, in the other files of this folder, and in the files of other
+/// folders that use HEADRACE_CAF_LEGACY.
 
 #include <caf/all.hpp>
 #include <caf/config.hpp>
@@ -56,7 +57,8 @@ using behavior = typename Handle::behavior_type;
 
 // -- errors ---------------------------------------------------------------------
 
-/// The error with which an actor ends after an exception. Not to be specialised; see error.hpp.
+/// The error with which an actor ends after an exception: the status of a `headrace::error`, or
+/// `internal` for any other exception.
 caf::error error_of(const std::exception_ptr& thrown);
 
 template <class Code>

@@ -19,7 +19,7 @@ public:
   watcher& operator=(const watcher&) = delete;
 
   /// Calls `on_down` once, from this actor, with the reason (ok: the watched actor ended normally).
-  /// If that actor has ended already, the call follows after a message.
+  /// If that actor has ended already, the call is made when this actor handles a later message.
   template <class Handle>
   token watch(const Handle& whom, callback on_down) {
     return add(caf::actor_cast<caf::actor>(whom), std::move(on_down));

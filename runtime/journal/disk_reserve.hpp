@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// A file that only occupies space on a disk. It is deleted when the disk is full.
+/// A file that only occupies space on a disk. It is emptied when the disk is full.
 class disk_reserve {
 public:
   /// Occupies the space, unless the disk is full: then `held` is false. For 0 bytes no file is

@@ -161,7 +161,7 @@ private:
   int log_pages_ = 0;
 };
 
-/// SQLite drops a log whose file is empty.
+/// Fails if the file is missing or empty and its log is not: SQLite would drop the log.
 status check_presence(const std::string& path, const std::string& vfs) {
   auto* system = sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str());
   if (!system)

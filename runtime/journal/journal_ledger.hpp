@@ -14,8 +14,8 @@ public:
   journal_change settle(uint64_t stream, buffer state);
   journal_change drop(uint64_t stream);
 
-  /// While the journal is read: adds a row, in the order of its stream. False: the row has another
-  /// place.
+  /// While the journal is read: adds the next row of a stream. False: the row's number is not the
+  /// next one of the stream.
   bool found(const journal_change& row);
 
   bool contains(uint64_t stream) const { return streams_.contains(stream); }

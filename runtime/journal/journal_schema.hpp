@@ -7,8 +7,8 @@
 
 namespace headrace::detail {
 
-/// The steps between versions of the tables: the n-th step makes version n + 1 of version n;
-/// version 0 has no tables.
+/// The steps between versions of the tables: step n, counted from 0, makes version n + 1 of version
+/// n; version 0 has no tables.
 std::span<const char* const> journal_steps();
 
 /// Brings a file without tables, or one of an older version, to the newest version, in one

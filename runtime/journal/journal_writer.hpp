@@ -69,7 +69,7 @@ private:
   commit_pace pace_;
   backoff pauses_;
   bool unwell_ = false;
-  time_point tried_{}, next_try_{}; ///< set while the disk fails
+  time_point tried_{}, next_try_{}; ///< the last attempt to write, and the next one if `unwell_`
   status health_;
 
   /// Held during callbacks.

@@ -31,7 +31,7 @@ public:
     ((out = out == 0 ? bind(++i, values) : out), ...);
     return out == 0 ? finish() : out;
   }
-  /// The next row, if there is one; else see `done`.
+  /// Moves to the next row. False: there is none, or an error occurred; see `done`.
   bool row();
   /// After `row` returned false: true if all rows were returned, without an error.
   bool done() const noexcept { return done_; }

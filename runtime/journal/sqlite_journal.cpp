@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// SQLite accepts rows of twice this size.
+/// SQLite accepts rows of almost twice this size, 10^9 bytes.
 constexpr size_t largest_record = size_t{512} << 20;
 
 class sqlite_journal final : public journal {
@@ -31,7 +31,7 @@ public:
   ~sqlite_journal() override {
     if (writer_->end())
       thread_.join();
-    else // it hangs in the system, and shares the writer
+    else // the thread is blocked in a system call; it is an owner of the writer
       thread_.detach();
   }
   sqlite_journal(const sqlite_journal&) = delete;

@@ -16,8 +16,8 @@ struct sqlite_journal_options {
   std::string directory;
   /// Called when the state of the disk changes, from a thread of the journal; must not block. Ok:
   /// the disk works again. `resource_exhausted`: the disk is full, and either the reserve is in
-  /// use, or nothing can be kept. `unavailable`: the disk cannot be written for another reason. In
-  /// both cases appended records wait, and the writes are repeated.
+  /// use, or nothing can be kept. `unavailable` or `data_loss`: nothing can be kept for another
+  /// reason. While nothing can be kept, appended records wait, and the writes are repeated.
   std::function<void(status)> on_health = {};
   /// The space that is kept allocated, so that running jobs can continue when the disk is full.
   uint64_t reserve_bytes = uint64_t{16} << 20;

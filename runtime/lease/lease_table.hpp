@@ -25,7 +25,7 @@ struct lease_options {
 /// with the time, and `advance` returns the changes.
 ///
 /// A lost connection does not end a lease. A holder that connects again within the reconnect time
-/// is not reported; another one is reported as unreachable (it should be given nothing new); it is
+/// is not reported; otherwise it is reported as unreachable (it should be given nothing new), and
 /// removed only when its lease expires. If the owner of the table was away itself (restarted,
 /// stopped, without processor time), heartbeats could not arrive, so no lease expires for one full
 /// lease. The owner calls `returned` in that case. The table also detects it: the owner calls

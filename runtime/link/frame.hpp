@@ -30,8 +30,7 @@ namespace headrace::detail {
 ///
 /// The first frame of each side is its *hello* (flag bit 1): channel 0, no payload, the header is a
 /// `LinkHello` (schemas/link.capnp). No other frame has that flag. The prefix and the hello stay as
-/// they are in all versions of the protocol, so that peers of different
-/// versions can recognise each other's.
+/// they are in all versions of the protocol, so that peers of different versions can read them.
 ///
 /// A *ping* (flag bit 2) is a bare prefix: channel 0, no segments, header or payload. It
 /// shows only that its sender lives, may come between any two frames after the hello, and is not

@@ -13,8 +13,9 @@ constexpr size_t staging_size = size_t{64} << 10;
 constexpr size_t direct_limit = size_t{16} << 10;
 // In smaller messages all parts share one buffer.
 constexpr size_t shared_limit = size_t{16} << 10;
-// Memory for larger parts is allocated only as their bytes arrive; so is memory for all parts when
-// this amount was allocated for bytes that have not arrived.
+// A part of up to `trusted_part` bytes is allocated at once, if at most `trusted_sum` bytes of
+// memory are then allocated for bytes that have not arrived. Other parts are allocated as their
+// bytes arrive.
 constexpr uint64_t trusted_part = max_frame_payload;
 constexpr uint64_t trusted_sum = 4 * max_frame_payload;
 constexpr size_t first_growth = size_t{4} << 20;

@@ -80,7 +80,7 @@ private:
   size_t head_size_;       // estimated size of the next frame's prefix, sizes and header
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;
-  size_t partial_sizes_ = 0; // the sizes of all messages in partial_
+  size_t partial_sizes_ = 0; // the number of `sizes` of all messages in partial_
   // The bytes of memory that were allocated for bytes that have not arrived.
   uint64_t unearned_ = 0;
 

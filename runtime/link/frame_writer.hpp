@@ -19,16 +19,18 @@ class frame_writer {
 public:
   /// Queues a message after those of its channel.
   void push(link_message message);
-  /// Queues the hello of this node, which is not counted. @pre nothing was pushed before
+  /// Queues the hello of this node, which does not count as a message. @pre nothing was pushed
+  /// before
   void push_hello(buffer header);
 
-  /// Queues a ping, which is not counted. @pre idle()
+  /// Queues a ping, which does not count as a message. @pre idle()
   void push_ping();
 
-  /// The next pieces to write; empty if there are none. Unchanged until all of them were `written`.
+  /// The next pieces to write; empty if there are none. Until all of them were `written`, further
+  /// calls return the rest of them.
   std::span<const iovec> batch();
-  /// The kernel has taken `n` bytes of the batch. Returns the number of bytes of messages that are
-  /// finished. The bytes are counted when their batch is finished.
+  /// The kernel has taken `n` bytes of the batch. Returns 0 until the whole batch is written, and
+  /// then the number of header and payload bytes of messages in the batch.
   size_t written(size_t n);
   /// The number of messages that were sent completely since the last call.
   size_t take_finished() noexcept { return std::exchange(finished_, 0); }

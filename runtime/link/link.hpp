@@ -34,7 +34,7 @@ struct link_message {
   /// message it is aligned to `buffer_alignment`.
   buffer header;
   /// The bytes are sent from these buffers, which stay alive until the kernel has taken the bytes.
-  /// Each segment is received into a buffer of its own, aligned to `buffer_alignment`.
+  /// Each received segment is aligned to `buffer_alignment`; those of a small message share memory.
   std::vector<buffer> payload;
   /// Set in place of header and payload, on a link that is `in_process`.
   std::shared_ptr<const local_content> content = {};
@@ -43,7 +43,7 @@ struct link_message {
   size_t byte_size() const noexcept;
 };
 
-/// The limits for messages from the peer. A larger message closes the link; `send` refuses it.
+/// The limits for messages. `send` refuses a larger message, and one from the peer closes the link.
 struct link_limits {
   size_t header_bytes = size_t{4} << 20;
   uint32_t segments = 4096;

@@ -52,7 +52,7 @@ using link_connected = std::function<void(result<std::shared_ptr<link>>)>;
 class link_service {
 public:
   /// Starts the threads. Throws `error` if the TLS options are unusable (see `check_tls`), or if
-  /// the settings of liveness contradict each other.
+  /// other options are invalid.
   explicit link_service(link_options options = {});
   /// Closes all links (`on_closed` is called for each), and stops and joins the threads. Must not
   /// be called from a handler.

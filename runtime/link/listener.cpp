@@ -141,7 +141,7 @@ void listener::welcome(int fd) {
   }
   auto peer = socket.remote_endpoint(error);
   if (error)
-    return; // the listener is closed already
+    return; // the peer has closed the connection already
   auto ready = [self = shared_from_this()](result<std::shared_ptr<link>> x) {
     if (x && self->on_accepted_)
       self->on_accepted_(*std::move(x));

@@ -176,7 +176,7 @@ private:
   bool closed_ = false;
   status why_;
 
-  // The member is used by the hub's thread only.
+  // The following members are used by the hub's thread only.
   std::optional<link_handlers> handlers_;
   bool told_ = false;
 };
@@ -206,8 +206,8 @@ public:
 
 namespace {
 
-/// The hub that the servers of this process share, and the process that made it: its thread does
-/// not exist in a forked child.
+/// The hub that the servers of this process share, and the process that made it: the hub's thread
+/// does not exist in a forked child.
 struct hub_of_process {
   std::mutex mutex;
   std::weak_ptr<local_hub> hub;

@@ -63,7 +63,7 @@ private:
   enum class progress { idle, again, want_read, want_write, lost };
   struct write_outcome {
     progress state = progress::idle;
-    bool messages = false; // messages other than pings were received
+    bool messages = false; // with `idle`: messages of `send` were written, not only a ping
     wire_result how = {};
   };
   write_outcome write_some(size_t budget);
@@ -96,7 +96,7 @@ private:
   std::optional<silence_watch> watch_; // set on an open link whose peer accepts pings
   std::optional<link_handlers> handlers_;
   status closed_why_;
-  bool linger_ = false; // the socket stays open until the peer has read the last bytes
+  bool linger_ = false; // the socket stays open for a short time, see `lingering`
 
   // Used by the loop's thread, except for writing (see `write_some`). A plain wire can be read and
   // written at the same time.
@@ -106,7 +106,7 @@ private:
   frame_writer writer_;
 
   // The following members are used by all threads.
-  std::atomic<bool> direct_{false}; // a sending thread may write itself
+  std::atomic<bool> direct_{false}; // the thread that calls `send` may write to the socket
   std::atomic<size_t> queued_{0};
   std::mutex mutex_;
   std::vector<link_message> inbox_;

@@ -20,7 +20,7 @@ void socket_link::close(status why) {
 
 void socket_link::lost(const wire_result& how) {
   if (phase_ == phase::open) {
-    // A link whose peer ends inside a message counts as lost, too.
+    // If the peer ends inside a message, the link is also counted as refused.
     if (how.state == wire_state::ended && reader_.mid_message()) {
       core_->refused(refusal::truncated);
       return finish(

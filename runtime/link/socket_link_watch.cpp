@@ -23,9 +23,9 @@ bool readable(int socket) {
 }
 
 // A second limit, for links whose own timer cannot run or from which nothing is read yet: the
-// kernel closes a connection if the peer has acknowledged nothing of what it was sent for this
-// time. Linux also counts the time in which a peer's window is closed, so the limit must be longer
-// than any pause that a peer may make.
+// kernel closes a connection if the peer has acknowledged nothing of what it was sent for twice
+// `limit`. Linux also counts the time in which a peer's window is closed, so this time must be
+// longer than any pause that a peer may make.
 void bound_unacknowledged(int socket, duration limit) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
   const auto most = static_cast<unsigned>(

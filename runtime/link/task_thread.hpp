@@ -14,7 +14,8 @@ public:
   task_thread();
   ~task_thread();
 
-  /// Queues a function. False if the thread has ended; then nothing happens.
+  /// Queues a function. False: `end` was called, and the caller is not a queued function; then
+  /// nothing happens.
   bool post(std::function<void()> task);
   /// Runs the queued functions, and then joins. To be called from another thread.
   void end();

@@ -71,8 +71,8 @@ status load_files(SSL_CTX* context, const tls_options& options) {
     return unusable("certificate", options.certificate, "it must be a PEM certificate");
   if (SSL_CTX_load_verify_file(context, options.ca_file.c_str()) != 1)
     return unusable("authority's certificate", options.ca_file, "it must hold PEM certificates");
-  // Without a certificate the key is only parsed; the check below distinguishes a wrong key from a
-  // damaged one.
+  // This fails if the key is damaged, or is of the certificate's type and does not belong to the
+  // certificate; the check below detects a key of another type.
   if (SSL_CTX_use_PrivateKey_file(context, options.key.c_str(), SSL_FILETYPE_PEM) != 1)
     return unusable("private key", options.key,
                     "it must be the unencrypted PEM key of the certificate");

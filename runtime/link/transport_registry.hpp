@@ -16,8 +16,8 @@ namespace headrace::detail {
 class transport {
 public:
   virtual ~transport() = default;
-  /// Accepts links at an address of this kind of transport. Returns the address to which other
-  /// nodes (on this host) connect.
+  /// Accepts links at an address of this kind of transport. Returns the address, with the port that
+  /// was chosen if it has a port.
   virtual result<std::string> listen(const std::string& address, link_accepted on_accepted) = 0;
   /// `done` is called once, on a thread of the transport; or at once with an error if the address
   /// is invalid.

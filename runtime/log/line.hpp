@@ -5,7 +5,7 @@
 namespace headrace::detail {
 
 /// Appends ` key=value` for each field (text) or `,"key":value` (JSON). Text values are quoted when
-/// they are empty or contain blanks, quotes, `=` or control characters.
+/// they are empty or contain blanks, quotes, backslashes, `=` or control characters.
 void append_fields(std::string& out, log_format format, logger::fields xs);
 
 /// Appends `x` as a JSON string with its quotes. Bytes that are not valid UTF-8 become U+FFFD.

@@ -31,7 +31,7 @@ void line_output::write(std::string_view line) {
   ++left_out_;
 }
 
-/// Writes text. False: a part of it was not written.
+/// Writes text. False: a part of it was not written within `limit`. Errors are ignored.
 bool line_output::put(std::string_view text, duration limit) {
   const auto until = clock::system().now() + limit;
   for (bool begun = false; !text.empty(); begun = true) {

@@ -7,8 +7,8 @@
 
 namespace headrace::detail {
 
-// Where the type-id block of each layer begins. A layer that sends types of its own between actors
-// lists them in one header, and registers them there:
+// The first type id of each layer's block. A layer that sends types of its own between actors lists
+// them in one header, and registers them there:
 //
 //   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::detail::actors_first_type_id)
 //     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))
@@ -24,7 +24,8 @@ namespace headrace::detail {
 //   }
 //
 // That function is the value of `node_options::message_types` of its nodes.
-// An atom has at most ten characters. Only 1.1 needs the types that never leave the process.
+// An atom has at most ten characters. Types that never leave the process are listed only because
+// release 1.1 requires it.
 inline constexpr auto runtime_first_type_id = caf::first_custom_type_id;
 inline constexpr auto node_first_type_id =
   static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
@@ -46,8 +47,7 @@ CAF_ADD_TYPE_ID(headrace_runtime, (headrace::detail::envelope))
 #if !HEADRACE_CAF_LEGACY
 CAF_ADD_TYPE_ID(headrace_runtime, (headrace::status_code))
 #endif
-// A supervisor's own timer. The message contains the number of the supervisor in its owner, and an
-// epoch.
+// A supervisor's own timer. The message contains an epoch.
 CAF_ADD_ATOM(headrace_runtime, headrace::atom, supervise, "supervise")
 CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 

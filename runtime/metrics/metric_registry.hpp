@@ -16,7 +16,7 @@ public:
   metric_registry(const metric_registry&) = delete;
 
   /// The metric with these labels. It is made if it does not exist. Throws `error` if a metric of
-  /// another kind has the name. @pre the definition outlives the registry
+  /// another kind has the name and the labels. @pre the definition outlives the registry
   counter& get(const counter_info& what, const metric_labels& labels = {});
   gauge& get(const gauge_info& what, const metric_labels& labels = {});
   histogram& get(const histogram_info& what, const metric_labels& labels = {});

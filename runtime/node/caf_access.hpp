@@ -16,10 +16,10 @@ caf::actor_system& system_of(node& x);
 std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options options);
 
 /// Publishes `root` on the node's actor port, so that peers can connect to it. A door actor answers
-/// hellos, counts and answers damaged messages, and delegates all other messages to `root`. It ends
-/// with the node. When it ends its peers detect that; then another actor may be published on the
-/// same port. Returns the port. Errors: the port is in use, or the address does not belong to this
-/// host.
+/// hellos, counts and answers damaged messages, and delegates all other messages to `root`. Both
+/// end with the node. If `root` ends earlier, the door ends, too, and peers detect that; then
+/// another actor may be published on the same port. Returns the port. Errors: the port is in use,
+/// or the address does not belong to this host.
 result<uint16_t> listen(node& x, published_actor root);
 
 /// Ends `whom` when the node ends, before the actor system ends, which waits for all actors.

@@ -27,11 +27,12 @@ public:
   void reached() noexcept;
   /// The time at which the limit has passed.
   time_point until() const noexcept { return until_; }
-  /// The error for that case, with the address, the time, and the last reason.
+  /// The error for a dispatcher that has not answered within the limit, with the address, the time,
+  /// and the last reason.
   status late() const;
   /// True once, when it is time to show the user a message about the wait.
   bool is_worth_a_word(time_point now);
-  /// The text of that message.
+  /// The text of the message about the wait.
   std::string word() const;
 
 private:

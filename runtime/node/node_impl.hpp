@@ -58,7 +58,7 @@ struct node::impl {
 status check_exposure(const node_options& options, const std::string& what);
 
 /// The reason why this node cannot listen at `host:port`: the port is in use, the address does not
-/// belong to this host, or it is not allowed.
+/// belong to this host, or it is not allowed. Ok if the node can listen there.
 status why_not_listening(const std::string& host, uint16_t port);
 
 } // namespace headrace::detail

@@ -113,7 +113,7 @@ struct attempt {
     return last;
   }
 
-  /// Appends to `bytes` until it has `size`; false at the end of the stream.
+  /// Appends to `bytes` until it has `size`. False: the stream ended or the limit passed before.
   result<bool> read(int fd, std::string& bytes, size_t size) const {
     while (bytes.size() < size) {
       HEADRACE_ASSIGN(bool ready, wait(fd, POLLIN));
@@ -173,9 +173,9 @@ struct attempt {
   }
 
   /// Sends invalid bytes, with TLS or without, so that the other side closes the connection, and
-  /// waits for that. Release 0.17 removes a connection that violates the protocol at once. One that
-  /// only ends is removed later, by a number that the next connection, which follows this one, may
-  /// have by then.
+  /// waits for that. Release 0.17 removes a connection that violates the protocol at once. A
+  /// connection that only ends is removed later, by its number; by then the number may be that of
+  /// the framework's connection, which is made after the probe.
   void dismiss(int fd) const {
     const std::string nonsense(greeting_header, '\0');
     if (::send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) < 0)

@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-/// Gives each actor system of that configuration a random name.
+/// Gives each actor system that is made with `config` a random name.
 ///
 /// Release 0.17 would derive the name from process id, network cards and disk, and from a count of
 /// the process's systems in one byte. So the 257th system of a process would have the name of the

@@ -31,8 +31,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& xs) {
   return out;
 }
 
-/// These variables, and those of this process that have other names: programs disagree on which one
-/// of two variables of a name counts.
+/// The given variables, and those of this process that have other names: programs disagree on which
+/// one of two variables of a name counts.
 std::vector<std::string> with_parents(const std::vector<std::string>& given) {
   std::vector<std::string> out;
   std::set<std::string_view> names;
@@ -66,8 +66,8 @@ struct launch {
     }
     if (own_group)
       ::setpgid(0, 0);
-    // The signal mask and ignored signals are inherited; the program must start with the usual
-    // ones.
+    // The signal mask and ignored signals are inherited. The program must start with an empty mask,
+    // and with the usual effect of SIGPIPE, which servers of headrace ignore.
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);

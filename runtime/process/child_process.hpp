@@ -35,12 +35,13 @@ struct child_options {
   bool dies_with_parent = true;
   /// The child runs in a process group of its own, to which signals of the terminal are not sent.
   bool own_group = false;
-  /// Signals that it ignores, unless it handles them. Others have their usual effect.
+  /// Signals that the child ignores, unless it handles them. SIGPIPE has its usual effect if it is
+  /// not among these; other signals are ignored if the parent ignores them.
   std::vector<int> ignored_signals = {};
 };
 
-/// A program that this program has started, for tests and demonstrations. It never outlives the
-/// object, and inherits only the three standard descriptors. Not thread-safe.
+/// A program that this program has started. It never outlives the object, and inherits only the
+/// three standard descriptors. Not thread-safe.
 class child_process {
 public:
   static result<child_process> start(child_options options);

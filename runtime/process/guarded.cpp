@@ -56,7 +56,8 @@ std::vector<pid_t> descendants() {
   return out;
 }
 
-/// Kills all descendants when the process ends to which a descriptor refers.
+/// Waits for the end of the process to which the descriptor `process` refers, and then kills all
+/// descendants and ends this process.
 void watch(int process, const std::function<void()>& on_killed) {
   pollfd event{process, POLLIN, 0};
   while (::poll(&event, 1, -1) < 0 && errno == EINTR) {
@@ -72,7 +73,7 @@ void watch(int process, const std::function<void()>& on_killed) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (parent >= 0)
     std::thread{watch, parent, on_killed}.detach();
-  else // no such descriptors, as in some containers: at least this process and its children end
+  else // there are no such descriptors in some containers: at least this process ends
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int code = static_cast<int>(exit_code::internal);
   try {
@@ -128,7 +129,7 @@ int run_guarded(const std::function<int(int signals)>& body,
     std::perror("headrace: cannot make a pipe");
     return static_cast<int>(exit_code::failure);
   }
-  // Made before the fork, so that the child cannot miss the end.
+  // Made before the fork, so that the child cannot miss the end of this process.
   const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
   const auto child = ::fork();
   if (child < 0) {
@@ -157,7 +158,7 @@ int run_guarded(const std::function<int(int signals)>& body,
     const auto signal = ::sigwaitinfo(&awaited, &info);
     if (signal <= 0 || ::sigismember(&passed, signal) != 1)
       continue;
-    // Not as a signal: the child may be sent the same one by others, and two would be one.
+    // Passed on as a byte: of two equal signals that are pending in a process, one is dropped.
     const auto byte = static_cast<unsigned char>(signal);
     [[maybe_unused]] const auto n = ::write(pipe[1], &byte, 1);
   }

@@ -19,7 +19,7 @@ std::string content_of(const std::string& file) {
   return out.str();
 }
 
-/// The limit in such a file; the text `max`, or a missing file, means no limit.
+/// The limit in a file of a control group; the text `max`, or a missing file, means no limit.
 uint64_t limit_in(const std::string& file) {
   const auto text = content_of(file);
   char* end = nullptr;

@@ -47,11 +47,11 @@ struct parent_options {
 /// kernel).
 bool is_restarted(const process_end& end) noexcept;
 
-/// Runs `body` in a child process, and again as long as `is_restarted`; returns the exit code of
-/// its last life (128 + signal for a signal). SIGTERM, SIGINT and SIGHUP are forwarded to the
-/// child, SIGKILL follows after the stop budget; the child is killed when its parent ends. The
-/// parent has no other thread and does nothing else. @pre this process has one thread: call it
-/// first in `main`.
+/// Runs `body` in a child process, and again as long as `is_restarted` is true for the child's end.
+/// Returns the exit code of the last life (128 + signal for a signal), or 0 if a signal to stop
+/// arrives between two lives. SIGTERM, SIGINT and SIGHUP are forwarded to the child, and SIGKILL
+/// follows after the stop budget; the child is killed when its parent ends. The parent has no other
+/// thread and does nothing else. @pre this process has one thread: call it first in `main`.
 int run_under_parent(const parent_options& options, const std::function<int(process_lives&)>& body);
 
 } // namespace headrace::detail

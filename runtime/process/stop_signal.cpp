@@ -91,7 +91,7 @@ struct stop_signal::impl {
     }
   }
 
-  /// Calls the function given to `on_stop`.
+  /// Calls the functions given to `on_stop`, once a signal has arrived.
   void call() {
     std::unique_lock lock{mutex};
     for (;;) {

@@ -13,7 +13,7 @@ namespace headrace::detail {
 enum class supervision_strategy : uint8_t {
   one_for_one,  ///< no other child
   one_for_all,  ///< all other children: they are stopped first, in reverse order
-  rest_for_one, ///< the children that were added after it
+  rest_for_one, ///< the children that were added after the restarted one
 };
 
 /// Whether a child that ended is restarted.

@@ -22,7 +22,7 @@ struct supervision_tree {
 
 message<schema::SupervisionTree> encode(const supervision_tree& tree);
 /// Data loss if the message is not valid. A strategy, policy or state that this build does not
-/// define is read as the last one that it does.
+/// define is read as the last one that it defines.
 result<supervision_tree> decode(const message<schema::SupervisionTree>& in);
 
 /// Lines for users, one for each supervisor or child, indented by depth, with restarts and last

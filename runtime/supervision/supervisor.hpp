@@ -60,9 +60,9 @@ public:
   void remove(const std::string& id);
   /// Stops all children in reverse order, each within its budget, then calls `done`.
   void stop(std::function<void()> done);
-  /// From now on an owner that is requested to end first stops its children, in order. Before that
-  /// it calls `first`, if that is set; `first` must call its argument when it is done. If the owner
-  /// is requested again before that, it calls `first` again, with an equivalent argument.
+  /// From now on, if the owner is requested to end, its children are stopped first, as by `stop`.
+  /// Before that `first` is called, if it is set; it must call its argument when it is done. If the
+  /// owner is requested again before that, `first` is called again, with an equivalent argument.
   void stop_before_owner(std::function<void(std::function<void()> stop)> first = {});
   /// To be called for the message (atom::supervise, epoch).
   void timer(uint64_t epoch);

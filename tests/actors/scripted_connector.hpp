@@ -7,7 +7,7 @@
 
 namespace headrace::detail::test {
 
-/// Finds the dispatcher that runs at present, at once.
+/// Answers each request at once with the dispatcher that runs at present.
 class scripted_connector {
 public:
   using handle_type = connector_actor;

@@ -37,7 +37,7 @@ TEST(WorkTimer, CountsTheTimeThatTheThreadWaitsForAnother) {
   std::jthread other{[&] {
     asked.get_future().wait();
     const auto begin = steady_clock::now();
-    // Long enough to be told from the work around it, however long it takes.
+    // Long enough to differ from the time of the code around it.
     while (since(begin) < std::chrono::milliseconds{20}) std::this_thread::yield();
     between = since(begin);
     answered.set_value();
@@ -47,7 +47,7 @@ TEST(WorkTimer, CountsTheTimeThatTheThreadWaitsForAnother) {
   asked.set_value();
   answered.get_future().wait();
   const auto took = timer.took();
-  // On a busy machine the answer may be there before it is waited for.
+  // On a busy machine the answer may exist before this thread waits for it.
   if (waits_of_this_thread() != before) {
     EXPECT_GE(took, between);
   }

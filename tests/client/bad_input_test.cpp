@@ -79,7 +79,7 @@ TEST(BadInput, AnElementThatDoesNotComeInItsTimeIsAnErrorThatNamesTheWorker) {
   auto it = through_f(3)
               .apply(distribute{
                 {.service = dispatcher.target(), .stall_timeout = std::chrono::milliseconds{100}}})
-              .ignore_errors() // those of elements, not this one
+              .ignore_errors() // drops errors of elements, but not that of the stall
               .batch(2)
               .iterate();
   const auto first = it.next();
@@ -100,7 +100,7 @@ TEST(BadInput, AnElementThatNoMessageHoldsIsAnErrorThatNamesTheLimitAndItsSize) 
   worker_server worker{{.dispatcher = dispatcher.target()}}; // does not serve this process
   worker_server here{{.dispatcher = dispatcher.target(), .serves_own_process = true}};
   ASSERT_TRUE(await_service_workers(dispatcher.target(), 2, test::patience).ok());
-  constexpr size_t parts = 2'500; // each of two segments: where its strings end, and their bytes
+  constexpr size_t parts = 2'500; // each has two segments: the ends of its strings, and their bytes
   const auto wide = dataset::range(10).map([](expr) {
     return expr_structure::tuple(
       std::vector<expr_structure>(parts, constant(std::vector<std::string>(20, "ten bytes!"))));
@@ -113,7 +113,7 @@ TEST(BadInput, AnElementThatNoMessageHoldsIsAnErrorThatNamesTheLimitAndItsSize) 
   EXPECT_EQ(came, 10u) << "nothing is made into a message inside of a process";
   auto it = over(target_workers::any).iterate();
   auto first = it.next();
-  while (first && *first) first = it.next(); // those of the other worker
+  while (first && *first) first = it.next(); // elements of the worker in this process
   EXPECT_EQ(first.status().code(), status_code::resource_exhausted);
   EXPECT_THAT(first.status().message(), AllOf(HasSubstr("5000"), HasSubstr("at most 4096"),
                                               ContainsRegex("an element of [0-9]{6,7} bytes"),

@@ -64,7 +64,7 @@ private:
 
 TEST_F(CoordinatedReads, GivesEachConsumerItsElementOfEachRound) {
   start_worker();
-  // One thread drives both.
+  // One thread reads for both consumers.
   auto a = over(numbers(), {.consumer_index = 0, .num_consumers = 2}).iterate();
   auto b = over(numbers(), {.consumer_index = 1, .num_consumers = 2}).iterate();
   for (int64_t round = 0; round < 1'000; ++round) {
@@ -175,10 +175,11 @@ TEST_F(CoordinatedReads, RefuseAnotherNumberOfConsumers) {
                         "consumers 2"));
 }
 
-/// Reads in as many threads as there are consumers, until `last` rounds or until `until` is true.
+/// The elements of each consumer, in the order of the rounds.
 using rounds_of = std::vector<std::vector<int64_t>>;
 
-/// In each round all have elements that follow each other, of one worker.
+/// Checks that the consumers got consecutive elements of one worker in each round. `apart`: the
+/// distance of the numbers of two workers.
 void expect_in_step(const rounds_of& got, int64_t apart) {
   const auto n = static_cast<int64_t>(got.size());
   for (size_t round = 0; round < got[0].size(); ++round)

@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 constexpr auto off = sharding_policy::off;
 
-/// A service whose worker is reached as one of another process is.
+/// A service whose worker is reached through a socket, as a worker of another process is.
 class CrossTrainerCache : public testing::Test {
 protected:
   explicit CrossTrainerCache(uint64_t bytes = 0) : bytes_(bytes) { start_worker(); }
@@ -57,7 +57,7 @@ protected:
             return task.window;
     return {};
   }
-  /// Waits for a status whose window is so.
+  /// Waits until the window in the status satisfies `what`. False: it did not in time.
   bool shows(const std::function<bool(const window_status&)>& what) const {
     const auto until = clock::system().now() + test::patience;
     while (clock::system().now() < until)
@@ -91,7 +91,7 @@ TEST_F(CrossTrainerCache, GivesIteratorsOfOneTrainerDifferentElements) {
   EXPECT_TRUE(std::ranges::adjacent_find(all) == all.end());
 }
 
-/// Tests with this number of trainers.
+/// The parameters: the number of trainers, and the compression.
 class TrainersOfACache : public CrossTrainerCache,
                          public testing::WithParamInterface<std::pair<int, compression>> {};
 
@@ -164,7 +164,7 @@ TEST_F(SmallTrainerCache, SkipsElementsForASlowTrainerAndWarnsIt) {
   }
   EXPECT_LT(given, 3'000u);
   EXPECT_THAT(warned, HasSubstr("trainer 'slow' was too slow for the cross-trainer cache"));
-  // It was the first trainer to join.
+  // "slow" joined first, so that its numbers add up to all elements of the window.
   EXPECT_TRUE(shows([&](const window_status& x) {
     return x.bytes <= x.budget && x.budget == 64 << 10
            && std::ranges::any_of(x.trainers, [&](const auto& t) {
@@ -240,7 +240,7 @@ TEST_F(CrossTrainerCache, BeginsANewWindowWithAWorkerThatIsStartedAgain) {
   EXPECT_EQ(take(a, 100), numbers(100));
   EXPECT_EQ(take(b, 100), numbers(100));
   start_worker();
-  // The elements that it had sent before arrive, too.
+  // Elements that the earlier worker had sent may arrive among those of the new window.
   for (auto* one : {&a, &b}) {
     int64_t before = 100, fresh = 0;
     while (fresh < 100) {

@@ -41,7 +41,7 @@ TEST(DatasetIterator, CountsWhatIgnoreErrorsLeftOut) {
   while (plain.next_block()) {
   }
   EXPECT_EQ(plain.ignored(), 0U);
-  // Failures are also counted inside functions, and when they are read ahead.
+  // Failures are also counted in datasets inside functions, and for elements that are read ahead.
   const auto inner = [](expr x) {
     return dataset::range(x).map([](expr y) { return 6 / y; }).ignore_errors();
   };

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A port where a dispatcher begins after others have looked for it.
+/// A port at which a dispatcher starts only after others have tried to connect to it.
 class DispatcherComesLater : public testing::Test {
 protected:
   void begin_service() {
@@ -116,7 +116,7 @@ TEST_F(DispatcherComesLater, ThanTheTrainersPatience) {
   auto first = std::async(std::launch::async, [&] { return it.next().status(); });
   nobody.await_visit();
   it.stop();
-  static_cast<void>(first.get()); // returns
+  static_cast<void>(first.get()); // must return, because the iterator was stopped
 }
 
 } // namespace

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using words = std::vector<std::string>;
 
-/// Datasets that a function makes of a row, and gives to a service.
+/// Datasets that a function makes of a row, and that a service reads.
 class DistributeInAFunction : public testing::Test {
 protected:
   distribute there(std::string job = {}) const {

@@ -139,7 +139,7 @@ TEST_F(DistributeSave, WhatCannotBeIsRefusedWithTheReason) {
   how.service = "127.0.0.1:1";
   how.worker_timeout = 100ms;
   EXPECT_THAT(refusal(dataset::range(5), path("a"), how), HasSubstr("127.0.0.1:1"));
-  // No worker.
+  // The service has no worker.
   how.service = dispatcher->target();
   EXPECT_THAT(refusal(dataset::range(5), path("a"), how),
               HasSubstr("no worker has worked on saving '" + path("a") + "' for 0.1 s"));
@@ -158,7 +158,8 @@ TEST_F(DistributeSave, ItIsReadWhileItIsWritten) {
   distribute_save(held(100), path("a"), begun());
   EXPECT_THAT(why([&] { static_cast<void>(dataset::load(path("a"))); }),
               HasSubstr("holds no saved dataset"));
-  // Not all calls are blocked: a second reader reads the available elements through the service.
+  // A second reader reads the same save through the service, although a call of its worker is
+  // blocked.
   const auto wait = load_options{.wait = true, .stall_timeout = test::patience};
   auto shared = std::async(std::launch::async, [&] {
     auto out = numbers(dataset::load(path("a"), wait)
@@ -171,7 +172,7 @@ TEST_F(DistributeSave, ItIsReadWhileItIsWritten) {
   EXPECT_EQ(loading.get(), first_numbers(100));
   EXPECT_EQ(shared.get(), first_numbers(100));
   EXPECT_EQ(distribute_save(held(100), path("a"), waiting()).state, "saved");
-  // Also when all is there, and with the pieces as a dataset of datasets.
+  // `wait` has no effect on a dataset that is complete.
   EXPECT_EQ(numbers(dataset::load(path("a"), wait)), first_numbers(100));
 }
 
@@ -221,7 +222,7 @@ TEST_F(DistributeSave, ADatasetThatCannotBeDividedIsWrittenByOneWorker) {
 TEST_F(DistributeSave, AWorkerThatIsLostIsReplaced) {
   for (int i = 0; i < 2; ++i) start_worker();
   distribute_save(held(100), path("a"), begun());
-  // Both workers write a piece; one of them ends.
+  // Waits until both workers write a piece; then one of them ends.
   while (get_service_status(dispatcher->target()).value().saves.at(0).workers < 2) {
   }
   std::thread ends{[&] { workers[0].reset(); }};

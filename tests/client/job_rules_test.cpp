@@ -32,7 +32,7 @@ protected:
                                                 .job_name = name,
                                                 .target_workers = targets}});
   }
-  /// The elements, and what its reader was warned of.
+  /// The sorted elements; sets `warned` to the reader's last warning.
   std::vector<int64_t> read(const dataset& from) {
     std::vector<int64_t> out;
     auto it = from.iterate({.warn = [this](const std::string& what) { warned = what; }});

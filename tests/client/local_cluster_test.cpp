@@ -52,7 +52,7 @@ TEST(LocalCluster, IsReadWithoutSockets) {
 }
 
 TEST(LocalCluster, LosesNothingWhenAWorkerIsStoppedInMidJob) {
-  // Nothing ends here by a lease.
+  // No lease expires in this test.
   local_cluster cluster{{.workers = 2, .lease = std::chrono::hours{1}}};
   constexpr int64_t total = 1'000'000;
   auto it = dataset::range(total).apply(over(cluster, sharding_policy::dynamic)).iterate();
@@ -148,7 +148,7 @@ TEST(LocalCluster, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   auto b = other.iterate();
   std::vector<uint8_t> seen(total);
   size_t taken[2] = {0, 0};
-  // Returns whether there was one more.
+  // Takes the next element. False: the end.
   const auto take = [&](dataset_iterator& from, size_t& count) {
     auto x = from.next();
     if (!x || !x.value())

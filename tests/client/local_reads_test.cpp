@@ -69,7 +69,7 @@ protected:
   }
 
   std::shared_ptr<node> kept = node::process(service_node(node_role::consumer))
-                                 .value(); // counts all that this process connects
+                                 .value(); // its metrics count the links that this process opens
   function_finder find;
   std::optional<dispatcher_server> dispatcher;
   std::optional<worker_server> apart, here;

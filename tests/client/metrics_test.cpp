@@ -10,7 +10,7 @@
 namespace headrace::detail {
 namespace {
 
-/// All that a dispatcher or a worker counts.
+/// The table of the metrics that a dispatcher or a worker counts.
 std::string table() {
   std::string out = "| metric | kind | unit | what it is |\n| --- | --- | --- | --- |\n";
   for (const auto& [what, kind] : monitor::counted_metrics())

@@ -26,7 +26,8 @@ TEST(PassedSignals, OneToOurProcessAloneIsPassedOnOnce) {
 
 TEST(PassedSignals, OneToTheWholeGroupIsOneAndTheCommandHasItAlready) {
   passed_signals it;
-  // The parent's, this process's and that beside the command, in every order.
+  // The signal arrives from the parent, at this process, and at the process beside the command, in
+  // every order.
   for (int first = 0; first < 3; ++first) {
     const auto at = begin + std::chrono::minutes{first};
     for (int i = 0; i < 3; ++i)
@@ -42,7 +43,8 @@ TEST(PassedSignals, OneThatArrivesInSeveralWaysIsNoSecondOne) {
   it.received(SIGTERM, place::beside_it, begin + 1ms);
   it.received(SIGTERM, place::ours, begin + 2ms);
   it.received(SIGTERM, place::ours, begin + 900ms);
-  // What follows at once, as a service manager sends it, is another signal, but no second demand.
+  // A SIGHUP directly after the SIGTERM, as service managers send it, is passed on, but does not
+  // count as a second request to stop.
   it.received(SIGHUP, place::ours, begin + 5ms);
   EXPECT_FALSE(it.stopped_again());
   EXPECT_THAT(it.due(begin + 1s), ElementsAre(SIGHUP));

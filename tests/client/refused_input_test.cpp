@@ -76,7 +76,7 @@ TEST(RefusedInput, RandomBytesAtAWorkersDataPortAreCountedAndShown) {
   for (int i = 0; i < 2; ++i) {
     std::string noise(4096, '\0');
     for (auto& x : noise) x = static_cast<char>(random());
-    noise[0] = 'x'; // no frame of ours begins so
+    noise[0] = 'x'; // no frame of a link begins with this byte
     raw_peer stranger{worker.data_port()};
     stranger.send(noise);
     stranger.read_all();
@@ -103,7 +103,7 @@ TEST(RefusedInput, ConnectionsThatSayNothingMakeRoomAndAreCountedAndShown) {
   for (int i = 0; i < 67; ++i) strangers.emplace_back(worker.data_port());
   const auto here = node::process(service_node(node_role::consumer))
                       .value(); // kept because there are many requests
-  // The connections that are left are `silent` after a while.
+  // The remaining connections are refused as `silent` some time later.
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
     return x.workers.size() == 1 && x.workers[0].refused_links().contains("crowded");
   });

@@ -102,14 +102,15 @@ TEST_P(RestartsWithLeases, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobA
   EXPECT_EQ(sorted(seen), expected(1'000));
 }
 
-/// The message that a trainer reads of a job whose runner, or task, crashed.
+/// The first error that the reading returns.
 std::string failure_of(dataset_iterator& reading) {
   for (;;)
     if (auto x = reading.next(); !x)
       return to_string(x.status());
 }
 
-/// Throws an exception that the engine does not catch once a test has set a flag.
+/// When a test has set the flag `word`, the next call throws an exception that the engine does not
+/// catch.
 struct crash_on_word {
   std::shared_ptr<std::atomic<bool>> word = std::make_shared<std::atomic<bool>>(false);
   result<block> operator()(const block& rows) const {
@@ -119,7 +120,7 @@ struct crash_on_word {
   }
 };
 
-/// Through the worker's function `f`.
+/// Maps the elements with the worker's function `f`.
 dataset then_f(const dataset& of) { return of.map(named_call{"f", of.spec()}); }
 
 dataset unordered(int64_t n) {

@@ -98,7 +98,7 @@ TEST_F(RoleRestart, ADispatchersActorIsStartedAgainItsReaderIsToldAndNothingCome
     [](const service_status& x) {
       return find_in(x.tree, "dispatcher", was_killed_once) && x.workers.size() == 2;
     });
-  if (got.how.ok()) // the elements under way were all that was left
+  if (got.how.ok()) // all remaining elements were already under way
     EXPECT_EQ(sorted(got.seen), each_once(total));
   else
     EXPECT_THAT(got.how.message(), testing::HasSubstr("job")) << to_string(got.how);

@@ -51,7 +51,7 @@ TEST(RunDirectory, TheEndOfARunLeavesTheFilesOfTheNext) {
     both.arrive_and_wait();
     auto begins = mine;
     begins.process = "next";
-    // The end of the old run may remove its service between the looks of `publish`.
+    // `publish` may fail if the end of the old run removes that run's service between its steps.
     while (!directory.publish({"127.0.0.1:2", "a", next}, old)) {
     }
     ASSERT_TRUE(directory.claim(0, begins, next));

@@ -40,7 +40,7 @@ TEST(MissingAtBegin, IsWhoHasTooFewWorkersWhereRanksMeetAtAnAddress) {
     missing_at_begin(with({worker(0), worker(0), worker(1)}), second_of_three, 2, nullptr);
   EXPECT_EQ(x.ranks, (ranks{1, 2}));
   EXPECT_EQ(x.about, "; of rank 1 there is 1 of 2 workers; of rank 2 there are 0 of 2 workers");
-  // A worker that has left was there.
+  // A worker that has left counts as one that was present.
   const auto left = worker(2, false, true);
   EXPECT_EQ(missing_at_begin(with({worker(0), worker(1), left}), second_of_three, 1, nullptr).ranks,
             ranks{});
@@ -51,7 +51,7 @@ TEST(MissingAtBegin, IsWhoHasNoRecordWhereRanksMeetInADirectory) {
   EXPECT_EQ(missing_at_begin(with({worker(0), worker(1)}), second_of_three, 1, &some).ranks,
             (ranks{0, 2}))
     << "rank 0 says that it starts two workers";
-  // A command that has ended needs none any more.
+  // A rank whose command has ended needs no workers any more.
   const records over{{0, in_state("done", 2)}, {1, in_state("running")}, {2, in_state("ended")}};
   EXPECT_EQ(missing_at_begin(with({worker(1)}), second_of_three, 1, &over).ranks, ranks{});
 }
@@ -93,10 +93,11 @@ TEST(Rival, IsAWorkerOfTheSameRankAndAnotherProcess) {
   auto other = worker(1, true, false, "other");
   other.since_heartbeat = 1s;
   EXPECT_TRUE(of({other}).lives);
-  other.since_heartbeat = 4s; // before this process began
+  other.since_heartbeat = 4s; // the last heartbeat came before this process began
   EXPECT_FALSE(of({other}).lives);
   EXPECT_EQ(of({other}).address, other.address);
-  // One that left was there in this run, unless the dispatcher remembers earlier ones.
+  // A worker that left belongs to this run, unless the dispatcher has stored workers of earlier
+  // runs.
   const auto left = worker(1, false, true, "other");
   EXPECT_TRUE(of({left}).lives);
   EXPECT_EQ(of({left}, true).address, "");

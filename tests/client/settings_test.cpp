@@ -101,7 +101,7 @@ std::string line_of(const setting& what, const std::string& text) {
   return {};
 }
 
-/// The three TLS files belong together.
+/// Adds the other two TLS files if the row has one of them: they must be set together.
 void complete(const row& x, given_settings& into) {
   if (x.name.starts_with("tls-"))
     for (const auto* file : {"tls-cert", "tls-key", "tls-ca"})
@@ -190,7 +190,7 @@ TEST(Settings, AFlagSetsEachOneAndRefusesWhatIsWrong) {
     wrong.push_back(what.flag() + "=" + x.wrong);
     const auto refusal = run_command(wrong);
     EXPECT_EQ(refusal.code, exit_code::usage);
-    // CLI11 has words of its own for an empty text.
+    // For an empty text CLI11 writes an error of its own.
     const auto said_then = x.wrong.empty() ? std::string{} : x.said;
     EXPECT_THAT(refusal.text, AllOf(HasSubstr(what.flag()), HasSubstr(said_then)));
   }
@@ -269,7 +269,8 @@ TEST(Settings, AFileWithWhatNobodyKnowsIsRefusedWithItsLineAndWhatWasMeant) {
   };
   for (const auto& [text, said] : cases) {
     const config_file file{text};
-    // Also where another server would read it.
+    // The error is the same for all kinds of servers, also in a section that another one would
+    // read.
     for (const auto kind : server_kinds) {
       const auto now = settle(kind, {.values = {}, .file = file.name()}, {});
       ASSERT_FALSE(now.ok()) << text;

@@ -65,7 +65,7 @@ protected:
     workers.push_back(std::make_unique<worker_server>(std::move(about)));
     ASSERT_TRUE(await_service_workers(dispatcher.target(), workers.size(), test::patience).ok());
   }
-  /// The same, for the length that `work` has at the time of the call.
+  /// A worker whose function `work` takes as long for a block as the value of `work` at the call.
   worker_server_options worker_that_may_take(const std::atomic<duration>& work) {
     return {.dispatcher = dispatcher.target(),
             .find_function = [this, &work](const function_reference&) -> named_function {
@@ -93,7 +93,7 @@ protected:
           pause(step);
     });
   }
-  /// The first verdict of that kind; the last verdict if there is none.
+  /// The first verdict with that cause; the last verdict if none has it in time.
   verdict blamed(slow_part cause) {
     verdict out;
     const auto until = clock::system().now() + test::patience;
@@ -135,7 +135,7 @@ TEST_F(SlowParts, AnOperatorThatBecomesSlowInAJobThatRanWell) {
   EXPECT_EQ(blamed(slow_part::trainers).cause, slow_part::trainers) << "it is fast again";
   pause.end();
   trainer.reset();
-  workers.clear(); // they use `takes`
+  workers.clear(); // the workers use `takes`
 }
 
 TEST_F(SlowParts, OneWorker) {

@@ -71,7 +71,7 @@ TEST(Verdict, DistinguishesOperatorsOfOneName) {
   EXPECT_EQ(x.place, 2u);
   EXPECT_THAT(x.text,
               HasSubstr("cause: map (the 2nd of 3 from the source) on 2 workers, busy 90 %"));
-  // Two of that name, each the limit of a task.
+  // Two operators named map, each of which is the limit of some task.
   auto other = all;
   std::swap(other[2], other[3]);
   const auto y = verdict_of(
@@ -191,7 +191,7 @@ TEST(Verdict, BlamesNoWorkerWhoseFewResultsAreChance) {
     workers(2));
   EXPECT_EQ(x.cause, slow_part::op);
   EXPECT_EQ(x.what, "filter");
-  // And there are few rows of all.
+  // Here no operator gives many rows.
   const auto y = verdict_of(
     job({trainer("a", 0.9)}, {task(1, {op("map(f)", 0.95, 1)}), task(2, {op("map(f)", 0.95, 6)})}),
     workers(2));

@@ -43,10 +43,10 @@ service_status simulated(double demand, double capacity, uint32_t workers, doubl
 /// the last seconds, and a worker that is started needs some seconds before it gives anything.
 class simulated_service {
 public:
-  static constexpr size_t window = 4;   ///< seconds
-  static constexpr size_t starting = 3; ///< seconds
-  static constexpr int checkpoint = 60; ///< every so many seconds the trainers write one
-  static constexpr int writing = 6;     ///< and take nothing for so many
+  static constexpr size_t window = 4;   ///< the seconds over which shares of time are means
+  static constexpr size_t starting = 3; ///< the seconds that a worker needs to start
+  static constexpr int checkpoint = 60; ///< the seconds between two checkpoints of the trainers
+  static constexpr int writing = 6;     ///< the seconds of a checkpoint, in which they take nothing
 
   simulated_service(double demand, double capacity, uint32_t workers, std::mt19937_64& random)
     : demand_(demand), capacity_(capacity), random_(random), workers_(workers) {}
@@ -86,7 +86,7 @@ public:
 private:
   using seconds = std::deque<double>;
   struct worker {
-    size_t starts = 0; ///< seconds until it gives anything
+    size_t starts = 0; ///< the seconds until the worker gives rows
     seconds busy;
   };
   static void add(seconds& to, double x) {

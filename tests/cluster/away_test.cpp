@@ -25,7 +25,7 @@ protected:
       .apply(distribute{{.processing_mode = mode, .service = dispatcher.address}})
       .iterate();
   }
-  /// One of the workers is stopped until its lease is over.
+  /// Stops one of the workers until its lease has expired, and continues it.
   void leave_one_for_a_lease() {
     away.process.kill(SIGSTOP);
     EXPECT_TRUE(shows(dispatcher.address, std::not_fn(all_alive)));
@@ -76,8 +76,8 @@ TEST_F(AwayWorker, UnderDynamicTakesAtMostWhatItHeldAndNothingComesTwice) {
   EXPECT_GE(seen.count(), static_cast<size_t>(total) * 3 / 4);
 }
 
-/// Returns when another dispatcher has lost a worker that was killed, with leases of that length:
-/// so much time has passed.
+/// Waits until a lease of that length has passed: until the worker of another dispatcher, which was
+/// killed, counts as lost.
 void let_a_lease_pass(const std::string& length) {
   auto dispatcher = start_dispatcher({"--heartbeat", "100ms", "--lease", length});
   auto victim = start_worker(dispatcher.address);

@@ -22,7 +22,7 @@ protected:
     all.insert(all.end(), {"--port", std::to_string(port)});
     return {"dispatcher", std::move(all)};
   }
-  /// Kills it, and starts another one in its place.
+  /// Kills the dispatcher, and starts another one at the same port.
   void kill_and_begin(int signal = SIGKILL) {
     const auto port = dispatcher->port();
     dispatcher->process.kill(signal);

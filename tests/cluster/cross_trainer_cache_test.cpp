@@ -25,7 +25,7 @@ protected:
                          .cross_trainer_cache = trainer_cache{.trainer_id = id}}})
       .iterate();
   }
-  /// The window of the only task of the only job; null: it is not known yet.
+  /// The window of the only task of the only job; null: the status does not have it yet.
   static const window_status* window_of(const service_status& x) {
     const auto known = !x.jobs.empty() && !x.jobs[0].tasks.empty() && x.jobs[0].tasks[0].window;
     return known ? &*x.jobs[0].tasks[0].window : nullptr;
@@ -76,7 +76,7 @@ TEST_F(CrossTrainerCache, EncodesEachBlockOfAPassOnceForEachOfTwoEncodings) {
   await_workers(dispatcher.address, 1);
   constexpr int64_t elements = 100'000;
   constexpr int trainers = 8;
-  // All readers have read into the last block, and none to the end, at which the task ends.
+  // All readers read into the last block, but none to the end: the task would end there.
   std::vector<dataset_iterator> readers;
   for (int i = 0; i < trainers; ++i)
     readers.push_back(

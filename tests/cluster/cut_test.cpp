@@ -26,7 +26,7 @@ public:
   }
   relay& network(size_t worker) { return *workers_[worker].network; }
 
-  /// The first block, when both workers are connected.
+  /// Reads the first block, and waits until both workers are connected. False: that failed.
   bool begin() {
     const bool came = read();
     for (auto& worker : workers_)
@@ -103,10 +103,10 @@ TEST(CutAtOnce, AConnectionCutWhileItIsGreetedIsMadeAgain) {
   auto dispatcher = start_dispatcher();
   relayed_worker worker{dispatcher.address};
   await_workers(dispatcher.address, 1);
-  // The greeting is 128 bytes; what follows is cut off with it, or is not there yet.
+  // The greeting has 128 bytes. Bytes after it are cut off with it, or were not sent yet.
   for (uint64_t bytes : {1, 64, 127, 128, 128, 128, 128, 128, 128, 128, 129, 200}) {
     const auto cuts = worker.network->cuts();
-    // Each iteration makes its connection, as the one before cut it off or let it go.
+    // Each iteration makes a new connection, because the previous one was cut or closed.
     worker.network->cut_after(relay::direction::back, bytes);
     int64_t sum = 0;
     const auto read = dataset::range(1000).apply(distribute{{.service = dispatcher.address}});
@@ -133,8 +133,8 @@ TEST(CutAtOnce, AWorkerThatCannotBeReachedIsNamed) {
 TEST(SilentLink, WhereOneDirectionIsSwallowedIsOpenedAgainAndNothingIsLostOrRepeated) {
   cut_reading reading{10'000'000, sharding_policy::off};
   ASSERT_TRUE(reading.begin());
-  // For one worker the trainer's grants are lost, for the other the elements. No connection is
-  // closed by that, and no existing connection would ever work again.
+  // For one worker the trainer's grants are lost, for the other one the elements. No connection is
+  // closed, but none of the existing ones works any more.
   reading.network(0).swallow(relay::direction::forward);
   reading.network(1).swallow(relay::direction::back);
   for (size_t which : {0, 1})

@@ -34,7 +34,7 @@ void expect_ended_well(server_process& worker) {
   EXPECT_EQ(*how, process_end{}) << to_string(*how);
 }
 
-/// Nothing ends by a lease here.
+/// No lease of this dispatcher expires during a test.
 server_process dispatcher_of_long_leases() {
   return start_dispatcher({"--heartbeat", "100ms", "--lease", "1h"});
 }
@@ -87,7 +87,7 @@ TEST(Drain, ShowsInTheStatusAndGivesNoNewTasks) {
   const auto shown = run_command({"status", "--dispatcher", dispatcher.address});
   EXPECT_THAT(shown.text, HasSubstr("draining"));
   auto stays = start_worker(dispatcher.address);
-  await_workers(dispatcher.address, 1); // that takes tasks
+  await_workers(dispatcher.address, 1); // the draining worker takes no tasks and does not count
   size_t rows = 0;
   auto it = dataset::range(1'000).apply(dynamic(dispatcher)).iterate();
   while (auto some = it.next_block()) rows += some->rows;

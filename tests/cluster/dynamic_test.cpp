@@ -54,12 +54,12 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
       return 0;
     if (rows->origins.empty())
       without_origins += rows->rows;
-    else if (looked_at < total / 100) // all would take longer than the reading
+    else if (looked_at < total / 100) // checking all rows would take longer than reading them
       looked_at += rows->rows, not_of_their_index += of_other_splits(*rows);
     return seen.add(*rows);
   };
-  // Both read, then one stops until the other has got a third of all; from there on both read
-  // again.
+  // Both consumers read. Then one pauses until the other has read a third of all rows; from there
+  // on both read again.
   ASSERT_GT(read(pausing), 0u);
   size_t alone = 0;
   while (alone < total / 3) {
@@ -68,7 +68,8 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
     alone += n;
   }
   relayed_worker fourth{dispatcher.address};
-  // Both consumers connect to it before they continue, so that there are splits left for it.
+  // The consumers' link to the new worker exists before they continue, so that splits are left for
+  // it.
   ASSERT_TRUE(fourth.network->await_connections(1, patience));
   const auto before = fourth.network->forwarded(relay::direction::back);
   bool more = true;
@@ -94,7 +95,7 @@ TEST(Dynamic, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   auto a = read_together(what, service.dispatcher.address, "shared").iterate();
   auto b = read_together(what, service.dispatcher.address, "shared").iterate();
   once seen{total};
-  // Whether there was one more.
+  // Takes the next element. False: the end.
   const auto take = [&](dataset_iterator& from) {
     auto x = from.next();
     EXPECT_TRUE(x) << to_string(x.status());
@@ -179,7 +180,7 @@ TEST(Dynamic, LosesNothingWhenAWorkerIsKilledWhereASplitIsARow) {
 TEST(Dynamic, WarnsAtTheEndOfWhatAKilledWorkerTookWithIt) {
   constexpr int64_t total = 1'000'000;
   std::string warned;
-  const auto what = dataset::range(total).take(total); // for each worker, so that it counts rows
+  const auto what = dataset::range(total).take(total); // `take` counts the rows of each worker
   const auto seen = read_while_a_worker_is_killed(what, total, warned);
   EXPECT_THAT(warned, testing::HasSubstr("this epoch is incomplete: 1 worker was lost"));
   // Most of the epoch comes from the worker that lives.

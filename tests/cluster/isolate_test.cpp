@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// `headrace up --isolate`, all that it writes in one stream.
+/// A process of `headrace up --isolate`, whose output and errors are one stream.
 struct isolated {
   child_process process;
   std::string address;
@@ -44,7 +44,7 @@ struct isolated {
           out.emplace(x.address, x);
     return out;
   }
-  /// Waits until another process has that worker's place.
+  /// Waits until another process is the worker at that worker's address.
   bool comes_again(const worker_status& who) const {
     return shows(address, [&](const service_status& now) {
       return std::ranges::any_of(now.workers, [&](const auto& x) {
@@ -209,7 +209,7 @@ TEST(Isolate, EndsAtOnceWhereItsPortIsInUse) {
 }
 
 TEST(Isolate, ThePortOfThePageIsTheDispatchersAlone) {
-  const auto port = std::to_string(relay{}.port()); // it is free again at the end of the line
+  const auto port = std::to_string(relay{}.port()); // free again when this line has ended
   auto up = isolated::start({"--workers", "2", "--http-port", port});
   EXPECT_TRUE(up.read_until("dispatcher listening on ", patience));
   EXPECT_TRUE(up.read_until("status page at http://127.0.0.1:" + port + "/", patience));

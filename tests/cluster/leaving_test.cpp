@@ -11,7 +11,7 @@
 namespace headrace::detail::test {
 namespace {
 
-/// No lease expires in these tests: the elements are given because a worker left in order.
+/// No lease expires in these tests: all elements come only because the worker leaves in order.
 server_process dispatcher_of_long_leases() { return start_dispatcher({"--lease", "1h"}); }
 
 distribute dynamic(const server_process& dispatcher, const std::string& job = {}) {
@@ -19,9 +19,9 @@ distribute dynamic(const server_process& dispatcher, const std::string& job = {}
     {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address, .job_name = job});
 }
 
-/// SIGTERM: the worker gives the elements that it has begun, and then it ends.
+/// Sends SIGTERM: the worker gives the elements of the splits that it has begun, and then ends.
 void tell_to_leave(server_process& worker) { worker.process.kill(SIGTERM); }
-/// A second signal would end it at once.
+/// Waits until the worker has ended in order. Sends no second signal, which would end it at once.
 void expect_left(server_process& worker) {
   const auto code = worker.process.wait(patience);
   ASSERT_TRUE(code) << to_string(code.status());
@@ -88,7 +88,7 @@ TEST(Leaving, LosesAndRepeatsNothingOfASharedJobWithPassesAndBuffers) {
     const bool from_b = read(b);
     more = from_a || from_b;
     if (!told && rows > total / 10) {
-      tell_to_leave(leaves); // and both continue reading
+      tell_to_leave(leaves); // both consumers continue reading
       told = true;
     }
   }
@@ -134,7 +134,7 @@ TEST(Leaving, IsNotHeldUpByATrainerThatPauses) {
   await_workers(dispatcher.address, 1);
   auto it = dataset::range(1'000'000'000).apply(dynamic(dispatcher)).iterate();
   ASSERT_TRUE(it.next_block());
-  leave(leaves); // 0, and not the code of one that had to be killed
+  leave(leaves); // the exit code is 0, and not that of a worker that did not end in time
 }
 
 distribute two_at_a_time(const server_process& dispatcher) {
@@ -146,7 +146,7 @@ distribute two_at_a_time(const server_process& dispatcher) {
 TEST(Leaving, GivesWhatItHasBegunThroughABoundOnElements) {
   constexpr int64_t total = 20'000;
   auto dispatcher = dispatcher_of_long_leases();
-  // Elements that it has not given by then would be lost.
+  // Elements that the worker has not given when its drain is over would be lost.
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   auto stays = start_worker(dispatcher.address);
   await_workers(dispatcher.address, 2);

@@ -9,7 +9,7 @@
 namespace headrace::detail::test {
 namespace {
 
-/// A worker in another process, and one in this one.
+/// The service has a worker in another process, and one in this process.
 TEST(LocalReads, LeaveNothingToAWorkerOfAnotherProcess) {
   const auto here = node::process().value();
   auto dispatcher = start_dispatcher();
@@ -35,8 +35,8 @@ TEST(LocalReads, LeaveNothingToAWorkerOfAnotherProcess) {
   EXPECT_EQ(here->links().metrics().count(link_metric::connected), 1u);
 }
 
-/// A trainer in this process shares a job with none of its own kind; another process' worker that
-/// is lost takes nothing with it.
+/// A trainer that reads only from the worker in this process loses nothing when a worker in another
+/// process is killed.
 TEST(LocalReads, LoseNothingWithAWorkerOfAnotherProcess) {
   auto dispatcher = start_dispatcher({"--heartbeat", "100ms", "--lease", "1s"});
   auto other = start_worker(dispatcher.address);

@@ -30,7 +30,7 @@ struct two_workers {
   std::vector<child_process*> processes() {
     return {&dispatcher.process, &first.process, &second.process};
   }
-  /// Since all workers were there, each process.
+  /// Checks the largest memory of each process since all workers have registered.
   void held_less_than(int64_t bytes) {
     if (sanitized)
       return;

@@ -90,7 +90,7 @@ public:
     else
       seen_[static_cast<size_t>(value)] = true, ++count_;
   }
-  /// All of a block's rows, which are int64 scalars.
+  /// Records all rows of a block of int64 scalars; returns their number.
   size_t add(const block& rows) {
     const auto& values = rows.columns.at(0);
     for (auto x :

@@ -14,7 +14,7 @@ TEST(Servers, StopOnSigtermInUnderASecondWithExitCodeZero) {
   auto dispatcher = start_dispatcher();
   auto worker = start_worker(dispatcher.address);
   await_workers(dispatcher.address, 1);
-  // A job in full course: the worker has much to leave undone.
+  // The job is far from its end when the servers are stopped.
   auto reading = dataset::range(1'000'000'000)
                    .apply(distribute(
                      {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address}))
@@ -25,7 +25,7 @@ TEST(Servers, StopOnSigtermInUnderASecondWithExitCodeZero) {
     server->process.kill(SIGTERM);
     auto end = server->process.wait(patience);
     ASSERT_TRUE(end) << to_string(end.status());
-    // One that takes longer than 900 ms ends itself, with a code of its own.
+    // A server that needs more than 900 ms to stop ends itself with another exit code.
     EXPECT_EQ(*end, process_end{}) << to_string(*end);
   }
 }
@@ -73,7 +73,7 @@ TEST(Servers, TheStatusShowsTheRateOfATask) {
   double rate = 0;
   while (rate == 0 && clock::system().now() < until) {
     ASSERT_TRUE(reading.next_block());
-    // Whatever was shown meanwhile.
+    // Reads a status only if one was written meanwhile.
     const auto line = watched.read_line(duration::zero());
     if (!line)
       continue;
@@ -93,7 +93,7 @@ worker_status living_worker(const service_status& x) {
 }
 
 TEST(Servers, KilledOnesComeBackWhereTheyWereAndTheStatusSaysHowTheirEarlierLivesEnded) {
-  // Both under a parent.
+  // Both servers run under a parent process, which restarts them.
   auto dispatcher = headrace_command({"dispatcher", "--port", "0", "--log-level", "off"});
   const auto line = dispatcher.read_until("listening on ", patience).value();
   const auto where = line.substr(line.rfind(' ') + 1);
@@ -122,7 +122,7 @@ TEST(Servers, KilledOnesComeBackWhereTheyWereAndTheStatusSaysHowTheirEarlierLive
 TEST(Servers, ADispatcherAtItsMemoryLimitEndsWith75AndComesBackOnItsPort) {
   if (sanitized)
     GTEST_SKIP() << "the sanitizer's own memory would count";
-  // Under a parent, which writes why it starts it again.
+  // The dispatcher runs under a parent process, which writes why it restarts it.
   auto dispatcher = headrace_command({"dispatcher", "--port", "0", "--memory-limit", "600M"}, true);
   const auto line = dispatcher.read_until("listening on ", patience).value();
   const auto where = line.substr(line.rfind(' ') + 1);

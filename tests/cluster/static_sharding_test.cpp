@@ -10,7 +10,7 @@
 namespace headrace::detail::test {
 namespace {
 
-/// A list of two workers of this host, short leases, and the workers.
+/// A dispatcher with a list of two workers of this host and short leases, and the two workers.
 struct two_listed {
   two_listed() { await_workers(dispatcher.address, 2); }
   distribute over(sharding_policy mode) const {

@@ -69,7 +69,8 @@ TEST(StuckThreads, AreNotThoseThatComputeForLongerThanALease) {
     auto left_behind = all.iterate();
     ASSERT_TRUE(left_behind.next());
   }
-  // Takes as long as the thread that was left behind.
+  // This reading takes as long as the thread that was left behind, so that the thread ends before
+  // it.
   auto reading = all.iterate();
   for (int i = 0; i < 2; ++i) {
     auto one = reading.next();

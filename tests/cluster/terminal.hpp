@@ -8,7 +8,7 @@
 
 namespace headrace::detail::test {
 
-/// All that a program writes to a terminal.
+/// Runs a program in a terminal; returns its output.
 inline std::string written_to_a_terminal(std::vector<std::string> argv) {
   std::vector<char*> raw;
   for (auto& word : argv) raw.push_back(word.data());
@@ -21,7 +21,7 @@ inline std::string written_to_a_terminal(std::vector<std::string> argv) {
   }
   std::string out;
   char some[4096];
-  // EIO is the end: no process has it open any more.
+  // The end is EIO: no process has the terminal open any more.
   for (ssize_t n = 0; (n = ::read(terminal, some, sizeof some)) > 0;)
     out.append(some, static_cast<size_t>(n));
   ::close(terminal);

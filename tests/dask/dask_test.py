@@ -57,7 +57,7 @@ def test_AServiceRunsOnTheClustersWorkersAndLeavesNothing(client):
         with pytest.raises(hr.errors.OpError):
             hr.service.status(service.address, timeout=1)
         parents = {int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]) for pid in pids(service).values()}
-        assert len(parents) == 3  # one on each of Dask's workers
+        assert len(parents) == 3  # each server is a child of another Dask worker
         watched = [Watched(pid) for pid in pids(service).values()]
     assert all(x.ends() for x in watched)
 

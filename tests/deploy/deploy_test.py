@@ -101,13 +101,13 @@ def test_TheyFindEachOther():
         wanted = policy["spec"]["podSelector"]["matchLabels"]
         labels = [pod["metadata"]["labels"] for pod, _ in containers()]
         assert any(wanted.items() <= x.items() for x in labels)
-        # The pods that read the page are not defined in this folder.
+        # This folder does not define the pods that read the page.
         for source in (x for rule in policy["spec"]["ingress"] for x in rule["from"]):
             assert source["podSelector"]["matchLabels"] == {"headrace/monitor": "true"} or any(source["podSelector"]["matchLabels"].items() <= x.items() for x in labels)
 
 
 def takes(role, arguments, **variables):
-    """The command takes these options."""
+    """Checks that the command accepts these options; returns the settings that it prints."""
     arguments = [x for x in arguments if x != "--python"]
     arguments = [x.replace("$(POD_IP)", "10.0.0.1") for x in arguments]
     done = subprocess.run([COMMAND, "config", role, *arguments], capture_output=True, text=True, env={**os.environ, **variables})
@@ -123,7 +123,7 @@ def test_TheCommandTakesTheOptions():
 
 
 def started(one, folder, **variables):
-    """A container's process, on loopback and in a folder of ours."""
+    """Starts a container's process on loopback, with its files in `folder`; returns it and its address."""
     here = {"--host=0.0.0.0": "--host=127.0.0.1", "--port=5050": "--port=0", "--data-port=6000": "--data-port=0",
             "--http-port=5051": "--http-port=off"}
     arguments = [here.get(x, x) for x in one["args"] if not x.startswith(("--advertise", "--python"))]
@@ -134,7 +134,7 @@ def started(one, folder, **variables):
 
 
 def test_ThePodsStartAreReadyAndEndInOrder(tmp_path):
-    """With the certificates that the script makes, of which kubectl is asked to make a secret."""
+    """Uses the certificates that the script makes; a false kubectl gets them from the request for a secret."""
     (tmp_path / "kubectl").write_text(f"#!/bin/sh\nfor x; do case $x in --from-file=*) cp ${{x#--from-file=}} {tmp_path};; esac; done\n")
     (tmp_path / "kubectl").chmod(0o755)
     (tmp_path / "headrace").symlink_to(COMMAND)

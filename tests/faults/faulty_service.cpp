@@ -74,7 +74,7 @@ std::vector<std::string> faulty_service::environment(place of) const {
 }
 
 void faulty_service::set_clock(const std::string& offset) {
-  // The processes read it at any time.
+  // The file is replaced in one step, because the processes may read it at any time.
   const auto next = folder_ + "/clock.next";
   std::ofstream{next} << offset << '\n';
   std::filesystem::rename(next, folder_ + "/clock");
@@ -117,7 +117,7 @@ void faulty_service::add_trainer() {
   fresh.control = std::make_unique<relay>(dispatcher_->port());
   const auto file = fmt::format("{}/trainer{}", folder_, trainers_.size());
   const auto copies = what_.off ? static_cast<int64_t>(2 * what_.workers + 1) : 1;
-  // Room for repetitions, so that they are found.
+  // The record has room for twice the elements, so that elements that come twice are found.
   fresh.record = std::make_unique<reading_record>(
     reading_record::create(file, static_cast<uint64_t>(2 * copies * what_.total)));
   const auto steps = what_.total / static_cast<int64_t>(what_.trainers)
@@ -158,7 +158,7 @@ std::vector<relay*> faulty_service::relays() {
     return out;
   case place::trainer_control: return {trainers_.back().control.get()};
   default:
-    // Workers that are replaced while trainers cannot reach the dispatcher.
+    // fault::roll: the workers are replaced while the trainers cannot reach the dispatcher.
     for (auto& t : trainers_) out.push_back(t.control.get());
     return out;
   }
@@ -212,7 +212,7 @@ void faulty_service::befall() {
     roll();
   if (!what_.length)
     return;
-  // The fault itself takes that long.
+  // The length counts from the beginning of the fault, which may itself take some time.
   std::this_thread::sleep_until(broke_at_ + *what_.length);
   heal();
 }
@@ -234,7 +234,7 @@ void faulty_service::heal() {
   case fault::swallow_forth:
   case fault::swallow_back:
     for (auto* x : relays()) {
-      // A stream that lacks bytes in its middle is none.
+      // Connections that lack bytes cannot continue.
       x->cut();
       x->swallow_all(relay::direction::forward, false);
       x->swallow_all(relay::direction::back, false);
@@ -369,7 +369,7 @@ void faulty_service::say_what_came_again() {
 
 // -- for the judge ----------------------------------------------------------------------------
 
-/// Was something away for as long as that, less a margin for heartbeats and new connections?
+/// True if the fault lasted for `limit`, less a margin for heartbeats and new connections.
 bool faulty_service::is_away(duration limit) const {
   const auto lasted = healed_at_ ? *healed_at_ - broke_at_ : duration{24h};
   return lasted + what_.scale.heartbeat + 500ms >= limit;
@@ -385,12 +385,13 @@ told_history faulty_service::history() const {
     !harmless && (what_.where == place::trainer || what_.where == place::trainer_control);
   const bool worker_hit =
     !harmless && (what_.where == place::worker || what_.where == place::worker_control);
-  // Killed, replaced, or given up after its lease. The way to its data port is not the worker.
+  // A worker was killed, replaced, or given up after its lease. A fault of the connection to its
+  // data port does not count.
   const bool worker_away = over || f == fault::roll || (f == fault::kill && worker_hit)
                            || (worker_hit && is_away(lease))
                            || (!harmless && what_.where == place::dispatcher && is_away(lease));
 
-  // Workers are replaced while trainers, or they themselves, cannot reach the dispatcher.
+  // Workers are replaced while trainers cannot reach the dispatcher.
   const bool cut_off = f == fault::roll && what_.where != place::worker_control;
 
   told_history out;
@@ -409,7 +410,8 @@ told_history faulty_service::history() const {
   out.servers = ends_;
   for (const auto& t : trainers_) {
     const bool hit = trainer_hit ? &t == &trainers_.back() : true;
-    // A trainer that is away loses its place after a lease; all else is an error of a wait.
+    // A trainer that is away is given up after a lease; otherwise only a wait that is too long
+    // fails.
     const bool away = trainer_hit || cut_off ? is_away(lease) : is_away(what_.worker_timeout);
     told_reading one;
     one.of = {.name = t.name,

@@ -33,7 +33,7 @@ private:
   struct worker {
     std::string name;
     std::unique_ptr<relay> data = std::make_unique<relay>();
-    std::unique_ptr<relay> control; ///< between it and the dispatcher
+    std::unique_ptr<relay> control; ///< between the worker and the dispatcher
     std::unique_ptr<server_process> process;
     bool killed = false;
     bool steady = true;
@@ -55,7 +55,7 @@ private:
   void begin_dispatcher();
   /// `NAME=value` for the processes whose time of day jumps.
   std::vector<std::string> environment(place of) const;
-  /// To be read by the processes whose time of day jumps.
+  /// Writes the offset that the processes whose time of day jumps read.
   void set_clock(const std::string& offset);
   void fill_disk(bool full);
   void say(std::string what);
@@ -75,13 +75,13 @@ private:
 
   const scenario what_;
   const std::string folder_;
-  std::string disk_; ///< that is mounted
+  std::string disk_; ///< the folder at which the small disk is mounted; empty: none
   time_point began_;
   std::unique_ptr<server_process> dispatcher_;
   std::deque<worker> workers_;
   std::deque<trainer> trainers_;
   std::vector<told_server> ends_;
-  bool dispatcher_over_ = false; ///< killed, or its end was checked
+  bool dispatcher_over_ = false; ///< the dispatcher was killed, or its end was checked
   time_point broke_at_{};
   std::optional<time_point> healed_at_;
   std::vector<std::string> story_;

@@ -100,7 +100,7 @@ private:
     start(fresh);
   }
 
-  /// No time passes but that which faults last.
+  /// Causes a fault, and waits for as long as it lasts.
   void befall() {
     const auto lasts = std::chrono::milliseconds{20 + below(below(3) == 0 ? 2500 : 400)};
     const auto n = below(workers_.size());
@@ -146,7 +146,8 @@ private:
       add_worker();
   }
 
-  /// The elements that a reader finds.
+  /// The error in the elements that a reader gets; empty: none. `meanwhile`: it reads while they
+  /// are written.
   std::string judge(const std::string& where, bool meanwhile) const {
     try {
       int64_t next = 0;

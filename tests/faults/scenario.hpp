@@ -45,8 +45,8 @@ struct fault_scale {
 struct scenario {
   fault what = fault::cut;
   place where = place::data;
-  std::optional<duration> length; ///< none: for good
-  bool off = false;               ///< else dynamic
+  std::optional<duration> length; ///< of the fault; none: for good
+  bool off = false;               ///< true: sharding_policy::off; false: dynamic
   size_t trainers = 1;            ///< more than one share a job
   uint64_t seed = 0;
   fault_scale scale{};
@@ -90,7 +90,8 @@ scenario drawn_one(uint64_t seed);
 
 /// The library that moves the time of day of a process; empty: it is not installed.
 std::string clock_library();
-/// Mounts are this process's own from now on. False: it may make none. Before any thread.
+/// Makes the mounts of this process private to it. False: it may not mount anything. @pre the
+/// process has started no thread
 bool may_mount();
 
 } // namespace headrace::detail::test

@@ -31,12 +31,12 @@ struct told_trainer {
   std::optional<status> ended;
 };
 
-/// Numbers rise within each life of the worker, which begins at zero. Elements that a worker had
-/// sent before it died may come among the elements of its next life.
+/// The elements that violate the rule of the cache; empty: none. The rule: in each life of the
+/// worker the elements rise from zero on. Elements that a worker had sent before it died may come
+/// among those of its next life.
 std::string broken_rule_of_cache(const std::vector<told_trainer>& all, size_t worker_lives) {
   for (const auto& x : all) {
-    // The smallest number of rising sequences that together are the elements it was given, by their
-    // last elements.
+    // The last elements of the fewest rising sequences into which the trainer's elements divide.
     std::multiset<int64_t> rising;
     for (auto e : x.elements) {
       const auto at = rising.lower_bound(e);
@@ -51,8 +51,9 @@ std::string broken_rule_of_cache(const std::vector<told_trainer>& all, size_t wo
   return {};
 }
 
-/// Each trainer is given the elements of its index, and the groups of all are the same in each
-/// round. A trainer that takes the place of another continues with some later round.
+/// The violation of the rule of rounds; empty: none. The rule: each trainer is given the elements
+/// of its index, and in each round all trainers are given elements of one group. A trainer that
+/// takes the place of another one continues with some later round.
 std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t n) {
   std::vector<std::vector<int64_t>> groups;
   for (const auto& x : all) {
@@ -64,7 +65,8 @@ std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t
       mine.push_back(e / n);
     }
   }
-  // The first of those that were never killed has all rounds.
+  // A trainer that was never killed has all rounds: the others are compared with the first such
+  // one.
   const auto whole = std::ranges::find_if(all, [](const auto& x) { return !x.killed; });
   const auto& rounds = groups[static_cast<size_t>(whole - all.begin())];
   for (size_t i = 0; i < all.size(); ++i) {
@@ -100,8 +102,8 @@ TEST(SharingRules, AreBrokenByWhatTheyForbid) {
   EXPECT_NE(broken_rule_of_rounds(rounds, 2), "");
 }
 
-/// Trainers in processes of their own that share one pipeline's output, and what befalls them and
-/// the service.
+/// Trainers in processes of their own that share one pipeline's output, and the faults of trainers
+/// and service.
 class shared_service {
 public:
   shared_service(uint64_t seed, bool rounds, std::string folder)

@@ -81,7 +81,7 @@ private:
         return find("foreign", fmt::format("{} was handed {}, which is no element", of.name, x));
   }
 
-  /// It is unknown which elements a trainer handed out that did not end without an error.
+  /// True if it is unknown which elements were handed out: a trainer did not end without an error.
   static bool unknown(const std::vector<reading>& group) {
     return std::ranges::any_of(group, [](const auto& r) { return !r.ended_well(); });
   }
@@ -99,7 +99,8 @@ private:
                                told_.worker_away ? "no trainer had" : "was there"));
   }
 
-  /// Splits of a worker that was away, or that a reader held which is gone, are read again.
+  /// True if splits may have been read again: a worker was away, or a reader that held rows is
+  /// gone.
   bool may_repeat(const std::vector<reading>& group) const {
     return told_.at_least_once
            && (told_.worker_away

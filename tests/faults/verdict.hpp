@@ -29,7 +29,7 @@ struct told_server {
 struct told_history {
   std::vector<told_reading> readings;
   std::vector<told_server> servers;
-  std::vector<int64_t> elements; ///< that the graph gives, in ascending order
+  std::vector<int64_t> elements; ///< all elements of the graph, in ascending order
   bool off = false;
   bool shared = false; ///< the readings share a job; else each has one of its own
   /// The graph gives one row for each split, so that it is exactly known which splits came.
@@ -39,10 +39,11 @@ struct told_history {
   /// No element may be missing; if a worker was unreachable, or a reader is gone, some may be
   /// repeated.
   bool at_least_once = false;
-  /// Off: the workers that began a copy, and those that were there from beginning to end.
+  /// Under OFF: the number of workers that began a copy, and of those that were present from the
+  /// beginning to the end.
   size_t copies = 1;
   size_t steady = 1;
-  duration longest_wait{}; ///< that the options and the fault allow
+  duration longest_wait{}; ///< the longest wait that the options and the fault allow
 };
 
 /// The promises that were broken. The rules are those of the world's judge; the facts that it takes

@@ -1,4 +1,4 @@
-"""The page in a real browser, and the metrics in a real Prometheus: `./run monitoring` runs this.
+"""Tests the page in a real browser, and the metrics in a real Prometheus: `./run monitoring` runs this program.
 
 Arguments: the headrace command, a Python that has the package, and the folder for pictures (may be left out).
 """
@@ -68,7 +68,7 @@ def check_page(url: str, pictures: pathlib.Path | None) -> None:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     with webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver")) as browser:
         for name, width, height in (("page", 1100, 1000), ("phone", 400, 1100)):
-            # Windows have a least width: this is the size of the page.
+            # The size of the page is set by itself, because windows have a least width.
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
             browser.get(url)
@@ -89,7 +89,7 @@ def check_page(url: str, pictures: pathlib.Path | None) -> None:
             assert browser.find_elements(By.XPATH, "//h2[text()='supervision']")
             wide = browser.execute_script("return document.documentElement.scrollWidth")
             assert wide <= width, f"the page is {wide} wide where {width} are to be had"
-            # It is live: another status comes by itself.
+            # The page updates itself: another status appears without a reload.
             before = browser.find_element(By.ID, "service").text
             WebDriverWait(browser, PATIENCE).until(lambda b: b.find_element(By.ID, "service").text != before)
             if pictures:
@@ -127,7 +127,7 @@ def check_prometheus(url: str, folder: str) -> None:
             return json.loads(get(f"http://{at}/api/v1/query?{asked}"))["data"]["result"]
 
         until(lambda: query("up == 1"), "a scrape")
-        # Each expression of the dashboard is understood, and gives something here if it is not of a cache or a journal.
+        # Prometheus accepts each expression of the dashboard. Those without a cache or a journal have a value here.
         dashboard = json.loads((ROOT / "deploy/grafana/dashboard.json").read_text())
         for panel in dashboard["panels"]:
             for asked in panel["targets"]:

@@ -1,4 +1,4 @@
-"""cardinality() of datasets inside of functions, and of what functions and rows make. Expected is what TensorFlow 2.21 gives."""
+"""cardinality() inside functions, and of datasets that functions return. Expected is what TensorFlow 2.21 gives."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_TheyAreThoseOfOneAuthorityAndOnlyTheirOwnersToRead(tmp_path):
 def test_WhatIsThereIsKept(tmp_path):
     assert certificates(tmp_path)[0] == 0
     before = (tmp_path / "host.pem").read_bytes()
-    # As by a job that is queued again, which has removed the authority's key.
+    # A job that is queued again finds this state: it has removed the authority's key.
     (tmp_path / "ca.key").unlink()
     assert certificates(tmp_path) == (0, "")
     assert (tmp_path / "host.pem").read_bytes() == before
@@ -102,7 +102,7 @@ threading.Event().wait()
 
 @pytest.fixture
 def secure_page(tmp_path):
-    """The port of a page with TLS, and what a client with a certificate reads there."""
+    """The port of a page with TLS, and a function that reads a path of it as a client with a certificate."""
     assert certificates(tmp_path)[0] == 0
     names = {"tls_cert": "host.pem", "tls_key": "host.key", "tls_ca": "ca.pem"}
     options = [f"--{name.replace('_', '-')}={tmp_path / file}" for name, file in names.items()]
@@ -124,7 +124,7 @@ def secure_page(tmp_path):
 def test_ThePageIsReadByThoseWhoCompareNames(secure_page):
     _, read = secure_page
     assert [read("/live", host) for host in ("127.0.0.1", "localhost")] == [b"live\n"] * 2
-    # As the name of a service of Kubernetes, which the server does not know.
+    # With TLS the page also answers to names that the server does not know, such as that of a Kubernetes service.
     assert read("/live", Host="headrace-dispatcher:5051") == b"live\n"
 
 
@@ -138,7 +138,7 @@ def test_ConnectionsThatPresentNoCertificateDoNotKeepOthersFromThePage(secure_pa
 
 def test_ConnectionsThatComeAgainAsSoonAsTheyAreClosedDoNotEither(secure_page):
     port, read = secure_page
-    # In a process of their own, as 80 threads would not leave this one the time for its handshakes.
+    # The connections are in another process: 80 threads here would leave too little time for this process' handshakes.
     others = subprocess.Popen([sys.executable, "-c", COME_AGAIN, str(port)], stdout=subprocess.PIPE)
     try:
         others.stdout.readline()

@@ -17,7 +17,7 @@ def checked():
 
 
 def results(f, *values):
-    """What a function gives for each value, or the text of its error."""
+    """The result of a function for each value, or the text of its error."""
     it, out = iter(Dataset.from_tensor_slices(np.array(values)).map(f)), []
     while True:
         try:
@@ -110,7 +110,7 @@ def test_FunctionsThatWereTracedWhileItWasOffAreNotChecked():
     hr.debugging.disable_check_numerics()
     ds = Dataset.from_tensors(0.0).map(lambda x: 1 / x)
     hr.debugging.enable_check_numerics()
-    hr.debugging.enable_check_numerics()  # twice is once
+    hr.debugging.enable_check_numerics()  # a second call has no effect
     assert list(ds) == [np.inf]
     hr.debugging.disable_check_numerics()
     assert list(Dataset.from_tensors(0.0).map(lambda x: 1 / x)) == [np.inf]

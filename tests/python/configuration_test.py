@@ -1,4 +1,4 @@
-"""What the environment and files say, and what workers do that find nobody."""
+"""Settings from the environment and from files, and workers that find no dispatcher."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ service = hr.service
 
 @pytest.fixture
 def named(cluster, monkeypatch):
-    """A service that the environment names."""
+    """A dispatcher with a worker, whose address is in HEADRACE_SERVICE."""
     dispatcher = cluster(1)
     monkeypatch.setenv("HEADRACE_SERVICE", dispatcher.target)
     return dispatcher
@@ -67,7 +67,7 @@ def test_AWorkerGivesUpADispatcherThatDoesNotAnswer():
 
 def test_AWorkersHeartbeatIsItsOwn():
     limit = time.monotonic() + 60
-    # The dispatcher asks for one in five minutes.
+    # The dispatcher requests a heartbeat every five minutes.
     with service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=600_000, client_timeout_ms=600_000,
                                                          heartbeat_interval_ms=300_000)) as dispatcher:
         with service.WorkerServer(service.WorkerConfig(dispatcher.target, heartbeat_interval_ms=20)):

@@ -1,4 +1,4 @@
-"""What the tests of the Python package share."""
+"""Fixtures for all tests of the Python package."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from headrace import _seeds
 
 @pytest.fixture(autouse=True)
 def seed_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test has the seed of the process that another one, or an example, has set."""
+    """Removes the seed of the process that another test, or an example, has set."""
     monkeypatch.setattr(_seeds._OfProcess, "state", None)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def vouching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Programs that tests start vouch for functions in a folder of the tests', as this one does."""
+    """Makes this process, and programs that tests start, vouch for functions in one temporary folder."""
     before = os.environ.get("HEADRACE_PYTHON_FUNCTIONS")
     os.environ["HEADRACE_PYTHON_FUNCTIONS"] = str(tmp_path_factory.mktemp("functions"))
     yield
@@ -33,7 +33,7 @@ def vouching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def cluster() -> Iterator[Callable[[int], hr.service.DispatchServer]]:
-    """Makes a dispatcher with that many workers, registered."""
+    """Makes a dispatcher with that many workers, and waits until they are registered."""
     servers: list[Any] = []
 
     def make(workers: int = 1, **config: Any) -> hr.service.DispatchServer:

@@ -1,4 +1,4 @@
-"""What the tests of control flow share."""
+"""Functions for the tests of control flow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NUMBERS = list(range(-7, 12))
 
 
 def same(f, numbers=NUMBERS):
-    """The function gives for tensors what it gives for numpy's numbers."""
+    """Checks that the function gives the same results for tensors as for numpy's numbers."""
     want = [f(np.int64(n)) for n in numbers]
     got = list(hr.Dataset.from_tensor_slices(np.array(numbers, np.int64)).map(f))
     for n, a, b in zip(numbers, want, got):
@@ -26,7 +26,7 @@ def refused(f, text, line=None):
     with pytest.raises(hr.errors.OperatorNotAllowedInGraphError) as failed:
         hr.Dataset.range(3).map(f)
     assert re.search(text, str(failed.value)), failed.value
-    # The line of the user's file is named.
+    # The error must name the line in the user's file.
     place = re.search(r"(\w+\.py):(\d+): ", str(failed.value))
     assert place, failed.value
     file = pathlib.Path(__file__).parent / place[1]

@@ -96,7 +96,7 @@ def test_LoopsOfPythonWithBranchesInThem():
         for i in range(5):
             if x > i:
                 total += i
-            elif i == 3:  # Python's own
+            elif i == 3:  # a branch of Python itself, not over a tensor
                 total -= 1
         n = 3
         while n:
@@ -229,7 +229,7 @@ def test_WhatABranchDoesInPlaceIsRefused():
 
 
 def outcomes(f, *values):
-    """What a function gives for each value, or "failed"."""
+    """The result of a function for each value, or "failed"."""
     it, out = iter(hr.Dataset.from_tensor_slices(list(values)).map(f)), []
     for _ in values:
         try:

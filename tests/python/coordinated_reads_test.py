@@ -46,7 +46,7 @@ def test_OneComesInThePlaceOfAnother(target):
     with pytest.raises(hr.errors.FailedPreconditionError, match="rejoin"):
         next(replica(target, 1))
     b = replica(target, 1, rejoin=True)
-    # The other one waits at its next round only once it has heard of that.
+    # Consumer a waits for b in each round only when it has been informed of the new b.
     for i in range(2, 200, 2):
         assert (int(next(b)), int(next(a))) == (i + 1, i)
 

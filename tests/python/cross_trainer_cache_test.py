@@ -1,4 +1,4 @@
-"""Trainers that share what workers made once."""
+"""Trainers that share elements which workers make only once."""
 
 import pathlib
 import re

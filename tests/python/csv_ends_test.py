@@ -96,7 +96,7 @@ def test_ColumnsOfSeveralKindsAndRowsThatDoNotFit(tmp_path):
     assert list(made(tmp_path, b"a,b\r\n1,x\r\n2,y\r\n"))[0]["a"].tolist() == [1, 2]
 
 
-#: Texts, and what they are as float32 and float64.
+#: Texts, and their values as float32 and float64.
 NUMBERS = {"0x10": (16, 16), "-0X1F": (-31, -31), "0x1.8p1": (3, 3), "+0x10": (16, 16), " 0x.8 ": (0.5, 0.5), "1e39": (np.inf, 1e39),
            "-1e39": (-np.inf, -1e39), "1e400": (np.inf, np.inf), "1e-400": (0, 0), "INF": (np.inf, np.inf), "010": (10, 10),
            "3.4028236e38": (np.inf, 3.4028236e38)}

@@ -56,7 +56,7 @@ def test_ArraysShareTheBlocksMemoryAndKeepIt():
     del iterator
     gc.collect()
     assert np.concatenate(rows).tolist() == list(range(64))
-    # Rows of one block lie side by side, where they were computed.
+    # Arrays of one block are adjacent in memory: they are not copied from where they were computed.
     gaps = {b.ctypes.data - a.ctypes.data for a, b in zip(rows[3:], rows[4:])}
     assert 64 in gaps
     np.testing.assert_array_equal(np.from_dlpack(Shared(whole)), whole)

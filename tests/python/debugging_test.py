@@ -1,4 +1,4 @@
-"""Assertions that are about dtypes, shapes and collections."""
+"""The assertions of ``debugging`` on values, dtypes, shapes and collections."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_ComplexNumbersAreNearByTheirDistance():
     rows = np.array([[1 + 1j, 2], [3j, 4]], np.complex64)
     (got,) = hr.Dataset.from_tensors(rows).map(lambda x: d.assert_near(x, x[0] * 0 + x, atol=hr.constant(0.1)))
     assert got.tolist() == rows.tolist()
-    (got,) = hr.Dataset.from_tensors(rows).map(lambda x: d.assert_near(x, x[0], atol=9.0))  # a row beside each
+    (got,) = hr.Dataset.from_tensors(rows).map(lambda x: d.assert_near(x, x[0], atol=9.0))  # x[0] is broadcast
     assert got.tolist() == rows.tolist()
     with pytest.raises(hr.errors.InvalidArgumentError, match="assert_near: rows: x = "):
         list(hr.Dataset.from_tensors(rows).map(lambda x: d.assert_near(x, x[0], atol=0.1, message="rows")))

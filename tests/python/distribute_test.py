@@ -1,4 +1,4 @@
-"""Who reads what, among replicas and processes."""
+"""The elements that each replica and process of a strategy reads."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_AnElementThatFailsRaisesInItsPlace():
 
 
 def read_in_processes(code, count, tmp_path):
-    """What `code`, which sets `rows`, gives in each of several processes that find their ranks in the environment."""
+    """Runs `code` in `count` processes, whose ranks are in the environment. Returns the `rows` that each sets."""
     started = []
     for rank in range(count):
         env = {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(count), "FOLDER": str(tmp_path)}
@@ -120,7 +120,7 @@ def test_ProcessesReadEachElementOnceUnderData(tmp_path):
                             2, tmp_path)
     assert sorted(flat(got)) == list(range(50))
     assert len(got[0]) == len(got[1]) == 8
-    # In each step the processes have one global batch.
+    # In each step the processes together have one global batch.
     whole = [x.tolist() for x in hr.Dataset.range(50).shuffle(50, seed=3).batch(7)]
     assert [sorted(r for process in got for part in process[i] for r in part) for i in range(8)] == [sorted(x) for x in whole]
 

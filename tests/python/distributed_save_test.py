@@ -140,7 +140,7 @@ def test_the_configurations_limits_hold(tmp_path):
     with hr.service.DispatchServer(config) as dispatcher:
         worker = hr.service.WorkerConfig(dispatcher.target, snapshot_max_chunk_size_bytes=1)
         with hr.service.WorkerServer(worker):
-            large = hr.Dataset.range(4).map(lambda x: hr.fill([100_000], x)).take(4)  # one piece
+            large = hr.Dataset.range(4).map(lambda x: hr.fill([100_000], x)).take(4)  # saved as one piece
             with pytest.warns(RuntimeWarning, match="one worker wrote all of it: take looks at more than one element"):
                 distributed_save(large, tmp_path / "a", dispatcher.target, compression="NONE", wait=True)
     files = [name for _, _, names in os.walk(tmp_path / "a") for name in names if name.endswith(".rows")]

@@ -23,26 +23,26 @@ def test_ExamplesInDocstringsHold(name, tmp_path):
     assert examples.run(importlib.import_module(name), tmp_path) == 0
 
 
-#: What needs no example, and why.
+#: Names that need no example, each with the reason.
 WITHOUT_EXAMPLE = {
-    # They are raised and not made; headrace.errors shows how one is caught.
+    # Users catch errors and do not make them; the docstring of headrace.errors shows how to catch one.
     *(f"{name}" for name, thing in vars(headrace.errors).items()
       if isinstance(thing, type) and issubclass(thing, Exception)),
-    # They only refuse.
+    # These only raise errors.
     "Batching.sparse_batch", "Tensor.numpy",
-    # It has nothing to do.
+    # It has no effect.
     "TFRecordWriter.flush",
-    # Options has one; these are its groups.
+    # These are the groups of Options, which has an example.
     "AutotuneOptions", "DistributeOptions", "OptimizationOptions", "ThreadingOptions",
-    # Only names: resize shows one.
+    # It has only names, of which the example of resize uses one.
     "ResizeMethod",
-    # It takes certificates, which an example would have to make.
+    # An example would have to make certificates.
     "secure.close",
 }
 
 
 def test_EveryPublicFunctionHasAnExample():
-    # All that headrace.service and headrace.distribute have is in their __all__.
+    # Submodules of headrace.service and headrace.distribute are left out: __all__ of the two has their public names.
     modules = [m for m in MODULES if m.endswith("._core") or "._" not in m and ".service." not in m
                and (".distribute." not in m or m.endswith(".cluster_resolver"))]
     missing = {name for module in modules for name in examples.without(importlib.import_module(module))}
@@ -62,7 +62,7 @@ def test_EverythingPublicIsDocumented():
     assert not missing
 
 
-#: What users meet first.
+#: The names that users need first.
 FIRST = ["Dataset", "TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "Options",
          "service.DispatchServer", "service.WorkerServer", "service.DispatcherConfig", "service.WorkerConfig",
          "service.distribute", "service.register_dataset", "service.from_dataset_id", "service.secure"]

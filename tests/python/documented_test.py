@@ -1,4 +1,4 @@
-"""The tables of documented names, arguments and rules (``documented``) say what is so, and nothing here is in no table."""
+"""The tables of documented names, arguments and rules (``documented``) are correct, and contain all public names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from headrace._specs import map_structure
 
 ROOT = pathlib.Path(__file__).parents[2]
 ROWS = documented.rows()
-#: The documentation's names for what is here, with the marks of the rows about them alone.
+#: The rows about names, and below those about single arguments.
 NAMES = {row.name: row for row in ROWS if not row.rule and not row.argument}
 ARGUMENTS = {(row.name, row.argument): row for row in ROWS if row.argument and not row.rule}
 
 class Wrong(AssertionError):
-    """A row does not say what is so."""
+    """A row is not correct."""
 
 
 def options(group: Any) -> set[str]:
@@ -35,7 +35,7 @@ def options(group: Any) -> set[str]:
 
 
 def found(name: str) -> Any:
-    """What stands here for a documented name. Raises ``AttributeError``."""
+    """The object of this package for a documented name. Raises ``AttributeError``."""
     at: Any = hr
     for part in name.split(".")[1:]:
         at = getattr(at() if part in options(at) else at, part)
@@ -43,13 +43,13 @@ def found(name: str) -> Any:
 
 
 def arguments(f: Any) -> dict[str, inspect.Parameter]:
-    """By name, in their order."""
+    """The parameters of a function by name, in their order."""
     return {name: p for name, p in inspect.signature(f).parameters.items()
             if name not in ("self", "cls") and p.kind is not p.VAR_KEYWORD}
 
 
 def facts(text: str) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The same of what is written in a table; are there more, which are not here?"""
+    """The parameters that a table's text lists; True if TensorFlow has further ones (``...``)."""
     parts = text.split(", ")
     more = parts[-1] == "..."
     wanted = ", ".join(parts[:-1] if more else parts)
@@ -57,18 +57,18 @@ def facts(text: str) -> tuple[dict[str, inspect.Parameter], bool]:
 
 
 def signed(thing: Any) -> Any:
-    """What has the arguments that are written down for a name."""
+    """The object whose signature is compared: of a bound method, its function."""
     return thing.__func__ if isinstance(thing, types.MethodType) else thing
 
 
 def compare(row: Row, thing: Any) -> None:
-    """Raises for arguments that are not as the row says, nor as rows about one argument do."""
+    """Raises ``Wrong`` if arguments differ from those in the row and in the rows about single arguments."""
     if row.arguments is None:
         return
     wanted, more = facts(row.arguments)
     try:
         here = arguments(signed(thing))
-    except (TypeError, ValueError):  # of the extension: its docstring begins with them
+    except (TypeError, ValueError):  # a function of the extension, which has no signature
         assert callable(thing), f"{row.place}: {row.name} is not called"
         return
     order = [name for name, p in here.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
@@ -100,20 +100,20 @@ def migrating() -> list[str]:
 
 
 def is_named(words: list[str], text: list[str]) -> bool:
-    """Has a row all these words in code?"""
+    """True if a row of a table has all these words in code."""
     return any(all(any(re.search(rf"\b{re.escape(word)}\b", code) for code in re.findall(r"`[^`]+`", line))
                    for word in words) for line in text)
 
 
 def check_migrating(row: Row, text: list[str]) -> None:
-    """Raises if a difference is not written down."""
+    """Raises ``Wrong`` if docs/migrating.md does not name the difference."""
     words = [row.name.split(".")[-1], *([row.argument] if row.argument else [])]
     if not is_named(words, text):
         raise Wrong(f"{row.change('works')}, or add a row to docs/migrating.md with {' and '.join(f'`{w}`' for w in words)}")
 
 
 def numbers(count: int) -> hr.Dataset:
-    """For programs in the tables."""
+    """For programs in the tables: the numbers below ``count``."""
     return hr.Dataset.range(count)
 
 
@@ -128,7 +128,7 @@ def options_with(**given: Any) -> hr.Options:
 
 
 def warns(what: Any) -> bool:
-    """For programs in the tables: does it warn?"""
+    """For programs in the tables: True if the call warns."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         what()
@@ -136,7 +136,7 @@ def warns(what: Any) -> bool:
 
 
 def raises(kind: Any, what: Any) -> bool:
-    """For programs in the tables: does it raise such an error?"""
+    """For programs in the tables: True if the call raises an error of this class."""
     try:
         what()
     except kind:
@@ -145,7 +145,7 @@ def raises(kind: Any, what: Any) -> bool:
 
 
 def known_tests() -> set[str]:
-    """The names of all tests, as the tables have them."""
+    """The names of all tests, in the form in which tables name them."""
     out = set()
     for file in (ROOT / "tests" / "python").glob("*_test.py"):
         out |= {f"{file.name}::{name}" for name in re.findall(r"^def (test_\w+)", file.read_text(), re.M)}
@@ -158,7 +158,7 @@ TESTS = known_tests()
 
 
 def run(row: Row, folder: pathlib.Path) -> Any:
-    """What is written below a row."""
+    """The value of the expression below a row."""
     program = row.shown.partition(" -> ")[0]
     return eval(program, {"tf": hr, "hr": hr, "np": np, "numbers": numbers, "of": of, "raises": raises, "warns": warns,
                           "options": options_with, "folder": str(folder), "Dataset": hr.Dataset,
@@ -166,7 +166,7 @@ def run(row: Row, folder: pathlib.Path) -> Any:
 
 
 def check_shown(row: Row, folder: pathlib.Path) -> None:
-    """Raises unless what is written below a row is so."""
+    """Raises ``Wrong`` unless the expression below a row is true, or the test that is named there exists."""
     if row.shown.startswith("test "):
         if row.shown[5:] not in TESTS:
             raise Wrong(f"{row.place}: there is no test {row.shown[5:]}")
@@ -180,7 +180,7 @@ def check_shown(row: Row, folder: pathlib.Path) -> None:
 
 
 def check_refused(row: Row, folder: pathlib.Path) -> None:
-    """Raises unless using it raises an error that says what to use instead."""
+    """Raises ``Wrong`` unless using the row's name raises an error that says what to use instead."""
     if row.shown:
         program, _, words = row.shown.partition(" -> ")
         if not words:
@@ -208,7 +208,7 @@ def check_refused(row: Row, folder: pathlib.Path) -> None:
 
 
 def check(row: Row, folder: pathlib.Path, text: list[str]) -> None:
-    """Raises ``Wrong`` unless the row says what is so."""
+    """Raises ``Wrong`` unless the row is correct."""
     if row.mark == "refused":
         check_refused(row, folder)
         return
@@ -263,7 +263,7 @@ def public(place: Any) -> list[str]:
 
 
 def row_of(name: str, thing: Any) -> str:
-    """A row that could be added."""
+    """The row to add to a table for a name that is in none."""
     if isinstance(thing, (types.ModuleType, types.SimpleNamespace, property)) or not callable(thing):
         return f"works    {name}"
     try:
@@ -275,7 +275,7 @@ def row_of(name: str, thing: Any) -> str:
 
 
 def unlisted(place: Any, name: str) -> list[str]:
-    """Rows for what a place has that is in no table."""
+    """Rows for the public names of a module, namespace or class that are in no table."""
     return [row_of(f"{name}.{one}", inspect.getattr_static(place, one, None) if isinstance(place, type)
                    else getattr(place, one)) for one in public(place) if f"{name}.{one}" not in NAMES]
 
@@ -329,7 +329,7 @@ def test_EveryModuleIsLookedAt():
     files = {path.stem for path in pathlib.Path(hr.__file__).parent.iterdir()
              if (path.suffix == ".py" or (path / "__init__.py").exists()) and not path.name.startswith("_")}
     seen = {module.__name__ for module in MODULES.values() if isinstance(module, types.ModuleType)}
-    # dtypes has names of headrace; the others are for what TensorFlow does not have, and imported by themselves.
+    # dtypes has names of headrace itself; TensorFlow does not have the other modules, and users import each separately.
     beside = {"dtypes", "experimental", "dask", "jax", "keras", "ray", "torch"}
     assert not {name for name in files if f"headrace.{name}" not in seen} - beside, "add them to a table, or to these"
 
@@ -343,7 +343,7 @@ def test_NothingIsInATableTwice():
 
 
 def judged(text: str, folder: Any) -> str:
-    """What the test would say of a table of one row."""
+    """The error text of the test for a table of one row."""
     (row,) = documented.parse("some.txt", text)
     try:
         check(row, folder, ["| `list_files` lists when it is made | when it is read |"])

@@ -1,4 +1,4 @@
-"""Workers that leave as they are told from anywhere, and those that the dispatcher does not take."""
+"""Workers that leave because a program drains them, and workers that the dispatcher refuses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_AWorkerLeavesAndItsServerIsOver():
     with service.DispatchServer() as dispatcher:
         with service.WorkerServer(service.WorkerConfig(dispatcher.target)) as worker:
             service.drain_worker(dispatcher.target, worker.address)
-            worker.join()  # and raises nothing
+            worker.join()  # must raise nothing
         assert [w["state"] for w in service.status(dispatcher.target)["workers"]] == ["left"]
 
 
@@ -34,7 +34,7 @@ def test_AWorkersProcessEndsInOrder():
 
 
 def test_ErrorsSayWhatIsThere():
-    config = service.DispatcherConfig(worker_timeout_ms=200)  # so long it waits for workers of an earlier one
+    config = service.DispatcherConfig(worker_timeout_ms=200)  # so long it waits for workers of an earlier dispatcher
     with service.DispatchServer(config) as dispatcher:
         with service.WorkerServer(service.WorkerConfig(dispatcher.target)) as worker:
             with pytest.raises(hr.errors.NotFoundError, match=f"there are: 1 at {worker.address}"):

@@ -1,4 +1,4 @@
-"""DYNAMIC with every operator: what three workers give together is what one iteration gives here."""
+"""DYNAMIC with every operator: three workers together give the elements that one local iteration gives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ choose, sample = D.choose_from_datasets, D.sample_from_datasets
 
 @pytest.fixture(scope="module")
 def services():
-    """Makes ``distribute`` of a service with three workers, and of another one that these may read."""
+    """Two results of ``distribute``: for a service of three workers, and for another one that graphs there may read."""
     servers = []
 
     def begin(workers):
@@ -73,7 +73,7 @@ def texts(files):
     return D.list_files(files, shuffle=False).flat_map(hr.TextLineDataset)
 
 
-# Each is given what it may read: the other service, and the files.
+# The arguments of each program: `distribute` for the other service, and the pattern of the files.
 SAME = {
     "range": lambda there, files: R(1000),
     "slices": lambda there, files: D.from_tensor_slices(list(range(300))),

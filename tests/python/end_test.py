@@ -1,5 +1,5 @@
-"""``OutOfRangeError`` is the sign of the end: no element that fails has it, or a loop over ``get_next`` would end there as
-if the data had. The causes are what TensorFlow 2.21 gives.
+"""``OutOfRangeError`` marks the end of the data. No failed element may raise it, because a loop over ``get_next`` would
+take the failure for the end. The errors of failed elements are those of TensorFlow 2.21.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ Dataset = hr.Dataset
 
 
 def read_until_the_end(ds):
-    """What TensorFlow's guides do: the elements before OutOfRangeError."""
+    """The elements before OutOfRangeError, read as in TensorFlow's guides."""
     iterator, out = iter(ds), []
     try:
         while True:

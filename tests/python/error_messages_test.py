@@ -30,7 +30,7 @@ def test_OperationsOutsideOfFunctionsHaveValues():
     assert v is None
 
 
-# There both have a value.
+# In TensorFlow both have a value.
 def test_WhatIsDrawnOrReadHasNoValueAndSaysSo(tmp_path):
     (tmp_path / "a").write_text("x")
     for drawn in (hr.random.uniform([]), hr.io.read_file(str(tmp_path / "a"))):

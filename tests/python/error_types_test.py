@@ -14,7 +14,7 @@ INVALID = hr.errors.InvalidArgumentError
 TEN = Dataset.range(10)
 SCALAR = hr.TensorSpec([], hr.int64)
 
-#: What is raised when a dataset is made: TensorFlow's class, and one that this package has raised before.
+#: Errors when a dataset is made: TensorFlow's class, and the class that this package has raised before.
 MADE = {
     "an int times a float": (TypeError, INVALID, lambda: TEN.map(lambda x: x * 0.5)),
     "an int and a float": (TypeError, INVALID, lambda: TEN.map(lambda x: x + 1.5)),
@@ -155,7 +155,7 @@ def test_WhatAnElementRaises(what):
     assert type(caught.value) is theirs
 
 
-# There it is raised when the dataset is made.
+# TensorFlow raises it when the dataset is made.
 def test_AListingWithoutFiles(tmp_path):
     with pytest.raises(INVALID, match="no file matches"):
         list(Dataset.list_files(str(tmp_path / "*.txt")))

@@ -104,7 +104,7 @@ def test_SequencesHaveStepsByName():
 
 
 def test_NumbersThatAreNotPackedAreReadToo():
-    # As older writers write them: a field for each number.
+    # Older writers write a field for each number.
     values = b"\x08\x03\x08\x05"
     assert Int64List.FromString(values).value == [3, 5]
     assert FloatList.FromString(b"\x0d" + np.float32(2).tobytes()).value == [2.0]
@@ -152,7 +152,7 @@ def test_MessagesAreCopiedMergedAndCleared():
     other.features.feature["n"].int64_list.value.append(7)
     assert other != EXAMPLE
     other.MergeFrom(EXAMPLE)
-    assert other == EXAMPLE  # of equal names the later value is there
+    assert other == EXAMPLE  # for equal names the later value replaces the earlier one
     other.ClearField("features")
     assert other == Example()
     steps = FeatureList()
@@ -175,7 +175,7 @@ def test_TheTextFormIsRead():
 
 
 def test_OtherMessagesOfTheSameNameDoNotClash():
-    # As an imported TensorFlow has them, in the pool that all share.
+    # An imported TensorFlow has messages of these names in the pool that all packages share.
     program = """
 from google.protobuf import descriptor_pb2, descriptor_pool
 import headrace as hr

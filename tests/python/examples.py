@@ -1,4 +1,4 @@
-"""The examples in docstrings: runs them, and tells what has none."""
+"""Runs the examples in docstrings, and lists the names that have none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headrace import _core
 
 
 def run(module: Any, folder: pathlib.Path) -> int:
-    """Runs the examples of a module with what they are told to begin with; how many failed."""
+    """Runs the examples of a module, with the names that every example may use. Returns the number of failures."""
     beside = {"hr": hr, "np": np, "Dataset": hr.Dataset, "TensorSpec": hr.TensorSpec, "folder": str(folder),
               "images": hr.Dataset.from_tensors(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))}
     for name in getattr(module, "__all__", ()):  # some are made when they are first used
@@ -30,7 +30,7 @@ def run(module: Any, folder: pathlib.Path) -> int:
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    """By the class that they are written in."""
+    """The documented members of a class, each as `Class.name` with the class that defines it."""
     for base in cls.__mro__:
         if base.__module__.startswith("headrace"):
             for name, member in vars(base).items():
@@ -64,5 +64,5 @@ def public(module: Any) -> Iterator[tuple[str, Any]]:
 
 
 def without(module: Any) -> list[str]:
-    """Names of what has no example."""
+    """The public names of a module that have no example."""
     return [name for name, thing in public(module) if ">>> " not in (thing.__doc__ or "")]

@@ -48,7 +48,7 @@ def test_cache():
 def test_cache_InAFile(tmp_path):
     path = str(tmp_path / "cache")
     assert elements(Dataset.range(4).cache(path)) == [0, 1, 2, 3]
-    # What is before it has no effect until the file is removed.
+    # The input of the cache has no effect until the file is removed.
     assert elements(Dataset.range(9).cache(path)) == [0, 1, 2, 3]
 
 
@@ -200,7 +200,7 @@ def test_map_OfTwoComponents():
 def test_map_OfADict():
     rows = [{"n": 1, "word": "one"}, {"n": 2, "word": "two"}]
     dataset = Dataset.from_generator(lambda: rows, {"n": tf.int32, "word": tf.string})
-    # The text of a tensor is that of the traced one, and not of its value.
+    # str() of a tensor describes the traced tensor, and not its value.
     first = elements(dataset.map(lambda row: str(row["n"]) + row["word"]))[0]
     assert first.endswith(b"one")
 

@@ -20,7 +20,7 @@ def resolvers():
 
 
 def mirrored():
-    """A strategy of two replicas: LocalStrategy has the place of MirroredStrategy, by docs/migrating.md."""
+    """A strategy of two replicas: MirroredStrategy, or LocalStrategy, which replaces it here (docs/migrating.md)."""
     if LIBRARY == "headrace":
         return tf.distribute.LocalStrategy(2)
     if len(tf.config.list_logical_devices("CPU")) < 2:

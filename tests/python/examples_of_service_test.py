@@ -119,7 +119,7 @@ def test_from_dataset_id(mode):
 def test_register_dataset():
     with serving() as dispatcher:
         dataset_id = service.register_dataset(dispatcher.target, Dataset.range(4))
-        # Another process knows the id and the spec alone.
+        # Another process would have only the id and the spec.
         dataset = service.from_dataset_id("distributed_epoch", dispatcher.target, dataset_id,
                                           element_spec=tf.TensorSpec((), tf.int64))
         assert sorted(elements(dataset)) == [0, 1, 2, 3]

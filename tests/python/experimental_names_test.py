@@ -1,4 +1,4 @@
-"""Names of tf.data.experimental that are put together of others."""
+"""Functions of tf.data.experimental that are combinations of other functions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What generators and Python functions keep, and what the program changes, from pass to pass. The values are what
-TensorFlow 2.21 gives, unless a test says otherwise.
+"""State that generators and Python functions keep from pass to pass, and that the program changes in between. The
+values are those of TensorFlow 2.21, unless a test says otherwise.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_ARandomGeneratorShufflesEachEpochAnew():
     ds = made(generator).batch(8)
     other = np.random.default_rng(0)
     assert [x.tolist() for x in ds.repeat(3)] == [other.permutation(8).tolist() for _ in range(3)]
-    # Of a pass that is left, too, however far it has come.
+    # A pass that is left early also changes the state.
     assert [next(iter(ds)).tolist() for _ in range(2)] == [other.permutation(8).tolist() for _ in range(2)]
 
 
@@ -76,7 +76,7 @@ def test_AnIteratorThatAllPassesShareGoesOn():
     shared = iter(range(6))
     ds = made(lambda: shared)
     assert ints(ds.take(2)) == [0, 1]
-    # How far the first pass has read ahead is no part of what is promised: there 2 comes next.
+    # It is not specified how far the first pass has read ahead. In TensorFlow 2 comes next.
     rest = ints(ds)
     assert rest == list(range(6))[-len(rest):] and ints(ds) == []
 
@@ -184,7 +184,7 @@ def test_AnArgumentEqualsTheBytes():
 @pytest.mark.parametrize("args, kind, text", [
     (("a", None), ValueError, r"args\[1\]"), (({"a": 1},), ValueError, r"args\[0\] is a dict"),
     (5, TypeError, "args must be a tuple"), (np.array([1]), TypeError, "args must be a tuple"),
-    ("train", TypeError, "args must be a tuple"),  # there each letter is an argument
+    ("train", TypeError, "args must be a tuple"),  # in TensorFlow each letter is an argument
 ])
 def test_ArgumentsThatAreNoTensorsSaySo(args, kind, text):
     with pytest.raises(kind, match=f"from_generator: {text}"):
@@ -210,7 +210,7 @@ def test_ArgumentsMayBeTensorsOfTheElement():
         list(Dataset.range(2).flat_map(lambda x: made(lambda n: [[1]], args=(x,))))
 
 
-# Not TensorFlow's, which runs such a generator step by step.
+# TensorFlow runs such a generator step by step, so that it need not end.
 def test_AGeneratorOfTheElementMustEnd():
     def endless(n):
         while True:
@@ -220,7 +220,7 @@ def test_AGeneratorOfTheElementMustEnd():
         next(iter(Dataset.range(2).flat_map(lambda x: made(endless, args=(x,)))))
 
 
-# The drawn numbers are others than TensorFlow's, as the function runs in another process.
+# The numbers differ from TensorFlow's, because the function runs in another process.
 def test_EpochsThatDrawFromPythonsRandomDiffer():
     def generator():
         values = list(range(50))
@@ -231,7 +231,7 @@ def test_EpochsThatDrawFromPythonsRandomDiffer():
     assert first != second and sorted(first) == sorted(second)
 
 
-# What the process does that keeps the state.
+# The processes that keep the state of generators.
 def kept_processes():
     from headrace._processes import pool
 
@@ -246,7 +246,7 @@ def test_AProcessEndsWithTheFunctionThatItRuns():
     assert mine.lives()
     del ds
     gc.collect()
-    # A thread of the pass may be the last that holds the function.
+    # The end may come a little later: a thread of the pass may be the last owner of the function.
     assert mine.wait(60) == 0
     assert mine not in kept_processes()
 

@@ -54,7 +54,7 @@ def test_AMapReadsTheDatasetsThatItIsGiven(calls):
 
     def f(i, w):
         total = w.reduce(np.int64(0), add)
-        most = w.map(lambda x: x * total).reduce(np.int64(-1), hr.maximum)  # of what was read before
+        most = w.map(lambda x: x * total).reduce(np.int64(-1), hr.maximum)  # uses the result of the first reading
         return {"i": i, "total": total, "most": most}
     out = list(ds.map(f, num_parallel_calls=calls))
     assert [(x["i"], x["total"], x["most"]) for x in out] == [(0, 1, 1), (1, 5, 15), (2, 9, 45)]

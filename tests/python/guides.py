@@ -1,8 +1,8 @@
-"""The programs of examples/guides, with TensorFlow or with headrace: runs them, and compares what they give.
+"""Runs the programs of examples/guides with TensorFlow or with headrace, and compares their results.
 
-A program has a function ``datasets(data, folder)`` of the folder of real data and of an empty one, which gives results by
-name: datasets, or lists of numbers. It may name results whose order is drawn (``UNORDERED``), and how far results may
-differ (``TOLERANCE``, of each value); all others are equal bit for bit.
+A program has a function ``datasets(data, folder)``, whose arguments are the folder of real data and an empty folder,
+and which returns results by name: datasets, or lists of numbers. It may name results whose order is random
+(``UNORDERED``), and a tolerance for each value of a result (``TOLERANCE``); all others must be equal bit for bit.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ IMPORT = "import tensorflow as tf"
 
 
 class Leaf(NamedTuple):
-    """A tensor of an element, with where in the element it is."""
+    """A tensor of an element, with its path in the element."""
 
     path: str
     value: np.ndarray
 
     def encoded(self) -> bytes:
-        """Two are equal if and only if path, dtype, shape and all bits are."""
+        """Bytes that are equal for two leaves if and only if path, dtype, shape and all bits are equal."""
         strings = self.value.dtype.kind in "OSU"
         head = f"{self.path} {'string' if strings else self.value.dtype.name} {self.value.shape} "
         if not strings:
@@ -42,7 +42,7 @@ Element = list[Leaf]
 
 
 def load(name: str, library: str) -> types.ModuleType:
-    """The program with that library in place of TensorFlow."""
+    """Loads a program, with that library in place of TensorFlow."""
     path = ROOT / "examples" / "guides" / f"{name}.py"
     text = path.read_text()
     if text.count(IMPORT) != 1 or len(re.findall("tensorflow", text)) != 1:
@@ -50,7 +50,7 @@ def load(name: str, library: str) -> types.ModuleType:
     module = types.ModuleType(f"{name}_with_{library}")
     module.__file__ = str(path)
     if library == "tensorflow":
-        sys.modules[module.__name__] = module  # where it looks to rewrite functions; others would import it from there
+        sys.modules[module.__name__] = module  # TensorFlow looks the module up here in order to rewrite functions
     exec(compile(text.replace(IMPORT, f"import {library} as tf"), str(path), "exec"), module.__dict__)
     return module
 
@@ -79,7 +79,7 @@ def read(result: Any) -> list[Element]:
 
 
 def run(name: str, library: str, folder: pathlib.Path) -> dict[str, list[Element]]:
-    """What a program gives, by the names of its results."""
+    """The results of a program, by name."""
     return {key: read(result) for key, result in load(name, library).datasets(DATA, folder).items()}
 
 
@@ -116,7 +116,9 @@ def difference(one: list[Element], other: list[Element], unordered: bool = False
 
 
 def summary(elements: list[Element], unordered: bool = False, tolerance: float = 0) -> dict[str, Any]:
-    """What is kept of a result: a digest of all bits; where floats may differ, their mean, deviation and ends."""
+    """The stored form of a result: a digest of all bits; of floats that may differ, instead of the bits, the mean, the
+    deviation, and the first and last value.
+    """
     if unordered:
         elements = _sorted(elements)
     digest, floats = hashlib.sha256(), []
@@ -132,7 +134,7 @@ def summary(elements: list[Element], unordered: bool = False, tolerance: float =
 
 
 def summaries_differ(one: dict[str, Any], other: dict[str, Any], tolerance: float = 0) -> str:
-    """The same of two summaries."""
+    """Where two summaries differ; empty if they do not."""
     for key in ("elements", "sha256"):
         if one[key] != other[key]:
             return f"{key}: {one[key]}, and {other[key]}"

@@ -1,4 +1,4 @@
-"""The programs of examples/guides give what they gave with TensorFlow (`./run compare --same` runs both and keeps it)."""
+"""The programs of examples/guides give the results of TensorFlow that `./run compare --same --store` has stored."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(headrace.__file__).parent
 
 
 def imports_of(module, path):
-    """The modules of the package that are imported with the module, not those that functions import when they run."""
+    """The package's modules that are imported together with a module, without those that its functions import later."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     found = set()
 

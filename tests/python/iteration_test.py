@@ -1,4 +1,4 @@
-"""Iterations one after another over a dataset, and iterators that go on."""
+"""Several iterations over a dataset, and iterators that continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JAX's side; left out where it is not installed."""
+"""Tests of headrace.jax, which are skipped if JAX is not installed."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_what_a_reader_gives_is_of_the_elements_that_are_kept(tmp_path):
 
     with pytest.raises(ValueError, match="reader_func gives .*but the elements that are kept are int64.*behind the snapshot"):
         hr.Dataset.range(3).snapshot(str(tmp_path), reader_func=with_numbers)
-    # Before anything is kept, nothing is known of the files.
+    # The shards cannot be listed before the snapshot is written.
     with pytest.raises(hr.errors.NotFoundError, match="holds no saved dataset"):
         hr.Dataset.range(3).snapshot(str(tmp_path), reader_func=lambda shards: list(shards)[0])
 

@@ -1,4 +1,4 @@
-"""Keras' side, with the backend that KERAS_BACKEND names (JAX's if none is); left out where Keras is not installed."""
+"""Tests of headrace.keras with the backend of KERAS_BACKEND (default: jax); skipped if Keras is not installed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def regression():
 
 
 class Recorder(keras.callbacks.Callback):
-    """How many batches each epoch had."""
+    """Records the number of batches of each epoch."""
 
     def __init__(self):
         super().__init__()
@@ -47,7 +47,7 @@ class Recorder(keras.callbacks.Callback):
 
 
 def counted(dataset):
-    """The dataset, with a list that each iteration that is begun adds to."""
+    """The dataset as an adapter, and a list to which each iteration adds an entry when it begins."""
     begun = []
 
     class Counted(headrace.keras.DataAdapter):
@@ -81,7 +81,7 @@ def test_EachEpochHasAllBatches(unknown):
     adapter, recorder = headrace.keras.DataAdapter(data), Recorder()
     assert adapter.num_batches == (None if unknown else 3)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Keras says of an end that it did not know that data ran out
+        warnings.simplefilter("ignore")  # Keras warns that the data ended if it did not know their number
         regression().fit(adapter, epochs=3, verbose=0, callbacks=[recorder])
     assert recorder.batches == [3, 3, 3]
     if unknown:

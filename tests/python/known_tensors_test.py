@@ -1,4 +1,4 @@
-"""Arguments that are part of the graph may be tensors, arrays and numpy's scalars, as long as they are known."""
+"""Arguments that are part of the graph may be tensors, arrays and numpy's scalars, if their values are constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large captured arrays are shipped once, whatever is done with them."""
+"""Large captured arrays are sent only once, however often a function uses them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGE = np.random.default_rng(1).integers(0, 1 << 60, 1 << 20)  # 8 MiB
 
 @pytest.fixture
 def counted():
-    """A dispatcher; addresses of it for a trainer and for its worker, over relays that count."""
+    """Two relays that count bytes, to a dispatcher with a worker: one for trainers, and one for the worker."""
     with service.DispatchServer() as dispatcher:
         host, port = dispatcher.target.split("://")[1].split(":")
         trainer, worker = Relay((host, int(port))), Relay((host, int(port)))

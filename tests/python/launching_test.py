@@ -1,4 +1,4 @@
-"""What launchers of services have in common, with processes of this host as the places. tests/ray and tests/dask have the rest."""
+"""The common part of launchers, with processes of this host as places. tests/ray and tests/dask test the rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATIENCE = 60
 
 
 class Processes(Launcher):
-    """At most `most` places, which are children of this process."""
+    """A launcher with at most `most` places, which are child processes."""
 
     def __init__(self, most=9):
         self.most = most

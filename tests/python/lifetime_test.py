@@ -1,4 +1,4 @@
-"""Waits that signals end, forks, and the interpreter's exit: each in a process of its own."""
+"""Waits that are ended by signals, forks, and the interpreter's exit. Each test runs its program in another process."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_ExitWithOpenIteratorsAndServersEndsAtOnce():
         waiting = iter(hr.Dataset.range(5).apply(hr.service.distribute("off", without_workers.target)))
         threading.Thread(target=lambda: list(waiting), daemon=True).start()
     """)
-    # Under a second, on a machine on which an interpreter that runs nothing ends at once.
+    # The limit is a second, and more on a machine on which even an idle interpreter takes long to end.
     idle = exit_takes("import headrace\nlist(headrace.Dataset.range(3))")
     assert exit_takes(program) < 1 + 10 * idle
 
@@ -133,7 +133,7 @@ address = "127.0.0.1:%d" % silent.getsockname()[1]
 
 
 def interrupted(program: str, wait: str) -> None:
-    """``wait``, which waits, ends by Ctrl-C: as soon as one of Python's own waits does, by and large."""
+    """Checks that Ctrl-C ends the statement ``wait`` about as fast as a wait of Python itself."""
     child = start(program + textwrap.dedent(f"""
         import time
         for wait in (lambda: time.sleep(600), lambda: {wait}):
@@ -169,8 +169,8 @@ def test_CtrlCEndsAPause():
 
 
 def test_CtrlCEndsAWaitForPython():
-    # What is built before the wait: an interrupt in the middle of an import that runs exec() makes CPython end with
-    # SIGINT in the end, caught or not.
+    # The dataset is made before the wait: after an interrupt in an import that runs exec(), CPython ends with SIGINT
+    # even if the interrupt is caught.
     interrupted("import headrace as hr, time\n"
                 "ds = hr.Dataset.range(3).map(hr.py_function(lambda x: time.sleep(600), hr.int64))\n", "list(ds)")
 

@@ -11,7 +11,8 @@ D = hr.Dataset
 i8, i16, i32, i64, u8, u32 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32
 f16, f32, f64 = np.float16, np.float32, np.float64
 
-# But for integers of numpy, and float64 of numpy in functions: they keep their dtypes here, as elements of datasets are such.
+# Two cases differ from TensorFlow: numpy's integers, and numpy's float64 in functions, keep their dtypes here, because
+# elements of datasets are of these classes.
 #: A list, and the dtypes that it has outside of functions, as an argument of a dataset, and in functions.
 LISTS = [
     ([i64(1), i64(2)], "int64", "int64", "int64"), ([i64(2**40)], "int64", "int64", "int64"),

@@ -1,4 +1,4 @@
-"""Reading from the workers of the own process."""
+"""Reading from the workers of the trainer's own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From files to batches in one call, as TensorFlow documents it."""
+"""Functions that make batches from files in one call, as TensorFlow documents them."""
 
 from __future__ import annotations
 

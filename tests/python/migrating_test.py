@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-# Two modes, and what runs where.
+# Two modes; operators before `distribute` run on workers, later ones in the trainer.
 MODES = """
     import tensorflow as tf
 
@@ -63,7 +63,7 @@ RECORDS = """
     result = [sum(counts), min(counts) > 0]
 """
 
-# Registered by one, read by another.
+# One program registers a dataset, and another one reads it.
 REGISTERED = """
     import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Names that are here, and those that say that this release lacks them (``documented_test.py`` has the tables)."""
+"""Public names, and names whose use raises an error because this release lacks them (see ``documented_test.py``)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def on(values, f, dtype=np.float32):
     return np.asarray(next(iter(ds))).tolist()
 
 
-#: Values, and the first least and greatest place.
+#: Values, and the places of the first least and the first greatest one.
 PLACES = [
     ([nan, 2.0, 1.0], 2, 1), ([2.0, nan, 1.0], 2, 0), ([1.0, nan, 2.0], 0, 2), ([nan, nan], 0, 0), ([nan, inf], 0, 1),
     ([inf, nan], 0, 0), ([nan, -inf], 1, 0), ([-inf, nan, -inf], 0, 0), ([nan, 1.0, nan, 0.0, 5.0], 3, 4), ([inf, inf, nan], 0, 0),

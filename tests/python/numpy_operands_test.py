@@ -11,7 +11,7 @@ import headrace as hr
 
 
 def of(f, dtype, value=3):
-    """What a function gives for a tensor of this dtype."""
+    """The result of a function for a tensor of this dtype."""
     return hr.Dataset.from_tensors(np.array(value, dtype)).map(f).get_single_element()
 
 
@@ -28,7 +28,7 @@ def test_an_operand_of_numpy_takes_the_dtype_of_the_tensor_on_either_side(f, dty
     for operand in OPERANDS:
         as_it_is = np.asarray(operand).astype(dtype)
         assert is_equal(of(lambda x: f(x, operand), dtype), f(np.array(3, dtype), as_it_is))
-        if not isinstance(operand, list):  # a list has operators of its own
+        if not isinstance(operand, list):  # with a list on the left, Python would use the list's operator
             assert is_equal(of(lambda x: f(operand, x), dtype), f(as_it_is, np.array(3, dtype)))
 
 
@@ -59,7 +59,7 @@ def test_bools_are_0_and_1_beside_numbers():
     ("float32", np.float64(1e300)), ("float32", np.complex64(1j)), ("bool", np.int64(1)),
 ])
 def test_a_number_that_would_become_another_one_is_an_error(dtype, operand):
-    # TensorFlow cuts it off, or wraps it.
+    # TensorFlow truncates or wraps the number.
     with pytest.raises(hr.errors.InvalidArgumentError, match=rf"does not fit the other operand, which is {dtype}; cast one"):
         of(lambda x: x == operand, dtype, 1)
 

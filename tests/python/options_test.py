@@ -1,4 +1,4 @@
-"""Options: what datasets have is shown, merged and told of where it contradicts itself."""
+"""The options of datasets: how they are shown and merged, and the warnings and errors for contradictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a graph says of the order of its elements, which ``headrace.torch`` shares out."""
+"""The facts about a graph's order by which ``headrace.torch`` decides whether processes can divide its elements."""
 
 from __future__ import annotations
 

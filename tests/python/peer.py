@@ -1,6 +1,6 @@
-"""What the tests of documented examples share: they run with headrace, or with TensorFlow if HEADRACE_EXAMPLES_WITH names it.
+"""The common part of the tests of documented examples: they run with headrace, or the library HEADRACE_EXAMPLES_WITH.
 
-`./run compare --same` runs them with both, so that what they expect is what TensorFlow gives.
+`./run compare --same` runs them with headrace and TensorFlow, which shows that the expected values are TensorFlow's.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ tf = importlib.import_module(LIBRARY)
 
 
 def differs(why: str) -> Any:
-    """A mark: docs/migrating.md says why an example is another one here; it is as documented only with TensorFlow."""
+    """A mark for an example that works only with TensorFlow; docs/migrating.md has the difference."""
     return pytest.mark.skipif(LIBRARY == "headrace", reason=why)
 
 
 def ours(why: str) -> Any:
-    """A mark: the same example as it is written here, by docs/migrating.md."""
+    """A mark for an example that is rewritten for headrace as docs/migrating.md states."""
     return pytest.mark.skipif(LIBRARY != "headrace", reason=why)
 
 
@@ -47,7 +47,7 @@ def elements(dataset: Any) -> list[Any]:
 
 @contextmanager
 def serving(workers: int = 1, **config: Any) -> Iterator[Any]:
-    """A dispatcher with that many workers in this process, which end afterwards where they can."""
+    """A dispatcher with that many workers in this process. They are stopped afterwards if the library can do that."""
     service = tf.data.experimental.service
     dispatcher = service.DispatchServer(service.DispatcherConfig(**config)) if config else service.DispatchServer()
     address = dispatcher.target.split("://")[1]

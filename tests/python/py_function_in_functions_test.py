@@ -66,7 +66,7 @@ def test_set_shape_says_what_Tout_left_open() -> None:
         assert y.shape.rank is None
         y.set_shape([3])
         assert y.shape == [3]
-        y.set_shape([None])  # says less than is known
+        y.set_shape([None])  # less precise than the known shape
         assert y.shape == [3]
         return y
     ds = hr.Dataset.range(2).map(f)

@@ -208,7 +208,7 @@ def test_WhereItCannotBeItSaysSo():
 
 @pytest.fixture
 def bounded(cluster):
-    """What a worker whose pool has these bounds gives of a dataset: elements, and texts of errors."""
+    """Reads a dataset from a worker whose process pool has the given bounds. Returns elements and texts of errors."""
     def read(ds, **bounds):
         dispatcher = cluster(1, **bounds)
         it = iter(ds.apply(hr.service.distribute("off", dispatcher.target)))
@@ -232,7 +232,7 @@ def test_ACallThatTakesTooLongIsThatElementsError(bounded):
     def sleeps(x):
         import ctypes
         if x == 2:
-            ctypes.CDLL(None).pause()  # in C, where no exception of Python can come
+            ctypes.CDLL(None).pause()  # blocks in C, where no exception of Python is raised
         return x
 
     for f in (hangs, sleeps):
@@ -280,7 +280,7 @@ def test_ProcessesForgetFunctionsThatAreNotUsed():
     counted = _shipping.pack("function", Counted, declared, declared)
 
     def calls():
-        # A scalar's value is the end of an answer.
+        # The last 8 bytes of an answer are the scalar's value.
         return int.from_bytes(pool.run(b"counted", counted, [0])[0].content[-8:], "little")
 
     assert [calls(), calls()] == [1, 2]
@@ -429,7 +429,7 @@ def test_TheGraphSaysWhatIsDeterministicToWorkersToo(make, cluster):
         try:
             list(ds.apply(hr.service.distribute("off", service)))
         except hr.errors.OpError:
-            pass  # the filter's gives no bools
+            pass  # as a filter the function fails, because its results are no bools
     assert len(encoded) == 2
     with pytest.raises(TypeError, match="deterministic must be a bool"):
         make(deterministic="yes")

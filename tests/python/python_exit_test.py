@@ -41,7 +41,7 @@ worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
 
 
 def has_ended(pid: int) -> bool:
-    """Is it gone, or dead and not yet waited for by whoever adopted it?"""
+    """True if the process does not exist, or is dead and its parent has not yet waited for it."""
     try:
         with open(f"/proc/{pid}/stat") as about:
             return about.read().rsplit(")", 1)[1].split()[0] in "ZX"
@@ -50,7 +50,7 @@ def has_ended(pid: int) -> bool:
 
 
 def wait_for_end(pid: int) -> None:
-    # Bounded by the test run's own limit.
+    # The time limit of the whole test run bounds this wait.
     while not has_ended(pid):
         os.sched_yield()
 
@@ -63,7 +63,7 @@ def reading(what: str) -> str:
 @pytest.mark.parametrize("what", READS)
 def test_ExitEndsCallsThatRun(what):
     idle = exit_takes("import headrace\nlist(headrace.Dataset.range(3))")
-    # The last line stops the clock's start until the call runs.
+    # The last line waits until the call runs, so that the measured time begins then.
     assert exit_takes(reading(what) + "pids.readline()\n") < 1 + 10 * idle
 
 
@@ -109,7 +109,7 @@ def test_AStoppedWorkerEndsItsCalls(cluster, tmp_path):
     reader = threading.Thread(target=lambda: next(it, None), daemon=True)
     reader.start()
     with open(name):
-        pass  # opened by the call, which runs
+        pass  # open() returns when the call has opened the other end, so that it runs
     worker.stop()
     it.close()
     reader.join()

@@ -14,7 +14,7 @@ VARIABLES = ["a", "b", "c"]
 
 
 class Maker:
-    """Makes the source of a function of one int64."""
+    """Makes the source code of a random function of one int64."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -57,7 +57,7 @@ class Maker:
                 out += self.inner(self.leaving())
                 out += self.inner(self.block(depth - 1, False) + [f"{self.random.choice(VARIABLES)} -= {item}"])
             elif pick < 0.78:
-                # A countdown of its own ends it.
+                # A separate counter makes sure that the loop ends.
                 out.append(f"n{depth} = {self.random.choice(VARIABLES)} % 6")
                 out.append(f"while n{depth} > 0 and {self.truth(1)}:")
                 out += self.inner([f"n{depth} -= 1", *self.leaving(), *self.block(depth - 1, False)])

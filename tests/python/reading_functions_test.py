@@ -1,4 +1,4 @@
-"""Functions that read files, lines, examples and texts, and those that arrange: as TensorFlow documents them."""
+"""Functions that read files, lines, examples and texts, or arrange values, as TensorFlow documents them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import headrace as hr
 
 
 def of(value, f):
-    """What `f` makes of one element."""
+    """The result of `f` for one element."""
     return hr.Dataset.from_tensors(value).map(f).get_single_element()
 
 

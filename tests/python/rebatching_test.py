@@ -12,8 +12,8 @@ from headrace import Dataset
 
 
 def expected(rows, sizes, drop_remainder):
-    """What TensorFlow gives: batches of these sizes in turn; an empty one is there where its size is 0, and not after
-    the rows that are left.
+    """The result of TensorFlow: batches of these sizes in turn. A size of 0 gives an empty batch, but none follows an
+    incomplete last batch.
     """
     out, at, turn = [], 0, 0
     while True:

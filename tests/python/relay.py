@@ -1,4 +1,4 @@
-"""A relay for tests of what goes over connections."""
+"""A relay for tests that count the bytes of connections."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 class Relay:
-    """Listens, passes on what comes to an address and from there, and counts the bytes of both ways."""
+    """Accepts connections, forwards them to an address, and counts the bytes of each direction."""
 
     def __init__(self, to):
         self.to_there = self.from_there = 0
@@ -46,7 +46,8 @@ class Relay:
         thread.start()
 
     def close(self):
-        # Closed under a thread that reads it, a socket's number could be another's by then.
+        # The threads end before the sockets are closed: otherwise a thread could read from another socket with the
+        # number of a closed one.
         for one in (self._listener, *self._open):
             try:
                 one.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""What the command prints: ``headrace report``, and others whose output does not get where it is to be."""
+"""The output of ``headrace report``, and the errors of commands whose output cannot be written."""
 
 from __future__ import annotations
 

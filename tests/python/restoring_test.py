@@ -8,7 +8,7 @@ from lifetime_test import finish, start
 
 
 def test_ThreadsReadWhileOthersRestoreSaveAndClose():
-    # In a process of its own: what hangs is ended with it.
+    # Runs in another process, so that threads which hang end with it.
     child = start("""
         import threading
         import headrace as hr

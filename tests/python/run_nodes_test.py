@@ -80,7 +80,7 @@ def test_ANodeThatNeverComesIsNamed(start, address, by):
     first, third = map(ended, runs)
     assert first[0] == 4 and "rank 1 of 3 did not come within --start-timeout (1500ms)" in first[2]
     assert "it waits for rank 1 (for 1500ms at most: --start-timeout)" in first[2]
-    # The service may have ended with the first one.
+    # The service may have ended with the first node before the third node's own time limit.
     assert third[0] == 4 and any(text in third[2] for text in ("rank 1 of 3 did not come", "the service did not answer",
                                                                "rank 0 has ended meanwhile")), third[2]
 
@@ -98,7 +98,8 @@ def test_ADispatcherThatListensOnLoopbackOfAnotherHostIsNamed(start, tmp_path):
     assert code == 4 and "the dispatcher listens on 127.0.0.1:1 of the host other, which" in errors and "--host 0.0.0.0" in errors
 
 
-# -- what has been given one place to meet ------------------------------------------------------------------------------
+# -- runs that meet at the same place
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by", ["directory", "address"])
@@ -118,7 +119,7 @@ def test_ASecondRunInOnePlaceIsRefusedAndTheFirstOneReadsAll(start, address, by)
 
 
 def test_ARankThatComesTwiceBeforeTheRunBeginsEndsAllOfIt(start):
-    """It is not known which of both belongs to the others."""
+    """The run fails, because it is unknown which of the two processes with this rank belongs to it."""
     runs = [start(*node(rank, 2, "meet"), "--workers-per-node", 0, *python(TRAIN)) for rank in (1, 1, 0)]
     done = [ended(x) for x in runs]
     assert [out for _, out, _ in done] == [""] * 3 and all(code != 0 for code, _, _ in done)
@@ -146,7 +147,7 @@ def test_ARankWhoseFileCannotBeWrittenDoesNotTrainAlone(start, tmp_path):
     first = start(*node(0, 2, "meet"), "--start-timeout", "60s", "--", "true")
     while not (tmp_path / "meet" / "headrace-run.0").exists():
         assert first.poll() is None
-    # It can be neither replaced nor removed.
+    # A folder that is not empty has the name of the rank's file: it can be neither replaced nor removed.
     (tmp_path / "meet" / "headrace-run.1" / "x").mkdir(parents=True)
     code, out, errors = ended(start(*node(1, 2, "meet"), "--", "echo", "trained"))
     assert (code, out) == (1, "") and "meet/headrace-run.1" in errors, errors

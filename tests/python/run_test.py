@@ -1,4 +1,4 @@
-"""``headrace run`` on one node, by launchers, and what is wrong with a line."""
+"""``headrace run`` on one node and under launchers, and the errors for wrong command lines."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def descendants_of(pid):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_ASignalToAllProcessesLeavesTheCommandItsTime(start, number):
-    """As Slurm signals a step; a signal to a group, or ^C, reaches a part of them."""
+    """Slurm signals all processes of a step; a signal to a process group, or ^C, reaches some of them."""
     process = start(*python(COUNTS_SIGNALS))
     assert process.stdout.readline() == "here\n"
     for pid in [process.pid, *descendants_of(process.pid)]:
         with contextlib.suppress(ProcessLookupError):  # one that has ended with those before it
             os.kill(pid, number)
     assert process.stdout.readline() == f"got {number.value}\n"
-    # What comes after the others, and is passed on after them.
+    # A later signal is passed on after the earlier ones.
     process.send_signal(signal.SIGWINCH)
     assert process.stdout.readlines()[-2:] == [f"got {signal.SIGWINCH.value}\n", "checkpoint saved\n"]
     assert ended(process)[0] == 0
@@ -116,7 +116,7 @@ def test_ASignalThatDoesNotAskToStopIsPassedOnAndChangesNothingElse(start, numbe
 
 
 def test_ACommandThatIgnoresAHangUpIsNotStoppedByOne(start):
-    """As under nohup."""
+    """The command ignores SIGHUP, as under nohup."""
     waits = "import signal, sys\nsignal.signal(signal.SIGUSR1, lambda *_: sys.exit(5))\nprint('here', flush=True)\nwhile True: signal.pause()"
     process = start("--stop-timeout", "1ms", *python(waits), ignore=signal.SIGHUP)
     assert process.stdout.readline() == "here\n"

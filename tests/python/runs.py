@@ -1,4 +1,4 @@
-"""What tests of ``headrace run`` share: runs on this host, whose nodes are addresses of it."""
+"""Functions for tests of ``headrace run``: all nodes of a run are addresses of this host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ needs_command = pytest.mark.skipif(not COMMAND, reason="HEADRACE_COMMAND is not 
 LAUNCHERS = ("SLURM", "OMPI", "PMI", "MPI_", "PSSH", "HEADRACE_SERVICE", "RANK", "WORLD_SIZE", "LOCAL_", "TORCHELASTIC")
 PATIENCE = 60
 
-#: Says that it runs, and waits for a line.
+#: Prints a line when it runs, and waits for a line of input.
 WAITS = "import sys; print('here', flush=True); sys.stdin.readline()"
 #: Reads through all workers of the service, and prints how many there are.
 TRAIN = """
@@ -29,7 +29,7 @@ print(sorted(map(int, ds)) == list(range(100)), len(hr.service.status()["workers
 
 
 def environment(**more):
-    # Workers learn with a heartbeat that they are to leave.
+    # Heartbeats are frequent, because a worker gets the request to leave as the answer to a heartbeat.
     return {"HEADRACE_HEARTBEAT": "100ms", "HEADRACE_HTTP_PORT": "off", **{k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}, **more}
 
 
@@ -72,7 +72,7 @@ def node(rank, of, rendezvous):
 
 @pytest.fixture
 def address():
-    """An address of this host at which nobody listens."""
+    """An address of this host at which no process listens."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{one.getsockname()[1]}"

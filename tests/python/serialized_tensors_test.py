@@ -90,7 +90,7 @@ def test_OneNumberOfAxesInADataset():
             out.append(np.ndim(next(it)))
         except hr.errors.InvalidArgumentError as e:
             assert "all must have as many" in str(e)
-    assert out in ([0], [0, 1])  # or each came in a block of its own
+    assert out in ([0], [0, 1])  # the second row succeeds only if each row is in a separate block
 
 
 def test_AnyBytesAreReadOrRefused():

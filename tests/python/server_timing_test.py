@@ -1,4 +1,4 @@
-"""How long servers wait, and how often they ask."""
+"""The waits of servers, and the intervals of their requests."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def test_AWorkerDoesNotAskAllTheTimeWhetherItIsKnown(cluster, monkeypatch):
     real = servers.status
     monkeypatch.setattr(servers, "status", lambda *how, **more: asked.append(0) or real(*how, **more))
     monkeypatch.setattr(servers, "_REGISTERED", 1.0, raising=False)
-    # One that never registers.
+    # A worker that never registers.
     nobody = types.SimpleNamespace(address="127.0.0.1:1", stop=lambda limit: True)
     monkeypatch.setattr(hr._core, "start_worker", lambda *about: nobody)
     worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
-    assert 2 <= len(asked) <= 3  # waits of half a second between them, whatever the machine does
+    assert 2 <= len(asked) <= 3  # start() waits half a second between two requests, also on a busy machine
     worker.stop()
 
 

@@ -1,4 +1,4 @@
-"""Every argument of the service works, or says that it does not."""
+"""Every argument of the service works, or raises an error which says that it does not."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_TheHintOfTaskRefreshIsAccepted():
 
 # -- configurations ------------------------------------------------------------------------------------------
 
-# Each field either works ...
+# The fields that work.
 WORKS = {
     "DispatcherConfig": {"port", "protocol", "worker_timeout_ms", "client_timeout_ms", "heartbeat_interval_ms", "host",
                          "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure", "work_dir",
@@ -85,7 +85,7 @@ WORKS = {
                      "shutdown_quiet_period_ms", "data_transfer_address", "data_transfer_port",
                      "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes"},
 }
-# ... or is missing, with a value that asks for it.
+# The fields that are not supported, each with a value that would need the support.
 MISSING = {
     "DispatcherConfig": {},
     "WorkerConfig": {"data_transfer_protocol": "rdma"},
@@ -93,7 +93,7 @@ MISSING = {
 
 
 def server(config):
-    """Checks a configuration, and starts nothing."""
+    """Makes a server of a configuration, which checks it, and does not start it."""
     of = service.DispatchServer if isinstance(config, service.DispatcherConfig) else service.WorkerServer
     return of(config, start=False)
 
@@ -228,7 +228,7 @@ def test_ReadersGetTheCompressionThatADatasetWasRegisteredWith():
 
     def sent(id, **more):
         before = relay.from_there
-        # In a process of its own: this one's would read without the relay.
+        # The trainer is another process, because one in this process would read without the relay.
         program = ("import sys; from headrace.data.experimental import service; "
                    f"sys.exit(len(list(service.from_dataset_id('off', {dispatcher.target!r}, {id!r}, **{more!r}))))")
         assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 64

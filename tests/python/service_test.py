@@ -221,7 +221,7 @@ def killed_midway():
                               env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
     while dispatcher.num_workers() < 1:
         pass
-    # Far more than a trainer that pauses can hold, in batches of a MiB.
+    # Batches of one MiB, of which there are far more than a pausing trainer can hold.
     it = iter(hr.Dataset.range(MANY).batch(1 << 17).apply(service.distribute("dynamic", dispatcher.target)))
     next(it)
     worker.kill()

@@ -131,7 +131,7 @@ def test_WhatFunctionsDrawIsDecidedToo(name):
         first = passes(5)
         assert passes(5) == first
         assert any(passes(seed) != first for seed in (6, 7, 8))
-    # What has a seed of its own is the same in each iteration: what TensorFlow 2.21 gives.
+    # As in TensorFlow 2.21, draws with a seed of their own are the same in each iteration.
     assert (first[0] == first[1]) == (name in ("under a cache", "map with a seed"))
 
 
@@ -149,7 +149,7 @@ def test_ASeedOfAFunctionDecidesWhatItDrawsInEachIteration():
     # In a dataset of each element the elements differ: what TensorFlow 2.21 gives.
     inner = hr.Dataset.range(4).flat_map(lambda x: hr.Dataset.range(1).map(lambda y: hr.random.uniform([], seed=4)))
     assert len(set(map(float, inner))) == 4
-    # Beside a draw without a seed both are drawn anew, which is a row of docs/migrating.md.
+    # If the function also draws without a seed, both draws are new in each iteration: a row of docs/migrating.md.
     beside = of(3, draw)
     assert list(beside) != list(beside)
 

@@ -1,4 +1,4 @@
-"""What is shipped of a Python function is the same in every process of a program."""
+"""The shipped bytes of a Python function are the same in every process of a program."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The service is found by the names of its modules."""
+"""The service can be imported by all names of its modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``strings.split`` of any number of axes, and with a bound of the parts."""
+"""``strings.split`` of tensors with any number of axes, and with a limit on the number of parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reference(text, separator, most):
         while at < len(text) and text[at] in WHITE:
             at += 1
         if most > 0 and len(out) == most:
-            return [*out, text[at:]]  # also where nothing is left
+            return [*out, text[at:]]  # also if the rest is empty
         if at == len(text):
             return out
         begin = at

@@ -1,4 +1,4 @@
-"""What StatsAggregator has of the datasets that are read."""
+"""The statistics of datasets that StatsAggregator collects."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_PyFunctionGivesStringsThatEqualBoth():
         assert first(parts).tolist() == [True, False]
 
 
-# What follows is not TensorFlow's, but what bytes do.
+# The following behaviour is that of bytes, and not of TensorFlow.
 
 def test_AStringIsBytes():
     cat = first(WORDS)

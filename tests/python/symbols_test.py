@@ -1,4 +1,4 @@
-"""The extension keeps to itself beside other packages' libraries."""
+"""The extension uses its own symbols, even if libraries of other packages have symbols of the same names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_LoadingItLeavesTheInterpretersFlagsAlone():
 
 
 def test_AnothersLibraryOfTheSameNamesIsNotTaken(tmp_path):
-    # As TensorFlow's RE2, whose objects are laid out otherwise.
+    # An example is TensorFlow's copy of RE2, whose objects have another layout.
     undefined = subprocess.run(["nm", "-D", "--undefined-only", hr._core.__file__], check=True, capture_output=True,
                                text=True).stdout
     names = [name for name in (line.split()[-1].partition("@")[0] for line in undefined.splitlines())

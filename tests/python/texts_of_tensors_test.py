@@ -1,4 +1,4 @@
-"""What a traced function cannot know of a tensor is no data: descriptions of tensors, and numbers that are drawn once."""
+"""Traced functions must not use as data what is fixed at tracing: descriptions of tensors, numbers drawn once."""
 
 from __future__ import annotations
 

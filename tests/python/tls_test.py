@@ -1,4 +1,4 @@
-"""Services that ask for certificates."""
+"""Services that require certificates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTorch's side; left out where it is not installed."""
+"""Tests of headrace.torch, which are skipped if PyTorch is not installed."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_AStateThatWasLoadedIsTheState():
     third.load_state_dict(other.state_dict())
     rest = [int(x) for x in third]
     assert sorted(begin + rest) == list(range(1000))
-    # The epochs after it are those that would have come.
+    # The epochs after the restored one are those of the iterator that was not interrupted.
     assert [int(x) for x in third] == (list(it) and [int(x) for x in first])
 
 
@@ -207,7 +207,7 @@ def test_WhereTheWorkersAreIsNotKnownHere():
     assert [int(x) for x in loader] == [4, 5, 6, 7, 8, 9]
     with pytest.raises(hr.errors.FailedPreconditionError, match="num_workers=0"):
         other.state_dict()
-    # What was loaded is for one epoch.
+    # A loaded state applies only to the next epoch.
     assert [int(x) for x in loader] == list(range(10))
 
 

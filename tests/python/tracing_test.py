@@ -15,7 +15,7 @@ from headrace import _tracing
 
 
 def run(f, *columns):
-    """What ``f`` gives for each row of these columns."""
+    """The results of ``f`` for the rows of these columns."""
     slices = tuple(np.asarray(c) for c in columns)
     ds = hr.Dataset.from_tensor_slices(slices if len(slices) > 1 else slices[0])
     return list(ds.map(f))
@@ -348,8 +348,8 @@ def test_NumbersOfPythonAloneAreInt32AndFloat32():
 
 
 def test_two_threads_trace_at_once():
-    """Each of two functions that are traced at the same time has the random numbers and the datasets that it has when it is
-    traced by itself."""
+    """Two functions that are traced at the same time have the same random numbers and datasets as when each is traced
+    alone."""
     def windows(meet):
         def f(rows):
             meet()

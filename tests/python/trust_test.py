@@ -20,7 +20,7 @@ LEAF = ["tensor", "int64", []]
 
 
 class Evil:
-    """Writes, when it is unpickled, where that happened."""
+    """Appends the id of the process to a file when it is unpickled."""
 
     def __init__(self, file):
         self.file = file
@@ -45,7 +45,7 @@ def header(**other):
 
 
 def read(ds):
-    """Elements, and texts of errors; at most one of those in a row."""
+    """The elements and the texts of errors, up to the end or to two errors in a row."""
     it, out = iter(ds), []
     while len(out) < 2 or not (isinstance(out[-1], str) and isinstance(out[-2], str)):
         try:
@@ -74,7 +74,7 @@ def test_NothingIsUnpickledButInAPoolsProcess(tmp_path, kind):
     for shipped in (old, pickle.dumps(Evil(evil)), header(kind=kind) + pickle.dumps(Evil(evil))):
         got = read(hr.Dataset.range(1).map(Crafted(shipped)))
         assert "rror" in got[0], got
-    # The last one only looks like a function until it runs.
+    # The last one has the header of a function, so that a process of the pool unpickles it.
     pids = evil.read_text().split()
     assert pids and str(os.getpid()) not in pids
 
@@ -102,7 +102,7 @@ def test_ACraftedFunctionIsAnError(shipped, why):
 
 
 def forging(content):
-    """A function that answers, in the name of its process, what it likes."""
+    """A function that writes `content` as an answer of its process."""
     def forge(x):
         frame = sys._getframe()
         while "answers" not in frame.f_locals:
@@ -181,7 +181,7 @@ def test_AnswersCarryEveryKindOfValue():
 
 @pytest.fixture
 def stranger(monkeypatch, tmp_path):
-    """Distributes a dataset as a program that the worker's user does not know: for which nobody vouches there."""
+    """Distributes a dataset as a program of another user, for whose functions the worker's user does not vouch."""
     def distributed(ds, dispatcher):
         with monkeypatch.context() as elsewhere:
             elsewhere.setenv("HEADRACE_PYTHON_FUNCTIONS", str(tmp_path / "elsewhere"))
@@ -204,7 +204,7 @@ def test_AWorkerRefusesTheFunctionsOfStrangers(cluster, stranger):
                      "WorkerConfig(python_from_anyone=True)"):
             assert part in str(refused.value)
         assert len(str(refused.value)) < 1500
-    # The service's id of it is for everybody.
+    # The same datasets, from a program that vouches for them, are read although the service has them from the stranger.
     for ds in (added(7), generated, hidden):
         assert read(ds.apply(hr.service.distribute("off", dispatcher.target)))[0] in (7, 0, 77)
 

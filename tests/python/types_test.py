@@ -1,4 +1,4 @@
-"""A program of a user, as mypy reads it."""
+"""Checks a user's program with mypy."""
 
 from __future__ import annotations
 

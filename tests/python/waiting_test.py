@@ -1,4 +1,4 @@
-"""Iterators that wait for a service, without a thread in between."""
+"""Iterators that wait for a service without a thread for each of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_WhatReadsAServiceHasNoThreadOfItsOwn(elsewhere):
     for _ in range(300):
         for it in many:
             next(it)
-    # Those that opened them end by themselves.
+    # The threads that opened the iterators end by themselves.
     limit = time.monotonic() + 60
     while threads() > alone + 10 and time.monotonic() < limit:
         os.sched_yield()

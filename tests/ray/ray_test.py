@@ -58,7 +58,7 @@ class Watched:
 
 
 def pids(service):
-    """The processes of all servers."""
+    """The process ids of all servers, by place."""
     launcher = service._launcher
     return {place: launcher.call(place, "pid", timeout=PATIENCE) for place in launcher.places()}
 
@@ -73,7 +73,7 @@ def free_cpus():
 
 
 def until(good, what):
-    """Waits until ``good()`` is true: what Ray and the dispatcher know of each other's processes comes some time later."""
+    """Waits until ``good()`` is true: Ray and the dispatcher notice changes of processes only some time later."""
     end = time.monotonic() + PATIENCE
     while not good():
         assert time.monotonic() < end, f"it did not come: {what}"
@@ -90,7 +90,7 @@ def test_AServiceRunsOnTheNodesThatTheStrategySaysAndLeavesNothing():
         assert len(alive(service)) == 3 and reads(service)
         until(lambda: free_cpus() == 2 * NODES - 3, "the workers' CPUs are taken")
         until(lambda: ray.available_resources()["memory"] == NODES * (1 << 30) - 3 * 100 * (1 << 20), "their memory, too")
-        # The certificate is the permission.
+        # Without the certificate the service refuses the request.
         with pytest.raises(hr.errors.OpError):
             hr.service.status(service.address, timeout=1)
         watched = [Watched(pid) for pid in pids(service).values()]
@@ -176,7 +176,7 @@ def test_ServersRunInAPlacementGroup():
     with hr.ray.start(workers=2, placement_group=group) as service:
         assert len(nodes_of(service)) == 1 and reads(service)
         with pytest.raises(hr.errors.DeadlineExceededError):
-            service.scale(3, timeout=3)  # the group has no more
+            service.scale(3, timeout=3)  # the placement group has no further bundle
     remove_placement_group(group)
     with pytest.raises(ValueError, match="do not go together"):
         hr.ray.start(placement_group=group, strategy="SPREAD")

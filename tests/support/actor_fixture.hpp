@@ -44,7 +44,7 @@ public:
   /// `more` registers the types of further layers.
   explicit actor_node(const std::function<void(caf::actor_system_config&)>& more = nullptr)
     : configuration_(more) {
-    dispatch(); // The middleman's own start-up; without it `publish` would wait for ever.
+    dispatch(); // starts the middleman; otherwise `publish` would wait for ever
   }
   actor_node(const actor_node&) = delete;
 
@@ -75,7 +75,7 @@ public:
     dispatch();
   }
 
-  /// Whether the next message for `to` is `Ts...` and satisfies `ok`; runs it if it is `Ts...`.
+  /// Succeeds if the next message for `to` is `Ts...` and satisfies `ok`. Runs it if it is `Ts...`.
   template <class... Ts, class Handle, class Predicate>
   ::testing::AssertionResult runs(const Handle& to, Predicate ok) {
     auto next = [&]() -> caf::mailbox_element* {

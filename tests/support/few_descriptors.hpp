@@ -7,8 +7,8 @@
 
 namespace headrace::detail::test {
 
-/// While it exists, the limit of this process is so low that the lower half of its descriptors is
-/// almost taken: `free` of that half are left. A test can take and return more.
+/// While the object exists, this process may have so few descriptors that the lower half of them is
+/// almost taken: `free` of that half are left. A test can take more, and return them.
 class few_descriptors {
 public:
   explicit few_descriptors(size_t free) {
@@ -23,7 +23,7 @@ public:
     ::setrlimit(RLIMIT_NOFILE, &before_);
   }
 
-  /// The limit in force, which is also the hard limit.
+  /// The number of descriptors that the process may have. The hard limit is not changed.
   size_t limit() const { return 2 * half_; }
   size_t hard() const { return before_.rlim_max; }
 

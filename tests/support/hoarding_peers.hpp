@@ -26,7 +26,7 @@ public:
         peer.send(almost);
       }
     } catch (const std::runtime_error&) {
-      // No thread receives: the process has reached its limit before.
+      // The server's process has reached its memory limit and ended before.
     }
   }
 

@@ -14,7 +14,7 @@ class meeting {
 public:
   explicit meeting(size_t members) : members_(members) {}
 
-  /// False, then for all threads, if the others did not arrive in time.
+  /// Waits for the other threads. False: they did not arrive in time; then all calls return false.
   bool come() {
     std::unique_lock lock{mutex_};
     const auto mine = round_;

@@ -4,8 +4,8 @@
 #include <string_view>
 
 /// The paths of the files and programs that tests read and start. They are compiled into only one
-/// source, because a path among the flags of every test would keep clones from sharing the
-/// compiler's cache.
+/// source: as flags of every test they would keep clones of the repository from sharing a compiler
+/// cache.
 namespace headrace::detail::test {
 
 /// A file or folder of examples/data, e.g. `digits/digits.csv`.

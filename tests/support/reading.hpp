@@ -48,9 +48,9 @@ struct reading {
   bool ended_well() const { return ended && ended->ok(); }
 };
 
-/// Checks trainers that read one repetition together: an element occurs at most `copies` times,
-/// except for elements that may be repeated, if `unreported_again`. A trainer that handed out an
-/// element which another trainer was given does not excuse the repetition itself.
+/// Checks trainers that read one repetition together: an element is handed out at most `copies`
+/// times. If `unreported_again`, it may be handed out once more, to another trainer, for each time
+/// that it went to a trainer which perhaps did not report it.
 inline std::optional<violation> find_repetition(std::span<const reading> group, size_t copies = 1,
                                                 bool unreported_again = false) {
   struct one {

@@ -78,8 +78,8 @@ public:
   std::span<const int64_t> handed_out_at() const noexcept {
     return {times(), std::min<uint64_t>(count(), capacity())};
   }
-  /// The process continued after a stop: its first elements after that may have been handed out and
-  /// reported before the stop.
+  /// The process was stopped when it had `count` elements, and continued. The next ones may have
+  /// been handed out before the stop: they are given the time of the element before them.
   void was_stopped_at(uint64_t count) noexcept {
     const auto all = handed_out_at();
     if (count == 0 || count >= all.size())

@@ -122,7 +122,7 @@ public:
 
 private:
   struct pair {
-    int fd[2];                 // int fd[2];                 // the side that connected, the target
+    int fd[2];                 // the side that connected, the target
     std::vector<char> held[2]; // read from fd[i], not yet written to the other
     bool ended[2] = {false, false};
     bool swallowed[2] = {false, false};
@@ -274,7 +274,7 @@ private:
   std::atomic<size_t> connections_{0};
   std::atomic<size_t> cuts_{0};
   std::atomic<uint64_t> forwarded_[2] = {0, 0};
-  std::list<pair> pairs_; // the thread's
+  std::list<pair> pairs_; // used only by the thread
   std::mutex mutex_;
   std::condition_variable accepted_;
   uint64_t budget_[2] = {never, never};

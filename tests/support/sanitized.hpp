@@ -3,7 +3,7 @@
 namespace headrace::detail::test {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/// A sanitizer uses additional memory, which would count against limits and bounds of memory.
+/// True if the tests run under a sanitizer, whose own memory would count against limits of memory.
 inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;

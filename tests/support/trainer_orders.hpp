@@ -23,11 +23,11 @@ struct trainer_orders {
   int64_t worker_timeout_ms = 60'000;
   int64_t pause_us = 0; ///< after each `burst` steps
   int64_t burst = 1;
-  int64_t begun_after = 1; ///< elements after which it prints "begun"
+  int64_t begun_after = 1; ///< the elements after which the trainer prints "begun"
   std::string member = "-";
   uint32_t members = 0; ///< rounds: the number of consumers
-  bool rejoins = false; ///< rounds: it takes the place of a consumer that is gone
-  int64_t most = 0;     ///< elements after which it leaves; 0: it reads to the end
+  bool rejoins = false; ///< rounds: the trainer takes the place of a consumer that is gone
+  int64_t most = 0;     ///< the elements after which the trainer leaves; 0: it reads to the end
 
   std::vector<std::string> arguments() const {
     return {dispatcher,

@@ -95,8 +95,8 @@ def is_conditional() -> bool:
 def holds(assertion: Tensor) -> Tensor:
     """``assertion``, the result of an assertion, which becomes part of the function that is being traced.
 
-    If nothing in it depends on an element, and it is in no branch or loop, it is looked at now: raises
-    ``InvalidArgumentError`` if it does not hold.
+    If it depends on no element, and is in no branch or loop, it is evaluated at once: raises ``InvalidArgumentError``
+    if it does not hold.
     """
     within = _of_thread.functions[-1] if _of_thread.functions else None
     if (within is None or not within.conditional) and _core.is_static(assertion):

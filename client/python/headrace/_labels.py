@@ -1,7 +1,8 @@
 """The classes of tuples and dicts in elements: named tuples, OrderedDict and the like.
 
-A graph knows tuples and names. The class of one that is no plain ``tuple`` or ``dict`` goes with it as a label, a text, and the
-classes themselves stay in the process. In another one, a named tuple is made by its name and fields.
+A graph contains tuples and names, and no classes. A class other than ``tuple`` and ``dict`` is recorded in the graph as
+a label, which is a text; the class itself stays in its process. Another process makes a named tuple class of the name
+and fields in the label.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any
 
-#: What makes the tuples and dicts of a label out of a plain one. Labels of equal text mean the newest class.
+#: By label, the function that makes a tuple or dict of this label of a plain one; for equal labels, of the newest
+#: class.
 _makers: dict[str, Callable[[Any], Any]] = {}
 
 
 def is_named(value: Any) -> bool:
-    """Is it a named tuple?"""
+    """True for a named tuple."""
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
@@ -57,7 +59,7 @@ def label_of(value: Any) -> str:
 
 
 def maker(label: str) -> Callable[[Any], Any]:
-    """What makes a tuple or dict of this label out of a plain one."""
+    """The function that makes a tuple or dict of this label of a plain one."""
     found = _makers.get(label)
     if found is None:
         found = _makers[label] = _of_elsewhere(label.split(" "))

@@ -1,8 +1,9 @@
 """The dtypes of tensors that are made of Python's numbers and lists.
 
-Numbers of Python follow TensorFlow's rules: integers are int32 if they fit, floats float32. Of a list with floats the first
-value decides outside of functions, and numpy in them. Arrays, and numpy's scalars, keep their dtypes, in lists too: the elements
-of a dataset are such scalars, and would lose bits (TensorFlow, whose elements are tensors, narrows numpy's scalars).
+Numbers of Python follow TensorFlow's rules: integers are int32 if they fit, floats float32. The dtype of a list with
+floats is that of its first value outside of traced functions, and follows numpy's rules (with float32 for Python's
+floats) in them. Arrays, and numpy's scalars, keep their dtypes, in lists too: the elements of a dataset are such
+scalars, and would lose bits (TensorFlow, whose elements are tensors, narrows numpy's scalars).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _INT32 = np.iinfo(np.int32)
 
 
 def holds_integers_of_numpy(value: Any) -> bool:
-    """Does a list hold an integer, or an array of integers, of numpy?"""
+    """True if a list, however nested, contains an integer or an array of integers of numpy."""
     if not isinstance(value, (list, tuple)):
         return isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "iu"
     kinds = set(map(type, value))
@@ -57,7 +58,11 @@ def of_list(array: Any, first: Any, in_function: bool) -> Any:
 
 
 def as_declared(array: Any, wanted: dtypes.DType, first: Any) -> Any:
-    """The same in a dtype that is given. Raises ``TypeError`` for values that this dtype does not take, as fractions."""
+    """The array in the dtype ``wanted``. Raises ``TypeError`` for values of a kind that this dtype does not take, such
+    as floats for integers, and ``ValueError`` for an integer that is too large.
+
+    ``first``: the first value of the list.
+    """
     kind = array.dtype.kind
     if array.size == 0:
         return array.astype(wanted.as_numpy_dtype)
@@ -100,8 +105,8 @@ def adapted(array: Any, wanted: dtypes.DType, operand: Any) -> Any:
 
 
 def array_as_declared(array: Any, wanted: dtypes.DType) -> Any:
-    """An array of numpy's in a dtype that is given: numbers are converted as numpy does. Raises ``TypeError`` for strings
-    that should be made of numbers.
+    """An array of numpy's in the dtype ``wanted``: numbers are converted as numpy does. Raises ``TypeError`` if
+    ``wanted`` is string and the array has other values.
     """
     if wanted == dtypes.string and array.dtype.kind not in "OSU":
         if array.size:

@@ -87,7 +87,7 @@ def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _finite(result: Any, name: str) -> Any:
-    """The result, of which the floating tensors are errors of the elements for which they are not finite."""
+    """The result, with a check in its floating-point tensors: an element for which one is not finite is an error."""
     if isinstance(result, list):
         return [_finite(part, name) for part in result]
     if isinstance(result, (tuple, dict)):

@@ -208,9 +208,10 @@ class StatsOptions(_Group):
 class Options(_Group):
     """How a dataset runs, for ``Dataset.with_options``. What is None is not set.
 
-    ``deterministic=False`` lets parallel operators give elements as they are done. ``autotune.enabled=False`` keeps
-    calls and buffers "to be chosen" as they begin; ``threading.private_threadpool_size`` (or ``autotune.cpu_budget``)
-    and ``autotune.ram_budget`` bound them: calls at a time, and bytes.
+    ``deterministic=False`` lets parallel operators give elements as they are done. With ``autotune.enabled=False`` the
+    numbers of calls and the sizes of buffers that are ``AUTOTUNE`` keep their first values;
+    ``threading.private_threadpool_size`` (or ``autotune.cpu_budget``) bounds the calls at a time, and
+    ``autotune.ram_budget`` the bytes.
 
     >>> import headrace as hr
     >>> options = hr.Options()

@@ -1,4 +1,4 @@
-"""Errors of functions that are made of others name what the program called."""
+"""Lets errors of functions that are composed of others name the function that the program called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import OpError
 
 @contextlib.contextmanager
 def named(called: str, made_of: str) -> Iterator[None]:
-    """An error of ``made_of`` within is one of ``called``.
+    """In errors that are raised inside, replaces the name ``made_of`` at the beginning of the message by ``called``.
 
     >>> with named("reduce", "scan"):
     ...     raise hr.errors.NotFoundError("scan: it is not there")

@@ -101,7 +101,7 @@ class TensorShape:
             a is None or b is None or a == b for a, b in zip(self._dims, theirs))
 
     def merge_with(self, other: ShapeLike) -> TensorShape:
-        """What is known by either of two shapes. Raises ``ValueError`` if they are not compatible.
+        """The shape with the extents that are known in either shape. Raises ``ValueError`` if they are not compatible.
 
         >>> hr.TensorShape([None, 3]).merge_with([2, None])
         TensorShape([2, 3])
@@ -114,7 +114,7 @@ class TensorShape:
         return TensorShape([b if a is None else a for a, b in zip(self._dims, theirs._dims)])
 
     def most_specific_compatible_shape(self, other: ShapeLike) -> TensorShape:
-        """What two shapes have in common: with it both are compatible.
+        """The most specific shape with which both shapes are compatible.
 
         >>> hr.TensorShape([2, 3]).most_specific_compatible_shape([2, 4])
         TensorShape([2, None])
@@ -134,7 +134,7 @@ class TensorShape:
         return TensorShape(None if self._dims is None or theirs is None else (*self._dims, *theirs))
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, which has so many axes. Raises ``ValueError`` if it has another number.
+        """This shape; ``rank`` unknown extents if its rank is unknown. Raises ``ValueError`` if it has another rank.
 
         >>> hr.TensorShape(None).with_rank(2)
         TensorShape([None, None])
@@ -223,7 +223,9 @@ class TensorShape:
 
     @staticmethod
     def _part_of_unknown(part: slice) -> TensorShape:
-        """Of a shape without a rank: as many unknown extents as the bounds say, if these count from the first axis."""
+        """A slice of a shape without a rank: the unknown extents between the bounds, if these count from the first
+        axis, and else a shape without a rank.
+        """
         start, stop = part.start or 0, part.stop
         if stop is None or stop < 0 or start < 0 or part.step not in (None, 1):
             return TensorShape(None)

@@ -24,7 +24,7 @@ _of_thread = _OfThread()
 
 @contextlib.contextmanager
 def in_function() -> Iterator[None]:
-    """Inside, a function is traced on this thread."""
+    """Records, for the body of a ``with``, that a function is traced on this thread."""
     _of_thread.functions += 1
     try:
         yield
@@ -33,7 +33,7 @@ def in_function() -> Iterator[None]:
 
 
 def is_in_function() -> bool:
-    """Is a function traced on this thread?"""
+    """True if a function is traced on this thread."""
     return _of_thread.functions > 0
 
 

@@ -74,7 +74,7 @@ class _Call:
 
     def finish_dataset(self, graph: _core.Graph) -> _core.Function:
         if self.asserted:
-            # A dataset of one element is put before it, which fails if an assertion fails.
+            # The dataset is read behind a dataset of one element, which fails if an assertion fails.
             held = _core.from_tensors(self.asserted.tied(_values.constant(True)))
             graph = _core.flat_map(held, _core.open_function(held).finish_dataset(graph))
         for single, inner in reversed(self.read):

@@ -125,7 +125,7 @@ def classes_of(module: str) -> dict[str, Any]:
     for name, text in _DOCUMENTATION.items():
         described = file.message_types_by_name[name]
         made = classes[name] = message_factory.GetMessageClass(described)
-        # The name under which they are pickled.
+        # Pickles of messages name their class by this module.
         made.__module__, made.__doc__ = module, text
         for entry in map(message_factory.GetMessageClass, described.nested_types):
             entry.__module__, entry.__qualname__ = module, f"{name}.{entry.__name__}"

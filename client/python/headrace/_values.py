@@ -82,12 +82,14 @@ def constant(value: Any, dtype: Any = None) -> _core.Tensor:
 
 
 def of_arrays(value: Any) -> Any:
-    """A list of arrays of one dtype as one array, which is of that dtype where a dataset is made of it; else what it is."""
+    """A list of arrays of one dtype as one array, so that a dataset that is made of it keeps the dtype; other values
+    unchanged.
+    """
     kinds = _kinds(value) if isinstance(value, list) else set()
     try:
         return np.asarray(value) if len(kinds) == 1 and None not in kinds else value
     except ValueError:
-        return value  # of different shapes: its error is that of a list
+        return value  # arrays of different shapes: converting the list raises the error later
 
 
 def _kinds(value: Any) -> set[Any]:
@@ -147,7 +149,7 @@ def operand_beside(operand: Any, dtype: dtypes.DType) -> _core.Tensor:
     if not holds_tensors(operand) and _holds_numpy_s(operand):
         array = as_array(operand)
         if array.dtype.kind in "biufc":
-            array = np.asarray(operand)  # before numbers of Python made it a float32
+            array = np.asarray(operand)  # as_array makes a float32 of it if it has numbers of Python
         return _core.constant(adapted(array, dtype, operand))
     return beside(operand, dtype)
 
@@ -212,7 +214,7 @@ def is_known(value: Any) -> bool:
 
 
 def depends(value: Any) -> bool:
-    """Is it a tensor that depends on an element, or a list with one?"""
+    """True for a tensor that depends on an element, and for lists that contain one."""
     if isinstance(value, (list, tuple)):
         return any(map(depends, value))
     return _depends(value)

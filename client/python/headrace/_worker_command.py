@@ -26,7 +26,7 @@ def _bytes(text: str) -> int:
 
 
 def _ms(seconds: float | None) -> int | None:
-    """Whole milliseconds; 0: None."""
+    """Whole milliseconds, rounded up; None for None."""
     return None if seconds is None else math.ceil(seconds * 1000)
 
 

@@ -59,7 +59,7 @@ def _do_not_convert(func: Callable[..., Any] | None = None) -> Any:
 
 
 class _Experimental(types.SimpleNamespace):
-    """A namespace that says of documented names that it lacks what to use instead."""
+    """A namespace that raises, for documented names that it lacks, an error with the replacement."""
 
     if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:

@@ -113,7 +113,7 @@ class _Actors(Launcher):
 
 
 class _Elsewhere(Launcher):
-    """The places of a service that another program has started: only that one's client knows them."""
+    """The places of a service that another program has started: only that program can list, start and stop them."""
 
     def _refuse(self) -> FailedPreconditionError:
         return FailedPreconditionError("the workers of this service are started and stopped by the program that called "
@@ -146,7 +146,7 @@ class DaskService(LaunchedService):
 
     @property
     def num_workers(self) -> int:
-        """How many workers there are, or are about to come."""
+        """The number of workers that run or are starting; in a task, of those that run."""
         if isinstance(self._launcher, _Elsewhere):
             return sum(1 for x in self.status()["workers"] if x["alive"])
         return super().num_workers
@@ -156,7 +156,7 @@ class DaskService(LaunchedService):
                                      tuple(self._worker), self._timeout)
 
 
-#: The services that this process was passed: tasks that follow each other find the same session.
+#: The services that were passed to tasks in this process, so that a later task uses the session of an earlier one.
 _passed: dict[tuple[str, Any], DaskService] = {}
 _passing = threading.Lock()
 
@@ -177,10 +177,11 @@ def start(client: Any, workers: int | tuple[int, int] = 1, *, resources: dict[st
           timeout: float = 120.0) -> DaskService:
     """Starts a service on the Dask cluster of that client, and waits until its workers are there.
 
-    workers: as of ``headrace.ray.start``. resources: they run on those of Dask's workers that have these resources (``{"data":
-    1}``), which Dask does not account for while an actor lives; without them servers are placed on Dask's workers in turn.
-    python: workers run Python functions, too. worker_options, dispatcher_options: as of ``headrace.ray.start``. timeout: seconds
-    that all of it may take to come, and the default of ``scale``.
+    workers: as of ``headrace.ray.start``. resources: workers run on those of Dask's workers that have these resources
+    (``{"data": 1}``), which Dask does not account for while an actor lives; without them servers are placed on Dask's
+    workers in turn. python: workers run Python functions, too. worker_options, dispatcher_options: as of
+    ``headrace.ray.start``.
+    timeout: seconds that the start of the service may take, and the default of ``scale``.
 
     Raises ``ModuleNotFoundError`` without Dask, ``TypeError`` for another client, and ``DeadlineExceededError`` or
     ``UnavailableError`` if a server did not come.

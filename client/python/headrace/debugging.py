@@ -207,9 +207,10 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     """From now on, the results of functions are checked for NaN and infinities: these are errors of the element, with
     the line of the function.
 
-    It holds for functions that are traced afterwards, until ``disable_check_numerics``, and for each floating result that
-    another one depends on. What only moves values, as ``reshape`` and ``where``, is not checked, nor is what comes in. The
-    arguments are accepted: the error names one line.
+    The checks apply to functions that are traced afterwards, until ``disable_check_numerics``, and to each
+    floating-point result that is used. Functions that only move values, such as ``reshape`` and ``where``, are not
+    checked, nor are the tensors that the traced function is given. The arguments are accepted: the error names one
+    line.
 
     >>> hr.debugging.enable_check_numerics()
     >>> ds = Dataset.from_tensor_slices([4.0, 0.0]).map(lambda x: 1 / x)

@@ -140,7 +140,7 @@ class DType:
             return False
 
     def __hash__(self) -> builtins.int:
-        # That of numpy's, which is equal: the dtype of an element finds a DType in a dict.
+        # The hash of numpy's dtype, which is equal to this one, so that either finds the other in a dict.
         return hash(self._name if self._name == "bfloat16" else np.dtype(self.as_numpy_dtype))
 
     def __repr__(self) -> str:

@@ -99,7 +99,9 @@ class AbortedError(OpError, code=10):
 
 
 class OutOfRangeError(OpError, code=11):
-    """The end of a dataset: ``Iterator.get_next`` raises it there, and nothing else does."""
+    """The end of a dataset in ``get_next`` of an iterator, or an index beyond it in ``experimental.at``. No error of an
+    element is one.
+    """
 
 
 class UnimplementedError(OpError, NotImplementedError, code=12):
@@ -129,6 +131,8 @@ class OperatorNotAllowedInGraphError(TypeError, ValueError):
 
 
 def _make(code: int, message: str, made: bool = False) -> OpError:
-    """For the extension: the error of that number; ``made``: it is about what a dataset is made of."""
+    """For the extension: the error with this code. ``made``: true if it is about what a dataset or function is made
+    of.
+    """
     kind = _by_code.get(code, UnknownError)
     return (ArgumentError if made and kind is InvalidArgumentError else kind)(message)

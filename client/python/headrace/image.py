@@ -77,11 +77,11 @@ def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscalin
     """A JPEG as uint8 [height, width, channels], of 1 (grey), 3 (RGB) or 0 (as in the file) channels. A PNG is read, too, where
     neither ``ratio`` nor ``at_least`` is given.
 
-    ``ratio`` 2, 4 or 8 divides the extents while decoding, at a fraction of the cost. ``at_least=(height, width)`` takes
-    the largest such ratio by which each image is still as large as that: for images that are resized to less, where other
-    bits than those of the whole image are good enough. ``dct_method``:
-    ``"INTEGER_FAST"`` (the default), or ``"INTEGER_ACCURATE"``, which is more exact. Where a function uses one slice of the image
-    (a crop) and its extents, only these are decoded, to the same bits.
+    ``ratio`` 2, 4 or 8 divides the extents while decoding, at a fraction of the cost. ``at_least=(height, width)``
+    takes the largest such ratio by which each image is still as large as that: for images that are made smaller
+    afterwards, if the result may differ slightly from that of the whole image. ``dct_method``: ``"INTEGER_FAST"`` (the
+    default), or ``"INTEGER_ACCURATE"``, which is more exact. If a function uses only one slice of the image (a crop)
+    and the extents of the image, only these are decoded, to the same bits.
 
     >>> images.map(hr.image.encode_jpeg).map(hr.image.decode_jpeg).get_single_element().shape
     (2, 2, 3)
@@ -133,7 +133,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
-    """Do the bytes begin as a JPEG does?
+    """True if the bytes begin as those of a JPEG.
 
     >>> images.map(hr.image.encode_png).map(hr.image.is_jpeg).get_single_element().item()
     False

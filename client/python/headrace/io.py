@@ -50,7 +50,7 @@ class VarLenFeature(NamedTuple):
 class FixedLenSequenceFeature(NamedTuple):
     """Any number of steps of tensors with one shape: [steps, ...]. ``allow_missing`` must be True.
 
-    ``default_value``: a scalar that ``parse_example`` gives the steps that an example lacks beside others.
+    ``default_value``: a scalar with which ``parse_example`` fills an example that has fewer steps than others.
 
     >>> features = {"rows": hr.io.FixedLenSequenceFeature([2], hr.int64, allow_missing=True)}
     >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
@@ -132,7 +132,7 @@ def _rank(key: str, how: Any) -> tuple[int, str]:
 
 
 def _by_key(features: Mapping[str, Any], out: Any) -> dict[str, Tensor]:
-    """Under the keys that were given; the features' own names may be others."""
+    """The tensors of ``out`` by the keys of ``features``, which may differ from the features' names in examples."""
     found = dict(out)
     return {key: found[getattr(features[key], "value_key", key)]
             for key in sorted(features, key=lambda key: _rank(key, features[key]))}
@@ -292,7 +292,7 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
         try:
             found += Dataset.list_files(one, shuffle=False)
         except (NotFoundError, InvalidArgumentError):
-            pass  # if no file matches, that is an error there
+            pass  # list_files raises an error if no file matches
     return _core.constant(np.array([*sorted(found), None], np.object_)[:-1])
 
 

@@ -70,8 +70,9 @@ class TextFileInitializer(_Initializer):
     """The keys and values of a table, from the lines of a text file. The file is read at once; workers do not need it.
 
     key_index, value_index: ``TextFileIndex.WHOLE_LINE`` (a string or an integer), ``TextFileIndex.LINE_NUMBER`` (int64,
-    from 0 on), or the number of a column between ``delimiter``s. key_dtype, value_dtype: what they are. vocab_size: only
-    so many lines are read, and there must be as many. value_index_offset: added to values that are line numbers.
+    from 0 on), or the number of a column between ``delimiter``s. key_dtype, value_dtype: the dtypes of keys and values.
+    vocab_size: only so many lines are read, and there must be as many. value_index_offset: added to values that are
+    line numbers.
 
     Raises ``ValueError`` naming the argument that is wrong, ``NotFoundError`` if there is no such file, and
     ``InvalidArgumentError`` for a line that does not fit, with its number.
@@ -205,8 +206,8 @@ class StaticVocabularyTable:
     """A number for each word: for words of ``initializer`` the number there; for other words, by their fingerprint, one
     of ``num_oov_buckets`` numbers from the number of words on.
 
-    The words' own numbers are any integers, as 0, 1, ...; those of others are the same ones whatever they are, so that
-    numbers from 1 on, which leave 0 for padding, coincide with the first bucket in the last word.
+    The numbers in ``initializer`` may be any integers. The numbers of other words do not depend on them: if the words
+    are numbered from 1 on (with 0 for padding), the last word has the same number as the first bucket.
 
     >>> table = hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a", "b"], [0, 1]), 1)
     >>> list(Dataset.from_tensor_slices(["b", "x"]).map(table.lookup))

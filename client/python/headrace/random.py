@@ -31,15 +31,16 @@ def _dims(shape: Any) -> Any:
 def set_seed(seed: int) -> None:
     """Sets the seed of the process: datasets that are made later draw the same in every run of the program.
 
-    As in TensorFlow, ``shuffle``, ``Dataset.random``, ``list_files``, ``sample_from_datasets`` and other datasets without a
-    ``seed`` get one each, by their number since this call; those with one get another, which both decide. The same calls in
-    the same order give the same elements, which are not those of TensorFlow.
+    As in TensorFlow, ``shuffle``, ``Dataset.random``, ``list_files``, ``sample_from_datasets`` and other datasets
+    without a ``seed`` each get a seed by their number since this call; the seed of those with one depends on both
+    seeds. The same calls in the same order give the same elements, which are not those of TensorFlow.
 
-    It also decides what the functions of later datasets draw for each element (``headrace.random.uniform``,
-    ``headrace.image.random_crop``): other numbers for each element, and in each pass and iteration, also on the workers of
-    a service (others than here) and where a dataset is saved; but not where workers share the elements (``dynamic``), which is
-    a ``RuntimeWarning``: ``stateless_uniform`` and its like take seeds. It does not reach datasets that were made before, other
-    processes, or ``random`` of Python and numpy.
+    The seed also determines the numbers that functions of later datasets draw for each element
+    (``headrace.random.uniform``, ``headrace.image.random_crop``): they differ between elements, passes and iterations.
+    This includes the workers of a service (with other numbers than in this process) and datasets that are saved, but
+    not workers that share the elements (``dynamic``), for which there is a ``RuntimeWarning``: ``stateless_uniform``
+    and its like take seeds. The seed has no effect on datasets that were made before, other processes, or ``random`` of
+    Python and numpy.
 
     Raises ``TypeError`` for a value that is not an integer.
 
@@ -105,7 +106,7 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
                           name: str | None = None) -> Tensor:
     """``num_samples`` draws for each row of unnormalised log-probabilities.
 
-    [lines, num_samples] of ``dtype``.
+    [rows, num_samples] of ``dtype``.
 
     >>> Dataset.from_tensors(hr.random.stateless_categorical([[-1e9, 0.0]], 3, [1, 2])).get_single_element()
     array([[1, 1, 1]])
@@ -168,8 +169,8 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes
             name: str | None = None) -> Tensor:
     """As ``stateless_uniform``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
 
-    Two with the same ``seed`` in one function draw the same numbers. With a ``seed``, each iteration draws the same, if
-    nothing else in the function draws without one.
+    Two calls with the same ``seed`` in one function draw the same numbers. With a ``seed``, each iteration draws the
+    same numbers, if no other call in the function draws without a seed.
 
     Raises ``ValueError`` for integers without ``maxval``.
 

@@ -49,7 +49,9 @@ def _ray() -> Any:
 
 
 class _ServerActor:
-    """An actor that owns the process of one server. When that ends by itself, so does the actor, and Ray starts it again."""
+    """An actor that owns the process of one server, and ends when the process ends by itself. Ray starts a worker's
+    actor again, unless the worker was drained.
+    """
 
     def __init__(self, plan: ServerPlan, about: dict[str, Any] | None) -> None:
         ray = _ray()
@@ -116,7 +118,7 @@ class _Actors(Launcher):
             raise
 
     def is_taken(self, place: str) -> bool:
-        """There is an actor of that name."""
+        """True if there is an actor for that place."""
         try:
             _ray().get_actor(f"{self._name}/{place}", namespace=_NAMESPACE)
         except ValueError:
@@ -163,7 +165,7 @@ class _Actors(Launcher):
         self._handles.pop(place, None)
         if handle is None:
             return
-        if place not in self._silent:  # it may never have begun
+        if place not in self._silent:  # a silent actor may never have begun
             with contextlib.suppress(ray.exceptions.RayError, TimeoutError):  # the actor has ended
                 ray.get(handle.stop.remote(), timeout=_STOP)
         self._silent.discard(place)

@@ -76,9 +76,9 @@ class IterableDataset(torch.utils.data.IterableDataset):
     """A ``headrace.Dataset`` for ``torch.utils.data.DataLoader``: elements with tensors in the same nest.
 
     Each process of training (rank) and each worker of its DataLoader is a consumer. If the dataset is distributed with
-    a job name, the consumers share that job's elements. Otherwise each makes the whole pass and takes every n-th
-    element, for which the passes need one order: what draws an order without a seed of its own draws it by ``seed``
-    and the number of the epoch; without ``seed``, the workers of one DataLoader agree on one for each epoch.
+    a job name, the consumers share that job's elements. Otherwise each consumer makes the whole pass and takes every
+    n-th element, so that all passes need the same order: an order without a seed of its own is drawn by ``seed`` and
+    the number of the epoch; without ``seed``, the workers of one DataLoader use one seed for each epoch.
     DataLoader workers must be spawned once headrace was used in the process (``multiprocessing_context="spawn"``).
 
     rank, world_size: by default those of ``torch.distributed`` if it is initialised. share_memory: as of ``as_tensor``; for
@@ -125,7 +125,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         return {**self.__dict__, "_at": None, "_elsewhere": False}
 
     def set_epoch(self, epoch: int) -> None:
-        """The number of the next epoch, for the orders that ``seed`` draws. They are counted from 0 otherwise.
+        """Sets the number of the next epoch, for the orders that ``seed`` draws. Otherwise epochs are counted from 0.
 
         >>> shuffled = IterableDataset(hr.Dataset.range(9).shuffle(9), seed=1)
         >>> first = list(shuffled)
@@ -213,8 +213,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         """The next iteration continues at that position and returns the remaining elements; later ones begin at the
         start.
 
-        The dataset, the ranks and the workers must be as many as they were. Raises ``UnimplementedError`` if elements
-        come from a service.
+        The dataset must be the same, and there must be as many ranks and workers as before. Raises
+        ``UnimplementedError`` if elements come from a service.
 
         >>> numbers = IterableDataset(hr.Dataset.range(3))
         >>> it = iter(numbers)

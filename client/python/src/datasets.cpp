@@ -167,7 +167,7 @@ void bind_datasets(nb::module_& m) {
         return new reading{x, s, repetition, counters_in(measured, x)};
       },
       nb::arg("seed").none(), nb::arg("repetition"), nb::arg("measured") = nb::none())
-    // Are there latency_stats and the like?
+    // True if the graph has `latency_stats` or similar nodes.
     .def("measures", [](graph x) {
       return any_node(x.node(), [](const dataset_node& n) { return n.op == dataset_op::stats; });
     });
@@ -342,7 +342,7 @@ void bind_datasets(nb::module_& m) {
     return of.counted_together(
       make_last_element(in.node(), nodes_of(structure_of(otherwise))).value());
   });
-  // One int64 element, which a function reads. Refused where nobody knows it.
+  // A dataset of one int64 element, for functions. An error if the cardinality is unknown.
   m.def("cardinality", [](graph in) { return checked(make_cardinality(in.node())); });
   m.def("single_element",
         [](graph in) { return in.counted_together(make_single_element(in.node()).value()); });

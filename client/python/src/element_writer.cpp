@@ -151,7 +151,7 @@ nb::object element_writer::write_leaf(leaf& x, size_t row) {
   const auto dims = dense ? std::vector<npy_intp>{} : extents(from.shape_of(row));
   const auto& shape = dense ? x.dims : dims;
   Py_INCREF(x.type); // the array takes a reference
-  // Read-only: other elements, other epochs and other readers may share the memory.
+  // Read-only: other elements, other iterations and other readers may share the memory.
   auto out = checked(PyArray_NewFromDescr(&PyArray_Type, x.type, static_cast<int>(shape.size()),
                                           shape.data(), nullptr, const_cast<char*>(at),
                                           NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED, nullptr));

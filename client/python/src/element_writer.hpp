@@ -6,7 +6,7 @@
 
 namespace headrace::detail::python {
 
-/// How strings are given.
+/// The Python type of the strings in elements.
 enum class strings_as : uint8_t {
   bytes,
   values, ///< bytes that equal str, too: see string_value.hpp
@@ -44,8 +44,8 @@ private:
   element_spec spec_;
   strings_as strings_;
   std::vector<nb::object> types_;
-  std::vector<nb::object> names_;  ///< of dict keys, in order of their first use
-  std::vector<nb::object> makers_; ///< of the labels of tuples and dicts, likewise
+  std::vector<nb::object> names_;  ///< the dict keys, in the order in which `write` uses them
+  std::vector<nb::object> makers_; ///< `maker_of` each labelled tuple and dict, in the same order
   std::vector<leaf> leaves_;
   element held_;
   nb::object owner_; ///< a capsule that keeps the block, made when an array needs it

@@ -28,7 +28,7 @@ dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
 
 strings::unit unit_of(bool utf8) { return utf8 ? strings::unit::utf8_chars : strings::unit::bytes; }
 
-/// True if it is the same for all elements, and is no random number.
+/// True if `x` is the same for all elements: it uses no parameter, loop variable, row seed or file.
 bool is_static(const expr_ptr& x) {
   switch (x->op) {
   case expr_op::parameter:
@@ -209,7 +209,7 @@ void bind_functions(nb::module_& m) {
     }
     return detail::apply(expr_op::check, std::move(inputs), std::move(attrs));
   });
-  // How many values of each operand the message of an assertion shows.
+  // Sets how many values of each operand the message of an assertion shows.
   m.def("summarized", [](e assertion, int64_t most) {
     const auto& node = *assertion.node();
     if (node.op != expr_op::check)

@@ -13,7 +13,8 @@ namespace headrace::detail::python {
 /// `leaf(i)` makes leaf number `i`.
 nb::object arranged(const structure& layout, const std::function<nb::object(size_t)>& leaf);
 
-/// What makes the tuples or dicts of a structure's label out of plain ones; none for no label.
+/// The callable that converts a plain tuple or dict to the class that the structure's label names;
+/// a null object if there is no label.
 nb::object maker_of(const structure& layout);
 
 /// The Python object for a ragged tensor with these parts: values, then row lengths. If the parts

@@ -13,11 +13,11 @@ namespace headrace::detail::python {
 /// Reads the rows that a process of the pool has written (headrace/_processes/pool_process.py).
 /// That process ran user code: all its output is checked, and none of it is executed.
 ///
-/// The bytes: the number of the request (8) and of rows (4), which are not read here; then for each
-/// row one byte. A status code: it failed; a length (4) and a text in UTF-8 follow. 0: for each
-/// component follow its rank (1), its extents (8 each) and its values: numbers of the declared
-/// dtype as they are in memory, or strings, each with its length (8) before it. Integers are
-/// little-endian and unsigned.
+/// The format, with sizes in bytes: the number of the request (8) and the number of rows (4), which
+/// are not read here; then the rows. A failed row is a status code (1), a length (4) and a text in
+/// UTF-8. Another row is a zero (1), and for each component its rank (1), its extents (8 each) and
+/// its values: numbers of the declared dtype as they are in memory, or strings, each with its
+/// length (8) before it. Integers are little-endian and unsigned.
 class pool_answer {
 public:
   static constexpr size_t header_bytes = 12;

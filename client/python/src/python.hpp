@@ -33,10 +33,10 @@ inline nb::object text_of(std::string_view x) {
     PyUnicode_DecodeUTF8(x.data(), static_cast<Py_ssize_t>(x.size()), "backslashreplace"));
 }
 
-/// When an error came: while something was made, or of an element that was read.
+/// The origin of an error: making an object, or an element that was read.
 enum class error_of : bool { what_is_made, what_is_read };
 
-/// Makes it the exception that is raised.
+/// Sets Python's current exception to the one for `why`.
 void set_python_error(const status& why, error_of when);
 
 /// Each adds its part to the module.

@@ -22,7 +22,7 @@ namespace headrace::detail::python {
 
 namespace {
 
-/// The status of an exception: that of `headrace.errors` by its cause, of others `unknown`.
+/// The status for an exception: with the code of an exception of `headrace.errors`, else `unknown`.
 status status_of(const nb::python_error& e) {
   const auto why = e.value();
   if (!nb::hasattr(why, "error_code") || !nb::hasattr(why, "message"))
@@ -48,7 +48,7 @@ struct function_of_rows {
   std::shared_ptr<nb::object> run;
   element_spec argument;
   std::vector<tensor_spec> declared;
-  bool generates = false; ///< it may give fewer rows: then there are no more
+  bool generates = false; ///< the function may give fewer rows than requested, and then has ended
 
   /// @pre the GIL is held
   block operator()(const block& in) const;
@@ -97,7 +97,7 @@ private:
   std::string why_; ///< set for a part of which no row succeeded
 };
 
-/// The graph need not be right about the function's argument, so it is compared with the block.
+/// Compares the function's argument with the block, because the graph may contain a wrong spec.
 void function_of_rows::check_argument(const block& in) const {
   const auto& said = argument.components;
   bool fits = said.size() == in.columns.size();
@@ -180,7 +180,7 @@ nb::object origin_of(const function_reference& what) {
   return origin ? *origin : nb::none();
 }
 
-/// `reading`: the number of the iteration, or of what else runs a graph.
+/// `reading`: the number of the iteration or other run of the graph.
 named_function find(const function_reference& what, const nb::object* pool, uint64_t reading) {
   if (what.name != python_name)
     return plugins().find(what);

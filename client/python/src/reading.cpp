@@ -11,9 +11,9 @@
 
 namespace headrace::detail::python {
 
-/// State shared by the trainer's thread and the thread that runs the iterator. While `asked`, the
-/// iterator belongs to the latter, otherwise to the trainer's. The latter also opens it, and
-/// destroys it once it is closed.
+/// State shared by the trainer's thread and the thread that runs the iterator. While `asked` is
+/// true, the iterator belongs to the thread that runs it, otherwise to the trainer's. The thread
+/// that runs the iterator opens it, unless it was opened before, and destroys it after `close`.
 struct reading::shared : std::enable_shared_from_this<shared> {
   dataset_ptr graph;
   iterate_options options;
@@ -28,7 +28,7 @@ struct reading::shared : std::enable_shared_from_this<shared> {
   std::vector<std::string> warnings; ///< not issued yet
   bool started = false;              ///< the thread runs
   bool asked = false;
-  bool lent = false;               ///< to a caller without the GIL: `from` must stay here meanwhile
+  bool lent = false;               ///< a caller without the GIL uses `from`, which must stay here
   std::atomic<bool> closed{false}; ///< set while the GIL is held
   bool ended = false;              ///< thread and iterator have ended
   uint64_t ignored = 0;            ///< the count of `from` before it was destroyed
@@ -62,7 +62,8 @@ struct reading::shared : std::enable_shared_from_this<shared> {
     }
     changed.notify_all();
   }
-  /// If no thread can be started, the iterator is destroyed with this. @pre the mutex is held
+  /// Starts the thread. False if that fails: then the iterator is destroyed with this object. @pre
+  /// the mutex is held
   bool start() noexcept {
     try {
       std::thread{[self = shared_from_this()] { work(self); }}.detach();
@@ -94,7 +95,7 @@ public:
   loan(const loan&) = delete;
   loan& operator=(const loan&) = delete;
 
-  /// Opened if necessary; null: it was closed.
+  /// The iterator, which is opened if necessary; null: it was closed.
   dataset_iterator* from() {
     if (!of_.from && !of_.closed)
       of_.open();
@@ -141,7 +142,7 @@ reading::shared::~shared() {
 
 namespace {
 
-/// True if it reads from a service in rounds, which do not begin before all consumers have come.
+/// True if the graph reads from a service in rounds, which begin only when all consumers have come.
 bool reads_in_rounds(const dataset_ptr& what, std::set<const dataset_node*>& seen) {
   if (!seen.insert(what.get()).second)
     return false;
@@ -163,8 +164,8 @@ reading::reading(const dataset& what, std::optional<uint64_t> seed,
 }
 
 void reading::join_rounds() {
-  // One thread may drive several consumers in turn, so the first one must not wait for the others
-  // here.
+  // The iterator is opened here and not for its first element: one thread may read several
+  // consumers in turn, and elements come only when all consumers have joined.
   if (std::set<const dataset_node*> seen; reads_in_rounds(what_.node(), seen))
     run_interruptibly([s = shared_] { s->open(); });
 }

@@ -22,13 +22,13 @@ namespace {
 
 using milliseconds = std::chrono::milliseconds;
 
-/// Of the cross-trainer cache: the trainer's id, how many seconds to wait for one that falls
-/// behind, how many trainers are expected, and whether to begin with the newest.
+/// The arguments for a cross-trainer cache: the trainer's id, the seconds to wait for a trainer
+/// that falls behind, the number of expected trainers, and true to begin with the newest elements.
 using cache_arguments =
   std::optional<std::tuple<std::string, std::optional<double>, uint32_t, bool>>;
 
-/// Of coordinated reads: the consumer's index, how many there are, whether it comes in the place of
-/// another one, and how many seconds to wait for those that are missing.
+/// The arguments for coordinated reads: the consumer's index, the number of consumers, true if the
+/// consumer replaces an earlier one, and the seconds to wait for missing consumers.
 using rounds_arguments = std::optional<std::tuple<uint32_t, uint32_t, bool, double>>;
 
 /// None is the session of the process.
@@ -71,8 +71,8 @@ distribute_options options_of(const std::string& mode, const std::string& servic
   return out;
 }
 
-/// A server that Python starts and stops. It outlives a forked child's
-/// copy of it.
+/// A server that Python starts and stops. The copy of this object in a forked child does not stop
+/// it.
 template <class Server>
 class held_server {
 public:
@@ -84,7 +84,8 @@ public:
     else
       stop(std::nullopt);
   }
-  /// Begins to stop, and waits for the end, at most so many seconds; false: it is still to come.
+  /// Begins to stop the server, and waits for its end, for at most `limit` seconds (unset: without
+  /// limit). False: it has not ended yet.
   bool stop(std::optional<double> limit) {
     if (server_) {
       ending_ = std::make_shared<ending>();
@@ -200,7 +201,7 @@ void bind_service(nb::module_& m) {
                                .session = session_of(in),
                                .stop = {},
                                .warn = {}};
-      // With what the caller is to be warned of.
+      // Returns the id, and a warning for the caller (empty: none).
       return interruptibly([=](std::stop_token stop) mutable {
         std::string warning;
         options.stop = std::move(stop);
@@ -307,7 +308,7 @@ void bind_service(nb::module_& m) {
     .def_prop_ro("target", [](const dispatcher& x) { return x.get().target(); })
     .def_prop_ro("page", [](const dispatcher& x) { return x.get().page(); })
     .def("stop", &dispatcher::stop, nb::arg("limit").none());
-  // Of times, 0 is the default; of the collection's, -1 is never.
+  // A time of 0 stands for the default, and -1 for `gc_timeout_ms` means never.
   m.def("start_dispatcher",
         [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms, const std::string& work_dir,
            int64_t client_timeout_ms, int64_t gc_check_interval_ms, int64_t gc_timeout_ms,
@@ -355,7 +356,7 @@ void bind_service(nb::module_& m) {
       options.find_function = python_functions(std::move(pool));
       options.tags = tags;
       options.serves_own_process = true;
-      // Of times, 0 is the default.
+      // A time of 0 stands for the default.
       if (heartbeat_ms > 0)
         options.heartbeat = milliseconds{heartbeat_ms};
       if (dispatcher_timeout_ms > 0)

@@ -31,7 +31,7 @@ void bind_sharding(nb::module_& m) {
       if (how != sharding_policy::file_or_data)
         return std::pair{dataset{auto_shard(x.node(), how, place, count_names_here).value()},
                          policy};
-      // The program has to know by which of the two it was divided.
+      // The result contains the policy by which the dataset was divided: file or data.
       if (auto by_file = auto_shard(x.node(), sharding_policy::file, place, count_names_here))
         return std::pair{dataset{*std::move(by_file)}, std::string{"file"}};
       return std::pair{dataset{auto_shard(x.node(), how, place, count_names_here).value()},

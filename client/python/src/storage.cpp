@@ -40,7 +40,7 @@ void bind_storage(nb::module_& m) {
     nb::arg("reader").none());
   m.def("saved_shards",
         [](std::string folder) { return checked(make_saved_shards(std::move(folder))); });
-  // One of these shards, where elements are those of `like`; the folder need not be there yet.
+  // One shard of a saved dataset with the spec of `like`; the folder need not exist yet.
   m.def("load_shard", [](std::string folder, graph like, const expr& shard) {
     return checked(
       make_load(std::move(folder), like.spec(), -1, unknown_cardinality, shard.node()));
@@ -74,14 +74,14 @@ void bind_storage(nb::module_& m) {
         folder, {.wait = true, .stall_timeout = seconds(stall_timeout), .stop = std::move(stop)});
     });
   });
-  // (compression, shards), or None
+  // (compression, number of shards) of the dataset saved in the folder, or None
   m.def("saved", [](const std::string& folder) -> nb::object {
     auto found = find_saved(folder).value();
     if (!found)
       return nb::none();
     return nb::make_tuple(std::string{to_string(found->compression)}, found->shards.size());
   });
-  // (compression, pieces) of what workers write there, or None
+  // (compression, number of pieces) of the dataset that workers write into the folder, or None
   m.def("saving", [](const std::string& folder) -> nb::object {
     auto found = find_save_plan(folder).value();
     if (!found)

@@ -20,7 +20,7 @@ PyObject* plain(PyObject* self) {
   return PyBytes_FromStringAndSize(PyBytes_AS_STRING(self), PyBytes_GET_SIZE(self));
 }
 
-/// The bytes of a str; false if it has none, as lone surrogates do not.
+/// The UTF-8 bytes of a str; false if it cannot be encoded, because it has lone surrogates.
 bool utf8_of(PyObject* text, std::string_view& out) {
   Py_ssize_t size = 0;
   const char* data = PyUnicode_AsUTF8AndSize(text, &size);
@@ -51,8 +51,8 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-/// numpy's arrays, and lists and tuples, are compared and joined value by value, as a tensor does
-/// it.
+/// True for numpy's arrays, lists and tuples, which are compared and joined value by value, as with
+/// a tensor.
 bool has_values(PyObject* x) { return PyArray_Check(x) || PyList_Check(x) || PyTuple_Check(x); }
 
 /// An array of Python's objects.
@@ -61,7 +61,7 @@ nb::object objects_of(PyObject* x) {
   return nb::steal(PyArray_FROM_OTF(x, NPY_OBJECT, NPY_ARRAY_FORCECAST));
 }
 
-/// The value as an array without axes, which numpy does not look into.
+/// An array without axes that contains the value as an object, which numpy does not convert.
 nb::object array_of(PyObject* self) {
   auto out = nb::steal(PyArray_SimpleNew(0, nullptr, NPY_OBJECT));
   if (out) {
@@ -110,7 +110,7 @@ PyObject* add(PyObject* a, PyObject* b) {
   return make(joined.append(parts[1]));
 }
 
-/// `bytes * 2` is for sequences, and numpy's scalars have another `*`.
+/// Leaves `value * 2` to the repetition of sequences, because numpy's scalars define another `*`.
 PyObject* multiply(PyObject*, PyObject*) { Py_RETURN_NOTIMPLEMENTED; }
 
 PyObject* reduce(PyObject* self, PyObject*) {
@@ -162,7 +162,8 @@ void bind_string_value(nb::module_& m) {
   auto type = nb::steal(PyType_FromSpecWithBases(&spec, bases.ptr()));
   if (!type)
     throw nb::python_error();
-  // numpy's arrays leave comparisons with it to it: they do not compare str with bytes.
+  // numpy's arrays leave comparisons with a String to this class: they do not compare str with
+  // bytes.
   type.attr("__array_priority__") = 100.0;
   string_type = reinterpret_cast<PyTypeObject*>(nb::object{type}.release().ptr());
   m.attr("String") = type;

@@ -54,7 +54,8 @@ slice_spec slice_of(nb::handle part) {
                                "tensor of integers; for more use headrace.gather")};
 }
 
-/// An index that depends on the element, from 0 on: what is negative counts from the end of `axis`.
+/// An index that depends on the element, as a number from 0 on: negative indices are counted from
+/// the end of `axis`.
 expr counted_from_start(const expr& x, const expr& index, int64_t axis) {
   const auto is_scalar = !index.dims().has_rank() || index.dims().is_scalar();
   if (!is_integer(index.type()) || !is_scalar)
@@ -63,7 +64,7 @@ expr counted_from_start(const expr& x, const expr& index, int64_t axis) {
   return where(place < 0, place + shape_of(x)[axis], place);
 }
 
-/// Parts of numpy's basic indexing, some of which depend on the element.
+/// An index of numpy's basic indexing, some of whose parts depend on the element.
 class index_parts {
 public:
   explicit index_parts(nb::handle index) {
@@ -88,7 +89,7 @@ public:
 
 private:
   struct computed {
-    size_t at; ///< its place among the parts, where everything is taken first
+    size_t at; ///< its index in `known_`, which has `all()` in its place
     std::optional<expr> index;
     std::optional<expr> start, stop;
     int64_t step = 1;
@@ -124,7 +125,8 @@ private:
     known_.push_back(at::all());
   }
 
-  /// The axis of the result of the known parts that a computed one is for.
+  /// The axis of `x` to which a computed part applies. `x`: the result of the known parts, and of
+  /// the computed parts after this one.
   int64_t axis_of(const expr& x, const computed& part) const {
     using kind = slice_spec::kind;
     const auto is_axis = [](const slice_spec& p) { return p.what != kind::index; };
@@ -186,7 +188,7 @@ void bind_tensors(nb::module_& m) {
       tensor.def(
         reflected, [f](const expr& a, operand b) { return f(b.beside(a), a); }, nb::is_operator());
   };
-  // The tensor of Python is another one from here on: see `Tensor.set_shape`.
+  // Replaces the expression of a Python tensor; see `Tensor.set_shape`.
   m.def("replace", [](expr& x, const expr& by) { x = by; });
   using e = const expr&;
   binary("__add__", "__radd__", [](e a, e b) { return a + b; });
@@ -246,7 +248,7 @@ void bind_tensors(nb::module_& m) {
 
   nb::class_<function>(m, "Function")
     .def_prop_ro("gives_dataset", [](const function& f) { return f.dataset != nullptr; })
-    // Of its tensors, one after another.
+    // The shapes of the tensors that the function returns, in order.
     .def_prop_ro("shapes", [](const function& f) {
       nb::list out;
       for (const auto& x : f.tensors) out.append(to_python(x->spec.dims));
@@ -262,7 +264,7 @@ void bind_tensors(nb::module_& m) {
     .def("finish_dataset",
          [](open_function& f, const dataset& result) { return std::move(f.call_).finish(result); });
   m.def("open_function", [](const dataset& input) { return open_function{input.spec()}; });
-  // Of (state, element), where a state begins as `initial` and may have these shapes.
+  // A function of (state, element): `initial` is the first state, and states have these shapes.
   m.def("open_scan_function", [](nb::handle initial, const nb::list& shapes, const dataset& input) {
     auto state = structure_of(initial).spec();
     for (size_t i = 0; i < state.components.size(); ++i)

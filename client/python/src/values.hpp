@@ -17,15 +17,15 @@ expr expr_of(nb::handle value);
 /// Tuples and dicts of such values.
 expr_structure structure_of(nb::handle value);
 
-/// Is it a list, a tuple, or an array or a scalar of numpy?
+/// True for a list, a tuple, and an array or scalar of numpy.
 bool takes_dtype_of_neighbour(nb::handle value);
 
 /// An operand of an operator: convertible from all that `expr_of` takes.
 struct operand {
   expr value{int64_t{0}};
-  nb::object given; ///< what it was made of, if that is a list, a tuple or numpy's
+  nb::object given; ///< the Python value, if `takes_dtype_of_neighbour` is true for it
 
-  /// The value. Numbers of numpy, and Python's in a list, take the dtype of the tensor beside it.
+  /// The operand. If `given` is set and `neighbour` is not a literal, numbers get its dtype.
   expr beside(const expr& neighbour) const;
 };
 

@@ -127,8 +127,8 @@ private:
   nb::gil_scoped_release others_;
 };
 
-/// A thread of the engine in Python, with the GIL. The interpreter's exit waits for it: a thread
-/// that takes the GIL later would be unwound at any point.
+/// Lets a thread of the engine run Python: holds the GIL while the object lives. The interpreter's
+/// exit waits for visits, because a thread that takes the GIL later would be unwound at any point.
 class visit {
 public:
   visit();

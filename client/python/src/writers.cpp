@@ -24,7 +24,7 @@ void bind_writers(nb::module_& m) {
     .def(
       "finish", [](tfrecord_writer& to) { checked(to.finish()); },
       nb::call_guard<nb::gil_scoped_release>());
-  // One element: the number of records that were written when it is read.
+  // A dataset of one element, the number of records. Reading the element writes the file.
   m.def("write_tfrecord",
         [](const dataset& from, const expr& path, const std::string& compression) {
           return from.counted_together(

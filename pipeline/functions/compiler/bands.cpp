@@ -21,7 +21,7 @@ bool starts_bands(const program::plan& plan, const program::plan::step& step) {
          && node.spec.dims.is_static() && node.spec.dims.rank() == 3;
 }
 
-/// A value that is the same for all lines of an image.
+/// True if a value of spec `x` is the same for all lines of an image.
 bool same_for_all_lines(const tensor_spec& x) {
   return x.type != dtype::string && x.dims.is_static()
          && (x.dims.rank() < 3 || (x.dims.rank() == 3 && x.dims[0] == 1));

@@ -96,7 +96,7 @@ private:
 
   size_t values() const { return static_cast<size_t>(dims_[0]) * values_in_line_; }
 
-  /// Removes what was added to the results for an image that does not end.
+  /// Removes what was added to the results for an image that was begun and not completed.
   void take_back() {
     if (begun_)
       for (auto& x : results_) x.made.take_back(values());
@@ -124,7 +124,7 @@ private:
   const program::plan::step& step_;
   const find_value& at_;
   const size_t image_; ///< the item that is the resized image
-  const shape dims_;   ///< of it
+  const shape dims_;   ///< of that image
   const size_t values_in_line_;
   std::shared_ptr<mutable_buffer> memory_;
   band out_;
@@ -135,7 +135,7 @@ private:
   size_t row_ = 0;
   bool begun_ = false;
   std::vector<status> row_errors_; ///< the first one of each member
-  std::map<size_t, column> band_;  ///< values of one row: of members a band
+  std::map<size_t, column> band_;  ///< values of the row; those of members: of the current band
 };
 
 } // namespace
@@ -143,7 +143,8 @@ private:
 void evaluation::run_bands(const program::plan::step& step) {
   const auto& resize = step.members.front();
   const auto& item = plan_.items[resize.nodes.front()];
-  // Rows of other operands that failed need not fail here; this is seldom.
+  // If another operand has failed rows, these need not fail in all passes: the steps run one by
+  // one, which is seldom needed.
   for (auto i : step.inputs)
     if (!at(i).errors.empty() && std::ranges::find(item.inputs, i) == item.inputs.end()) {
       for (const auto& member : step.members) run_step(member);

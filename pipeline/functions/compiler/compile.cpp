@@ -109,8 +109,8 @@ public:
 private:
   using kind = program::plan::kind;
 
-  /// The value of `root`, after all values that it needs. Written without recursion, as chains may
-  /// be long.
+  /// Adds the values that `root` needs, then its own, and returns the number of its value. Written
+  /// without recursion, as chains may be long.
   size_t visit(const expr_ptr& root) {
     std::vector<const expr_ptr*> open{&root};
     while (!open.empty()) {
@@ -375,7 +375,7 @@ private:
     std::vector<size_t> last(plan_.items.size(), plan_.steps.size());
     for (size_t s = 0; s < plan_.steps.size(); ++s)
       for (auto i : plan_.steps[s].inputs) last[i] = s;
-    // The condition of a step is read again by the `cond` itself, which comes later.
+    // Guards need not be counted: the `cond` itself, which comes later, reads its condition, too.
     for (auto i : plan_.results) last[i] = plan_.steps.size();
     for (size_t i = 0; i < last.size(); ++i)
       if (last[i] < plan_.steps.size() && plan_.items[i].what != kind::constant)

@@ -30,7 +30,7 @@ struct program::plan {
     std::vector<std::pair<size_t, bool>> guards; ///< of all nodes
     std::optional<detail::fused_pass> pass;
     std::vector<size_t> kept; ///< results of the pass
-    bool alike = false;       ///< the shapes are static, so that the pass need not look at the rows
+    bool alike = false;       ///< the inputs' shapes are static: rows' shapes are not compared
     std::vector<detail::fused_pass> single; ///< one pass for each function of the pass
     std::vector<size_t> done;               ///< values that are not read by later steps
     std::shared_ptr<const plan> condition;  ///< of a loop

@@ -12,8 +12,8 @@ public:
   evaluation(const program::plan& plan, const block& in, const environment* outer,
              kernel_counter& counter)
     : plan_(plan), in_(in), outer_(outer), counter_(counter), values_(plan.items.size()) {}
-  /// Of the condition or a step of a loop, whose variables have these values; the last one is a
-  /// seed if the plan has one. Both outlive this.
+  /// A run of the condition or a step of a loop, whose variables have these values; the last one is
+  /// a seed if the plan has one. `in` and `variables` must outlive this object.
   evaluation(const program::plan& plan, const block& in, std::span<const value> variables,
              kernel_counter& counter)
     : evaluation(plan, in, static_cast<const environment*>(nullptr), counter) {
@@ -45,12 +45,12 @@ private:
   kernel_counter& counter_;
   std::span<const value> variables_;
   std::vector<value> values_;
-  std::vector<uint8_t> failed_before_; ///< one for each row; empty if there are none
+  std::vector<uint8_t> failed_before_; ///< for each row, 1 if `in_` has an error; empty: no errors
 };
 
 /// Adds errors for rows that have none yet; both are ascending.
 void merge(std::vector<row_error>& into, const std::vector<row_error>& more);
-/// The errors of `x` over `rows` rows.
+/// The errors of `x`: the error of a uniform `x` is that of all `rows` rows, unless `uniform`.
 std::vector<row_error> spread(const value& x, size_t rows, bool uniform);
 /// Appends row `r` of `from`, with leading extents of 1 up to `rank`.
 void append_row(column_builder& out, const value& from, size_t r, size_t rank);
@@ -60,7 +60,7 @@ struct call_result {
   std::vector<row_error> errors;
 };
 
-/// Calls `f` with the inputs' columns, and adds up all errors.
+/// Calls `f` with the inputs' columns. The errors are those of the inputs and those of the call.
 call_result call_with(const expr_node& node, std::span<const value* const> inputs, size_t rows,
                       bool uniform, const std::vector<uint8_t>& failed_before,
                       const std::function<std::vector<column>(const op_call&)>& f);

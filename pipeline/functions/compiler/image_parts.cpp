@@ -94,7 +94,7 @@ private:
     return out;
   }
 
-  /// Does `node` resize an image, or a part of one, that nothing else needs?
+  /// True if `node` resizes, by lines, a decoded image, or a part of one, that nothing else needs.
   bool resizes_decoded(const expr_node& node) const {
     if (node.op != expr_op::resize_image || node.attrs.text == "nearest")
       return false;
@@ -116,7 +116,7 @@ private:
     return out;
   }
 
-  /// The slice of an image, or its extents.
+  /// A node that decodes only what `of` gives: a slice of an image, or its extents.
   expr_ptr make_part(const expr_node& of) const {
     const auto& image = *of.inputs[0];
     auto out = std::make_shared<expr_node>(image);

@@ -82,7 +82,7 @@ public:
     return out;
   }
 
-  std::vector<row_error> errors; ///< by the rows' numbers outside; not in order
+  std::vector<row_error> errors; ///< with the rows' numbers outside of the loop; not in order
 
 private:
   struct piece {
@@ -132,7 +132,7 @@ private:
     active_.clear();
   }
 
-  /// Keeps the values of rows that are done, and goes on with those that do.
+  /// Stores the values of rows that are done, and keeps only the rows that go on active.
   void leave(const std::vector<uint8_t>& fates) {
     row_list done, rest;
     for (uint32_t r = 0; r < fates.size(); ++r)

@@ -74,7 +74,7 @@ alignment all_failed(const op_call& call) {
   out.row_values = *out.dims.elements();
   out.total = out.row_values * static_cast<int64_t>(call.rows);
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    // These values are not read: any existing place will do, or none.
+    // These values are not read, so none has a place in the input.
     out.operands.push_back({aligned_operand::mode::mapped, 0, 0,
                             std::vector<int64_t>(static_cast<size_t>(out.total), -1)});
   }
@@ -123,8 +123,8 @@ bool same_rows(const column& a, const column& b) {
   return x.data() == y.data() || std::memcmp(x.data(), y.data(), n * a.rank() * 8) == 0;
 }
 
-/// If all variable inputs have the same shapes, and the others one value for each row, no value
-/// moves.
+/// The alignment if all inputs of variable shape have the same shapes, and the others one value for
+/// each row, so that no value moves; else nullopt.
 std::optional<alignment> align_alike(const op_call& call) {
   const column* first = nullptr;
   for (const auto& in : call.inputs) {
@@ -208,7 +208,7 @@ int64_t operand_reader::period() const noexcept {
 
 namespace {
 
-/// Fills `out` with `values` of period `period`, beginning at `at` of them.
+/// Fills `out` with the `period` values at `values`, over and over, beginning with value `at`.
 template <class T>
 void repeat_values(T* out, size_t n, const T* values, size_t period, size_t at) {
   auto done = std::min(n, period - at);

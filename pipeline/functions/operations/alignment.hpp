@@ -12,8 +12,8 @@ struct aligned_operand {
     single,  ///< one value for all rows
     per_row, ///< one value a row
     cycled,  ///< the `period` values of each row, over and over
-    pattern, ///< `index[i % row]` of each row, `row` values a result row
-    mapped,  ///< `index[i]` over all rows
+    pattern, ///< for value `j` of each result row, value `index[j]` of the input's row
+    mapped,  ///< for value `i` of all rows, value `index[i]` of all rows; -1: none
   };
   mode how = mode::flat;
   int64_t row_stride = 0;     ///< `cycled`, `pattern`: values from row to row, 0 if uniform
@@ -54,8 +54,8 @@ public:
       how_(all.operands[operand]),
       data_(data),
       fill_(kernels::find_fill(size_of(data.type()))) {}
-  /// The index in `data` (over all rows) of the value for value `i` of the result. `i` must not go
-  /// back by more than a row.
+  /// The index in `data` (over all rows) of the value for value `i` of the result. Fast if `i` is
+  /// near that of the last call.
   int64_t source(int64_t i) {
     switch (how_.how) {
     case aligned_operand::mode::flat: return i;
@@ -71,7 +71,7 @@ public:
     }
     return 0;
   }
-  /// Is the input read in place?
+  /// True if the input is read in place.
   bool in_place() const noexcept { return how_.how == aligned_operand::mode::flat; }
   /// The number of values of the result after which the input's values are repeated, beginning with
   /// the first row; 0: they are not.

@@ -66,7 +66,7 @@ private:
   int64_t kept_values_ = 0;
   size_t kept_bytes_ = 0;
   size_t kept_borders_ = sizeof(int64_t);
-  std::vector<int64_t> steps_;    ///< values of each
+  std::vector<int64_t> steps_;    ///< the number of values of each step
   std::vector<int64_t> index_;    ///< places or lengths
   std::vector<int64_t> row_dims_; ///< of the current row
   bool same_ = true;

@@ -40,7 +40,7 @@ struct image_part {
 
 /// Takes the lines of an image, from the top.
 struct line_reader {
-  /// The number of newest lines that can be read while a line is taken, that line included.
+  /// The number of newest lines, the last one included, that must be readable in `take`.
   size_t kept = 1;
   /// Line `y` of the image. Must not throw.
   std::function<void(size_t y, const std::byte* line)> take;

@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// Where the lines of resized images go.
+/// Receives the lines of resized images.
 class resized_lines {
 public:
   /// Memory for some lines.
@@ -21,23 +21,23 @@ public:
   resized_lines& operator=(const resized_lines&) = delete;
   virtual ~resized_lines() = default;
 
-  /// An image with these extents begins, or begins anew: where its lines are written to, from the
-  /// start again once all are filled.
+  /// Called when an image with these extents begins, or begins anew. Returns the memory for its
+  /// lines; once all lines of this memory are filled, the next ones are written from its start.
   virtual band begin(const shape& dims) = 0;
-  /// The lines `[first, first + count)` of the image are in the memory that `begin` gave. Must not
-  /// throw.
+  /// Called when the lines `[first, first + count)` of the image are in the memory that `begin`
+  /// returned. Must not throw.
   virtual void filled(size_t first, size_t count) = 0;
 };
 
-/// Resizes images one after the other, each line by line from the top, with tables for all of one
-/// size.
+/// Resizes images one after the other, each line by line from the top. The tables of weights are
+/// computed anew only if the extents change.
 class image_resizer {
 public:
   /// `method`: bilinear, bicubic or area. @pre `find_blend_rows(type)` is not null
   image_resizer(std::string_view method, bool antialias, dtype type);
 
-  /// Begins an image of `from`, whose result of `to` goes to `out`, and is announced to `lines` as
-  /// it is made. @pre neither is empty
+  /// Begins an image with the extents of `from`. Its result, with those of `to`, is written to
+  /// `out`, and `lines.filled` is called for the lines that are made. @pre neither image is empty
   void begin(const images& from, const images& to, const resized_lines::band& out,
              resized_lines& lines);
   /// How many lines, the last one included, have to be readable while a line is added.
@@ -63,7 +63,7 @@ private:
   size_t made_ = 0;               ///< lines of the result
   std::vector<const void*> last_; ///< line `y` of the last ones is at `y` modulo their number
   std::vector<const void*> taps_;
-  std::vector<float> blended_; ///< and one value that is not used
+  std::vector<float> blended_; ///< the blended line, and one value that is not used
 };
 
 } // namespace headrace::detail

@@ -24,13 +24,14 @@ void fail(j_common_ptr c) {
   std::longjmp(to->back, 1);
 }
 
-/// Damage is a failure, as it is where a whole image is decoded.
+/// Warnings, which have a negative level, report damaged data: they count as failures.
 void warn(j_common_ptr c, int level) {
   if (level < 0)
     fail(c);
 }
 
-/// Pixels beside the part that the part's pixels may depend on, as chroma is interpolated.
+/// Where decoding begins, and its width: the part, and the pixels beside it on which the part's
+/// pixels may depend, as chroma is interpolated.
 struct margins {
   JDIMENSION left, width, top;
 };
@@ -57,8 +58,8 @@ struct line_memory {
   unsigned char* of(size_t y) const noexcept { return first + y % lines * stride; }
 };
 
-/// Owns memory for some lines. The library writes lines that are aligned for vector units past the
-/// caches, from which they are read here at once: so none is aligned.
+/// Owns memory for some lines. None is aligned for vector units: the library would write aligned
+/// lines past the caches, but here they are read at once.
 class line_ring {
 public:
   line_ring(size_t lines, size_t bytes)
@@ -77,7 +78,7 @@ private:
   std::unique_ptr<unsigned char[]> memory_;
 };
 
-/// Returns false after a failure. No object in it has a destructor, as a failure jumps.
+/// Returns false after a failure. No object in it has a destructor, as a failure calls longjmp.
 bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, int ratio,
             bool fast, const image_part& part, const line_memory& memory, const line_reader& to) {
   if (setjmp(errors.back) != 0)
@@ -108,7 +109,8 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
         to.take(static_cast<size_t>(y - part.top),
                 reinterpret_cast<const std::byte*>(memory.of(y) + skip));
   }
-  // The library reads what it skips, but for the rest of an image: so the last line is not skipped.
+  // The library decodes what it skips, except if that is the whole rest of the image. The last line
+  // is not skipped, so that damage in the rest is found.
   if (c.output_scanline < c.output_height) {
     if (const auto rest = c.output_height - c.output_scanline; rest > 1)
       jpeg_skip_scanlines(&c, rest - 1);
@@ -147,7 +149,7 @@ status decode_jpeg(std::string_view bytes, int channels, int ratio, bool fast,
 
 status decode_jpeg_lines(std::string_view bytes, int ratio, bool fast, const image_part& part,
                          const line_reader& to) {
-  // A line may be read with what is beside the part.
+  // The decoded lines are wider than the part, by its margins: the memory is for whole lines.
   HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, static_cast<int>(part.size.channels), ratio));
   const line_ring ring{to.kept + lines_at_once, static_cast<size_t>(whole.width * whole.channels)};
   return decode(bytes, ratio, fast, part, ring.get(), to);

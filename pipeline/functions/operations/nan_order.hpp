@@ -7,10 +7,10 @@
 
 namespace headrace::detail {
 
-/// The order in which TensorFlow's kernel of `top_k`, by which it sorts as well, puts `n` places of
-/// which some hold NaN. NaN compares as neither before nor after anything, so that what comes out
-/// depends on the algorithm: a sort and runs of equal values for all places, a heap for some of
-/// them, and for one a search. `before(i, j)`: does the value of place i come before that of j?
+/// Orders places whose values include NaN as TensorFlow's kernel of `top_k` does, which is also its
+/// kernel for sorting. NaN is neither before nor after any value, so the order depends on the
+/// algorithm: for all places a sort, then another of each run of equal values; for some places a
+/// heap; for one a search. `before(i, j)`: true if the value of place i is before that of place j.
 template <class Before>
 class nan_order {
 public:
@@ -30,7 +30,8 @@ public:
 private:
   bool equal(int32_t i, int32_t j) const { return before_.equal(i, j); }
 
-  /// Of few values each NaN is dropped for the next value, and the last one decides.
+  /// A value replaces the found one unless that is before it: NaN replaces any value, and is
+  /// replaced by the next one.
   int32_t first() const {
     int32_t found = 0;
     for (int32_t i = 1; i < static_cast<int32_t>(places_.size()); ++i)

@@ -46,7 +46,8 @@ column run_cond(const op_call& call) {
   return std::move(out).finish();
 }
 
-/// Of a result of a loop: of the first value, or of the one after a step.
+/// The spec of a result of a loop, which may have the shape of the variable's first value or of
+/// that after a step.
 result<tensor_spec> infer_while(const library_operands& in) {
   const auto& dims = in.attrs.dims;
   const auto given = static_cast<int64_t>(in.size());
@@ -67,8 +68,8 @@ result<tensor_spec> infer_while(const library_operands& in) {
   return tensor_spec{in[i].type, shape::join(in[i].dims, after.dims)};
 }
 
-/// The steps of a loop may use its own variables only, with specs that the values fit. Graphs from
-/// elsewhere are checked here.
+/// Checks that the steps of a loop use no variables but its own, with specs that the values fit:
+/// this may not be so in a decoded graph.
 result<std::shared_ptr<const void>> check_while(const expr_node& node) {
   const auto loop = parts_of(node);
   const auto n = loop.variables.size();
@@ -113,7 +114,7 @@ constexpr size_t most_parts = 1 << 16;
 std::span<const library_function> control_functions() {
   static constexpr library_function functions[] = {
     {expr_op::cond, "cond", 3, 3, infer_cond, run_cond},
-    // Both run in compiler/loop_run.cpp.
+    // Loops run in compiler/loop_run.cpp, which also sets the values of the variables.
     {expr_op::while_loop, "while_loop", 3, most_parts, infer_while, nullptr, check_while},
     {expr_op::loop_variable, "loop_variable", 0, 0, infer_variable},
   };

@@ -88,7 +88,7 @@ public:
       return {};
     });
   }
-  /// The line has ended: missing values are zero or empty, and so are all values of a failed line.
+  /// Ends the line. If it failed, or no value was taken, its value is 0 or empty.
   void end_line(bool failed) {
     if (failed)
       values_.truncate(end_);
@@ -107,7 +107,7 @@ public:
 private:
   const feature_spec& spec_;
   buffer_builder values_, borders_;
-  size_t end_ = 0; ///< of the lines that are over
+  size_t end_ = 0; ///< the end, in `values_`, of the lines that have ended
 };
 
 class line_reader {

@@ -131,13 +131,13 @@ result<tensor_spec> infer_tile(const library_operands& in) {
   return tensor_spec{in[0].type, shape{std::move(out)}};
 }
 
-/// Appends the part of a row from `first` on, below `axis`, tiled.
+/// Appends the part of a row from value `first` on that has the extents `dims`, tiled.
 void append_tiled(column_builder& out, const column& from, std::span<const int64_t> dims,
                   std::span<const int64_t> multiples, std::span<const int64_t> strides,
                   int64_t first) {
   if (dims.empty())
     return append_values(out, from, first, 1);
-  // Axes below, of which nothing is repeated, are one run.
+  // If nothing is repeated along the inner axes, each repetition is one run.
   if (std::ranges::all_of(multiples.subspan(1), [](auto m) { return m == 1; })) {
     for (int64_t m = 0; m < multiples[0]; ++m)
       append_values(out, from, first, dims[0] * strides[0]);
@@ -278,7 +278,7 @@ column run_range(const op_call& call) {
                                + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
           else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
             x = start + static_cast<T>(i) * delta;
-          else // halves are computed in float32
+          else // 16-bit floats are computed in float32
             x = static_cast<T>(static_cast<float>(start)
                                + static_cast<float>(i) * static_cast<float>(delta));
           std::memcpy(to + static_cast<size_t>(i) * sizeof x, &x, sizeof x);

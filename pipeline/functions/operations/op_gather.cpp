@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The indices of one row as int64; larger ones are out of range anyway.
+/// The indices of one row as int64; -1, which is out of range, for those that int64 does not hold.
 void read_indices(const operand& indices, size_t r, std::vector<int64_t>& out) {
   const auto first = static_cast<size_t>(indices.first_value(r));
   const auto row = indices.row(r);

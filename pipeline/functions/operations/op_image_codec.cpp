@@ -19,7 +19,7 @@ namespace {
 // channels (0: as in the file) and the ratio; of a part also its extents, where -1 is the rest;
 // `attrs.flag`: only the extents of the image, as `shape_of` gives them; `attrs.axes`: empty, or
 // extents that a JPEG has at least when its ratio is chosen; `attrs.index`: 1: by the fast
-// transform. Of any format also uint16, and float32 in [0, 1].
+// transform. The dtype: uint8; of png and any also uint16; of any also float32 in [0, 1].
 
 status check_part(const library_operands& in) {
   if (in.attrs.dims.size() != 5)
@@ -217,8 +217,8 @@ std::vector<std::byte> values_of_part(decoded from, const part_place& part, size
   return out;
 }
 
-/// Which part of a JPEG row `r` has, if it can be decoded line by line: if it has pixels with all
-/// channels of the image.
+/// The part of a JPEG that row `r` needs; nullopt if it cannot be decoded line by line, because it
+/// has no pixels, or not all channels of the image.
 result<std::optional<image_part>> lines_of(std::string_view bytes, const op_call& call, size_t r,
                                            int ratio) {
   HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, channels_of(call), ratio));

@@ -57,7 +57,8 @@ bool same_value(const column& values, size_t a, size_t b) {
   return std::memcmp(all + a * size, all + b * size, size) == 0;
 }
 
-/// For a key that is in the table at place `before` already. Twice the same is no error.
+/// Checks a key at place `i` that is in the table at place `before` already: an error if its values
+/// at the two places differ.
 status again(const column& values, size_t before, size_t i, std::string_view key) {
   if (same_value(values, before, i))
     return {};
@@ -95,7 +96,8 @@ result<std::shared_ptr<const void>> prepare_lookup(const expr_node& node) {
 
 constexpr size_t absent = ~size_t{0};
 
-/// Calls `take(place, text)` for each key: its place in the table or `absent`, and its text.
+/// Calls `take(place, text)` for each key: its place in the table or `absent`, and a function that
+/// returns its text.
 template <class Take>
 void find_all(const column& keys, const index_table& in, Take&& take) {
   const auto n = static_cast<size_t>(keys.total_values());

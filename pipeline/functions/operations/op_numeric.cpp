@@ -98,7 +98,8 @@ result<tensor_spec> infer_matmul(const library_operands& in) {
   return tensor_spec{in[0].type, shape{std::move(dims)}};
 }
 
-/// Which matrix of an operand belongs to matrix `i` of a result with leading extents `all`.
+/// The index of the matrix that an operand with leading extents `own` contributes to matrix `i` of
+/// a result with leading extents `all`.
 int64_t matrix_of(int64_t i, std::span<const int64_t> all, std::span<const int64_t> own) {
   int64_t out = 0, step = 1;
   for (size_t axis = 0; axis < all.size(); ++axis) {
@@ -177,7 +178,7 @@ void append_part(column_builder& out, const operand& in, size_t r, const shape& 
   const auto total = *dims.elements();
   if (total == 0)
     return;
-  // The last axes of which all is taken, and the one before them, lie side by side.
+  // The last axes that are taken whole, and the axis before them, form contiguous runs.
   size_t outer = rank;
   int64_t line = 1;
   while (outer > 0) {

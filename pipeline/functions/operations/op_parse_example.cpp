@@ -110,14 +110,14 @@ private:
 /// Values of several examples as one tensor, filled to the longest.
 class example_batches {
 public:
-  /// `given`: how many examples a row has, if it is known.
+  /// `given`: the number of examples of each row; negative: not known.
   example_batches(const feature_spec& feature, int64_t given, size_t rows)
     : feature_(feature),
       nothing_(shape_of_nothing(spec_of(feature), 0)),
       given_(std::max<int64_t>(0, given)),
       out_(feature.type, rows) {}
 
-  /// The examples `[first, last)` of `in`.
+  /// Adds a row that consists of the examples `[first, last)` of `in`.
   status add(const column& in, size_t first, size_t last) {
     if (first == last) {
       out_.end_row(nothing_.with_leading(0));
@@ -172,7 +172,7 @@ private:
   column_builder out_;
 };
 
-/// For rows that are vectors of examples.
+/// Runs `parse_example` for rows that are vectors of examples.
 std::vector<column> run_batches(const op_call& call) {
   const auto& in = *call.inputs[0].data;
   example_parser parser{call.node, static_cast<size_t>(in.total_values())};
@@ -241,7 +241,7 @@ status check_feature(const feature_spec& x) {
   if (!x.has_default)
     return {};
   const auto& value = x.default_value;
-  const auto wanted = x.sequence ? shape{} : x.dims; // fills steps
+  const auto wanted = x.sequence ? shape{} : x.dims; // of a sequence: a scalar that fills steps
   if (value.rows() != 1 || value.type() != x.type || value.shape_of(0) != wanted)
     return invalid_argument(fmt::format("the default of feature '{}' is not one {}", x.name,
                                         to_string(tensor_spec{x.type, wanted})));

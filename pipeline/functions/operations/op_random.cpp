@@ -31,7 +31,8 @@ result<shape> check_dims(const std::vector<int64_t>& dims) {
   return shape{dims};
 }
 
-/// The shape that is drawn. An operand `like` gives the first extent: the number of its parts.
+/// The shape that is drawn. Operand number `like`, if it exists, determines the first extent: the
+/// number of its parts.
 result<shape> drawn_dims(const library_operands& in, size_t like) {
   auto wanted = in.attrs.dims;
   bool known = true;
@@ -102,7 +103,7 @@ kernels::seeded_words words_of(const op_call& call, size_t r) {
   });
 }
 
-/// The upper bits of a mantissa: in [0, 1).
+/// The number in [0, 1) whose mantissa consists of the low 23 bits of `word`.
 float unit_float(uint32_t word) {
   return std::bit_cast<float>((word & 0x7fffffu) | 0x3f800000u) - 1.0f;
 }
@@ -294,7 +295,7 @@ column run_bits(const op_call& call) {
   });
 }
 
-/// The rows come with the block: see row_seeds.hpp.
+/// The seeds are a column of the block that is the function's argument: see row_seeds.hpp.
 result<tensor_spec> infer_row_seed(const library_operands&) {
   return tensor_spec{dtype::int64, {2}};
 }

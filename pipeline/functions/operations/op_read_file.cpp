@@ -30,7 +30,7 @@ status append_file(const std::string& path, const std::stop_token& impatient, bu
 
 column run_contents(const op_call& call) {
   const auto& in = *call.inputs[0].data;
-  // After waiting for a descriptor in vain, the other files are not waited for.
+  // Once a wait for a file descriptor was in vain, no other file waits for one.
   std::stop_source impatient;
   buffer_builder borders, bytes;
   borders.push_back(int64_t{0});

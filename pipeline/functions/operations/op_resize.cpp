@@ -46,7 +46,7 @@ result<tensor_spec> infer_resize(const library_operands& in) {
                      with_extents(in[0].dims, height, width)};
 }
 
-/// The nearest pixel's centre.
+/// The index, along one axis, of the pixel of the input nearest to the centre of pixel `i`.
 size_t nearest_place(size_t i, size_t in, size_t out) {
   const auto scale = static_cast<float>(in) / static_cast<float>(out);
   const auto at = std::floor((static_cast<float>(i) + 0.5f) * scale);
@@ -64,7 +64,7 @@ void copy_nearest(std::byte* out, const std::byte* in, const images& from, const
   }
 }
 
-/// What a column of resized images is made of.
+/// Collects whole resized images to one column.
 class whole_images final : public resized_rows {
 public:
   explicit whole_images(const op_call& call, size_t rank)

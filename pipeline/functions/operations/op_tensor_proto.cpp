@@ -20,7 +20,7 @@ namespace {
 // these the last value stands for all that are missing.
 static_assert(std::endian::native == std::endian::little);
 
-/// The largest tensor that a few bytes may stand for.
+/// The size of the largest tensor whose values may repeat the last one given.
 constexpr int64_t most_repeated_bytes = int64_t{1} << 30;
 constexpr protozero::pbf_tag_type string_field = 8;
 
@@ -149,7 +149,7 @@ void add_value(T x, std::string& to) {
   to.append(reinterpret_cast<const char*>(&x), sizeof x);
 }
 
-/// One value of the repeated field of numbers, as its dtype holds it.
+/// Appends to `to` one value of a repeated field of numbers, as it lies in memory.
 void add_number(dtype type, protozero::pbf_tag_type field, uint64_t bits, std::string& to) {
   if (field == 11) // bool_val
     return add_value<uint8_t>(bits != 0, to);
@@ -157,7 +157,7 @@ void add_number(dtype type, protozero::pbf_tag_type field, uint64_t bits, std::s
   to.append(reinterpret_cast<const char*>(&bits), size_of(type));
 }
 
-/// Values of the dtype's repeated field: packed, or one.
+/// Appends to `to` an entry of the dtype's repeated field: packed values, or one value.
 status read_values(protozero::pbf_reader& tensor, const proto_type& of, std::string& to) {
   const auto fixed = of.field == 5 || of.field == 9    ? size_t{4}
                      : of.field == 6 || of.field == 12 ? size_t{8}
@@ -272,7 +272,7 @@ column run_parse_tensor(const op_call& call) {
     call.fail(r, why);
     out.end_row_of_nothing(shape_of_nothing(call.node.spec, rank.value_or(0)));
   };
-  // The rank of the first tensor, so that rows without a value have it as well.
+  // All rows are read first, so that rows without a value get the rank of the first tensor, too.
   std::vector<read_tensor> read(call.rows);
   std::vector<status> how(call.rows);
   for (size_t r = 0; r < call.rows; ++r) {

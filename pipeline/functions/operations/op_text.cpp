@@ -241,7 +241,7 @@ column run_split_padded(const op_call& call) {
   });
 }
 
-/// Pads at each end for n-grams of `width`.
+/// The number of pads at each end for n-grams of `width`.
 int64_t pads_for(const expr_attrs& attrs, int64_t width) {
   if (attrs.texts.empty())
     return 0;

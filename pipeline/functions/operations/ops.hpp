@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-/// What several files of operations use. Column functions whose records are in another file. Each
-/// gives a column of `call.rows` rows of `call.node.spec`.
+/// Functions that several files of operations use. The column functions, whose records are in other
+/// files than their definitions, return a column of `call.rows` rows of `call.node.spec`.
 namespace headrace::detail {
 
 column run_compare(const op_call& call); ///< strings

@@ -4,11 +4,11 @@
 
 namespace headrace::detail {
 
-/// Where the images of a column go while they are resized, row by row. A row that is skipped or
-/// fails only ends, or began before.
+/// Receives the images of a column while they are resized, row by row. For a row that is skipped or
+/// fails, `end_row` may be called without `begin` before.
 class resized_rows : public resized_lines {
 public:
-  /// Row `r` is complete, or has no value.
+  /// Called when row `r` is complete, or has no value.
   virtual void end_row(size_t r, bool has_value) = 0;
 };
 

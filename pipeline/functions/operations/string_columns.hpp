@@ -30,7 +30,7 @@ inline column strings_with_shapes_of(const alignment& to, size_t rows, buffer bo
                                   to.row_starts, to.row_dims);
 }
 
-/// All strings of a column through `change(string, bytes)`, which appends the new string to
+/// A column in which each string is replaced. `change(string, bytes)` appends the new string to
 /// `buffer_builder& bytes`.
 template <class Change>
 column change_strings(const column& in, Change&& change) {
@@ -44,7 +44,7 @@ column change_strings(const column& in, Change&& change) {
   return strings_with_shapes_of(in, borders.finish(), bytes.finish());
 }
 
-/// Calls `look(string)` for all strings of a column; the results are `T`s.
+/// A column of dtype `dtype_of<T>` with the result of `look(string)` in place of each string.
 template <class T, class Look>
 column measure_strings(const column& in, Look&& look) {
   const auto n = static_cast<size_t>(in.total_values());

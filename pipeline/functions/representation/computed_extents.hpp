@@ -9,7 +9,7 @@ inline constexpr int64_t computed_extent = -2;
 
 /// `attrs.dims` with unknown extents for computed ones, and as they are in one row.
 shape known_extents(const expr_attrs& attrs);
-/// `first`: the operand with the first computed extent.
+/// The extents in row `row`. `first`: the index of the operand that is the first computed extent.
 std::vector<int64_t> extents_in_row(const op_call& call, size_t row, size_t first);
 /// Ok if the operands from `first` on are integer scalars, one for each computed extent.
 status check_extents(const library_operands& in, size_t first);

@@ -19,7 +19,8 @@ constexpr std::array costly{expr_op::decode_image,  expr_op::encode_image,
                             expr_op::while_loop,    expr_op::parse_sequence_example,
                             expr_op::parse_example, expr_op::decode_csv,
                             expr_op::parse_tensor,  expr_op::matmul};
-constexpr size_t images = 2; ///< so many of them take longer than it takes to wake a thread
+/// The number of functions, the first in `costly`, that take far longer than waking a thread.
+constexpr size_t images = 2;
 
 /// The place in `costly` of the costliest function of `f`.
 std::optional<size_t> costliest(const function& f) {

@@ -10,8 +10,8 @@ namespace headrace::detail {
 /// whatever the row is: images are decoded or encoded.
 bool has_costly_rows(const function& f);
 
-/// For people, of a `map` or `filter`: the function that is called, or of a traced function the
-/// part that is likely to cost most; then its parallel calls. May be empty.
+/// A description of a `map` or `filter` for people: of a traced function the part that is likely to
+/// cost most, then the function's label and its parallel calls (`shown_function`). May be empty.
 std::string shown_by_cost(const dataset_node& node);
 
 } // namespace headrace::detail

@@ -9,9 +9,10 @@ namespace headrace::detail {
 
 /// Makes a checked node: the only way to get one (the tracing API and the graph decoder both come
 /// here). The result's spec is inferred from the inputs; shapes broadcast by numpy's rules over one
-/// row, unknown extents are allowed. `type` is the result's dtype for `cast`, `decode_raw` and
-/// `to_number`, and not read otherwise. Errors are `invalid_argument` and name the function, the
-/// argument and what would be right: `add: operands are float32[3] and int64[3]; cast one`.
+/// row, unknown extents are allowed. `type` is the result's dtype for functions whose caller
+/// chooses it (`cast`, `decode_raw`, `to_number` ...), and not read otherwise. Errors are
+/// `invalid_argument` and name the function, the argument and what would be right: `add: operands
+/// are float32[3] and int64[3]; cast one`.
 /// Parameters and constants have makers of their own.
 result<expr_ptr> make_expr(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs = {},
                            dtype type = dtype::int64);

@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// By number; null where there is none.
+/// The records of all functions, at the numbers of their `expr_op`; null where there is none.
 std::vector<const library_function*> all_functions() {
   std::vector<const library_function*> out;
   for (const auto group :

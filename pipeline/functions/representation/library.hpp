@@ -8,7 +8,7 @@
 /// The functions of expressions. Each is a record of how it is checked and how it runs.
 namespace headrace::detail {
 
-/// The operands of a library function, as it sees them when it is made and again for each row.
+/// The operands of a library function: as specified when the node is made, or as they are in a row.
 struct library_operands {
   std::span<const tensor_spec> specs;
   const expr_attrs& attrs;
@@ -43,7 +43,7 @@ const library_function* find_library_function(expr_op op) noexcept;
 /// The result's spec, or what is wrong with the inputs or attributes (without the function's name).
 result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const expr_attrs& attrs,
                           dtype type);
-/// The shape of the result for inputs of these shapes, which must be of a right dtype.
+/// The shape of the result of `of` for inputs of these shapes and the dtypes of its own inputs.
 result<shape> result_shape(const expr_node& of, std::span<const shape> inputs);
 
 // -- the groups, a file each ---------------------------------------------------
@@ -79,7 +79,8 @@ std::span<const library_function> extent_functions(); ///< those whose extents d
 template <class Body>
 column run_rows(const op_call& call, Body&& body);
 
-/// The exact spec for row `r`, with a memory of the last one.
+/// Infers the shape of a call's result for each row; if a row's inputs have the same shapes as
+/// those of the row before, the last result is returned again.
 class row_specs {
 public:
   explicit row_specs(const op_call& call);
@@ -122,7 +123,7 @@ std::span<const T> row_values(const operand& in, size_t r) {
     static_cast<size_t>(first), static_cast<size_t>(in.data->first_value(row + 1) - first));
 }
 
-/// The first integer of row `r`, of any integer dtype; what int64 does not hold is its maximum.
+/// Integer `i` of row `r`, of any integer dtype; one that int64 does not hold becomes its maximum.
 int64_t integer_at(const operand& in, size_t r, size_t i = 0);
 
 /// A row of `dims` as `outer` runs of `extent` parts of `inner` values along `axis`.

@@ -52,9 +52,9 @@ private:
     return std::make_shared<const expr_node>(std::move(copy));
   }
 
-  /// True if it differs from step to step, or is a loop that was opened inside. That one stays
-  /// there in any case: it may go on forever in elements that do not come to it. A loop that was
-  /// opened before this one has run before it, and is captured.
+  /// True if `x` differs from step to step, or is or needs a loop that was opened inside this one.
+  /// Such an inner loop stays inside even if it is the same in all steps: it could run forever for
+  /// elements that never reach this step. A loop that was opened before this one is captured.
   bool belongs_inside(const expr_ptr& x) {
     if (const auto known = inside_.find(x.get()); known != inside_.end())
       return known->second;

@@ -26,8 +26,8 @@ struct loop_parts {
 };
 loop_parts parts_of(const expr_node& loop);
 
-/// The inputs of a node that are computed before it in the same program: all, but of a loop those
-/// of its steps.
+/// The inputs of a node that are computed before it in the same program: all inputs, except the
+/// condition and the values after a step of a loop.
 std::span<const expr_ptr> operands_of(const expr_node& node);
 
 /// Identity of a loop that is traced. A loop that was opened later, and is used in the steps of

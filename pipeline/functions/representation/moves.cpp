@@ -82,7 +82,8 @@ void plan_transpose(std::vector<move_run>& runs, const std::vector<int64_t>& per
   walk(runs, axes, 0);
 }
 
-/// Blocks of the inputs, in turn.
+/// Plans `stack` and `concat`: runs of the inputs in turn, one of each for each place before
+/// `axis`.
 void plan_joined(std::vector<move_run>& runs, std::span<const shape> inputs, size_t axis) {
   int64_t outer = 1;
   for (size_t i = 0; i < axis; ++i) outer *= inputs[0][i];
@@ -95,8 +96,8 @@ void plan_joined(std::vector<move_run>& runs, std::span<const shape> inputs, siz
     }
 }
 
-/// A result whose every axis takes places of the same axis of the input, `-1` being the filler
-/// (input 1). Neighbouring places of the last axis become one run.
+/// Plans a result that takes along each axis the given places of the same axis of the input; place
+/// -1 is the filler (input 1). Neighbouring places of the last axis become one run.
 void walk_places(std::vector<move_run>& runs, std::span<const std::vector<int64_t>> places,
                  std::span<const int64_t> steps, std::span<const int64_t> inner, int64_t base) {
   const auto& here = places[0];
@@ -116,7 +117,7 @@ void walk_places(std::vector<move_run>& runs, std::span<const std::vector<int64_
   }
 }
 
-/// Where along one axis the result's values come from.
+/// The places along one axis of the input from which the result's values come; -1: the filler.
 std::vector<int64_t> places_along(expr_op op, const expr_attrs& attrs, size_t axis, size_t rank,
                                   int64_t extent) {
   std::vector<int64_t> out;
@@ -131,7 +132,7 @@ std::vector<int64_t> places_along(expr_op op, const expr_attrs& attrs, size_t ax
     for (int64_t i = 0; i < extent; ++i) out.push_back((i - shift + extent) % extent);
   } else {
     const auto mirrored = [&](int64_t i) {
-      const int64_t edge = attrs.index == 1 ? 0 : 1; // true if the border is repeated
+      const int64_t edge = attrs.index == 1 ? 0 : 1; // 1 if the border is repeated
       if (attrs.index == 0)
         return int64_t{-1};
       return i < 0 ? -i - edge : 2 * extent - i - 2 + edge;

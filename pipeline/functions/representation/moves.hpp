@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// Consecutive values of one row of an input that are consecutive in a row of the result, too.
+/// Values of one row of an input, `step` values apart, that are consecutive in a row of the result.
 struct move_run {
   size_t input = 0;
   int64_t start = 0; ///< in the input's row
@@ -21,7 +21,7 @@ struct move_plan {
   std::vector<move_run> runs;
 };
 
-/// True if it only changes the shape.
+/// True if function `op` only changes the shape.
 bool keeps_order(expr_op op) noexcept;
 
 /// Plans a node of `movement_functions` for rows of these shapes. Fails (without the function's

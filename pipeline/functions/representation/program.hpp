@@ -17,7 +17,7 @@ struct environment {
   const environment* outer = nullptr;
 };
 
-/// Counts the column kernels that a program ran, and says when its loops are to stop.
+/// The number of column kernels that a program ran, and the stop request for its loops.
 struct kernel_counter {
   uint64_t calls = 0;
   /// Once it is requested, rows that are still in a loop fail as cancelled.

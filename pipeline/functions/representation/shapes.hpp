@@ -7,10 +7,10 @@
 
 namespace headrace::detail {
 
-/// The shape of a function's result for inputs of these shapes. Extents may be unknown (then more
-/// of the result's are); with static shapes it is exact, so it is used while tracing and for each
-/// row. Errors do not contain the function's name. Results of data-dependent shape have unknown
-/// extents even then.
+/// The shape of a function's result for inputs of these shapes. It is used while tracing, where
+/// unknown extents of inputs make extents of the result unknown, and for each row. With static
+/// shapes it is exact, except that extents that depend on data stay unknown. Errors do not contain
+/// the function's name.
 using shape_rule = result<shape> (*)(const expr_attrs& attrs, std::span<const shape> inputs);
 
 namespace shape_rules {
@@ -28,7 +28,8 @@ result<shape> with_last_axis(const expr_attrs& attrs, const shape& in);
 /// `axis` counted from the front. Fails if there is no such axis.
 result<size_t> normal_axis(int64_t axis, size_t rank);
 
-/// Which axes of `rank` are reduced. Fails for axes that are not there or named twice.
+/// For each of `rank` axes, true if it is one of `axes`, or if these are empty. Fails for axes that
+/// do not exist or are named twice.
 result<std::vector<bool>> reduced_axes(const std::vector<int64_t>& axes, size_t rank);
 
 /// One axis of the input as basic indexing reads it: `count` places from `start` by `step`.

@@ -75,7 +75,7 @@ public:
   /// As `add_string`, in pieces: `append_bytes` any number of times, then `end_string`.
   void append_bytes(std::string_view text) { values_.append(text.data(), text.size()); }
   void end_string() { borders_.push_back(static_cast<int64_t>(values_.size())); }
-  /// Ends the current row, to which as many values were added.
+  /// Ends the current row, to which as many values as `dims` has were added.
   void end_row(const shape& dims);
   /// Ends a row of zeros or empty strings. It has the other rows' shape if they have one, else
   /// `dims`, so that failed rows do not turn a dense column into one of variable shape. @pre

@@ -29,8 +29,8 @@ opened open_batches(engine& shared, const dataset_ptr& node, const place& at) {
     std::make_unique<Iterator>(shared, *node, size, std::move(input))};
 }
 
-/// The number of rows of a batch, for `piece_facts::rows_together`; 0: the number differs between
-/// batches.
+/// The number of rows of a batch, for `piece_facts::rows_together`; 0: the graph does not determine
+/// it (see `known_number`).
 inline int64_t known_rows(const batch_parameters& how) { return how.rows.value_or(0); }
 
 /// The base of operators that make one row of several consecutive rows of their input.

@@ -53,7 +53,7 @@ private:
     return out;
   }
   void axis(size_t at, int64_t to, int64_t count) {
-    // The inner axes are equal, so their values are contiguous.
+    // If all inner axes are equal, the values from this axis on are contiguous.
     if (at == dims_.size() || std::ranges::equal(dims_.subspan(at + 1), whole_.subspan(at + 1))) {
       if (at < dims_.size())
         count = product(dims_.subspan(at));
@@ -83,7 +83,7 @@ struct batch_layout {
   size_t values() const { return static_cast<size_t>(starts.back()); }
 };
 
-// Failed batches get the shape of the others.
+// Failed batches get the shape of the first batch that did not fail.
 batch_layout lay_out(const column& rows, size_t size, const field_format& to, size_t component,
                      failed_batches& failed) {
   batch_layout out{.size = size};

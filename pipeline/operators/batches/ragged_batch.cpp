@@ -90,7 +90,7 @@ column all_values(const column& rows, size_t size, const shape& inner,
       dims[0] = values;
       out.add(end, std::move(dims));
       continue;
-    } else // only the shapes have it
+    } else // only the shapes have the number of parts
       for (auto row = b * size; row < (b + 1) * size; ++row) {
         const auto dims = rows.shape_of(row);
         parts += product(dims.dims().first(dims.rank() - inner.rank()));

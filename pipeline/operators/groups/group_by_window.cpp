@@ -13,8 +13,8 @@ int64_t number_at(const block& rows, size_t column, size_t row) {
   return rows.columns[column].values<int64_t>()[row];
 }
 
-/// The rows of the input are (key, element) or (key, size, element). A failed row is returned at
-/// its place.
+/// The rows of the input are (key, element) or (key, size, element). A failed row is in no group:
+/// it is returned as soon as the rows before it were put into groups.
 class groups_iterator final : public operator_iterator {
 public:
   groups_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -115,8 +115,8 @@ private:
     groups_.put(key, elements(in), runs, first, kernel_calls_);
   }
 
-  // Puts rows of `in_` into their groups until `most` rows are complete, and returns these, in
-  // order.
+  // Puts rows of `in_` into their groups until `most` output rows are complete, and returns these:
+  // a row for each complete group, and each failed row.
   std::vector<block> take(size_t most) {
     std::vector<block> out;
     std::map<int64_t, std::vector<row_run>> fresh; // rows that are in no group yet

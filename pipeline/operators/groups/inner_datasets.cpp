@@ -10,8 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// What the program called: a function that reads datasets, of `map`, becomes one of `flat_map`
-/// over the only element that it reads.
+/// The operator that the user's program called: a `map` whose function reads datasets is made as a
+/// `flat_map` over a `single_element`.
 dataset_op called(const dataset_node& node) {
   const bool of_map =
     node.op == dataset_op::flat_map && node.inputs.front()->op == dataset_op::single_element;

@@ -27,7 +27,7 @@ public:
 
   /// The number of the row whose dataset is next.
   uint64_t row() const noexcept { return row_; }
-  /// Rows before `row` need not be read again.
+  /// Records that rows before `row` need not be read again.
   void release_before(uint64_t row) noexcept { input_.release_before(row - first_); }
   /// Appends the point from which the datasets of `row` and later rows can be made again. @pre
   /// `row` was not released

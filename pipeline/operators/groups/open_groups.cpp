@@ -97,7 +97,8 @@ void open_groups::changed(int64_t key) {
   if (saved_.empty())
     return;
   changed_.insert(key);
-  // No positions are being saved, so changes need not be recorded.
+  // With so many changes, the next position begins with a list of all groups again; until then no
+  // changes are recorded.
   if (changed_.size() > groups_.size() + 1024) {
     saved_.clear();
     changed_.clear();

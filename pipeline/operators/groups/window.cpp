@@ -86,7 +86,7 @@ private:
 
   held_pieces rows_;
   const size_t size_, shift_, stride_;
-  const size_t span_; ///< the distance from the first row of a window to its last one
+  const size_t span_; ///< the number of rows from the first row of a window to its last one
   size_t skip_ = 0;   ///< the number of rows before the next window that are not read yet
 };
 

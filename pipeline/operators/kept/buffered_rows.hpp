@@ -31,12 +31,12 @@ public:
     marks_.push_back(std::move(m));
     drop_unused();
   }
-  /// A row entered the buffer, at the last place. @pre there is a mark
+  /// Records that a row entered the buffer, at the last place. @pre there is a mark
   void put() {
     ++marks_.back().held;
     of_.push_back(static_cast<uint16_t>(base_ + marks_.size() - 1));
   }
-  /// The row at a place left the buffer; the row at the last place takes its place.
+  /// Records that the row at `place` left the buffer, and the row at the last place took its place.
   void give(size_t place) {
     const auto which = static_cast<uint16_t>(of_[place] - base_);
     of_[place] = of_.back();

@@ -45,10 +45,11 @@ protected:
     return in;
   }
 
-  // Saves as numbers: which of the two is read; for a saved pass its id, the block and the row;
-  // otherwise the pass and, unless it is only passed on, the number of returned rows. Parts: the
-  // position at the beginning of that pass, or the present one, or, for a saved pass whose id is
-  // the number, that of its reader; before the first pass, the caches below.
+  // Saves the `kind` of what is returned as the first number. Then for a saved pass: its id, the
+  // block and the row; or its id and, as a part, the position of the second input, which reads it.
+  // For a pass that is kept, or is being kept: the pass, the number of returned rows and, as a
+  // part, the position at its beginning. For another pass of the input: the pass and the position.
+  // Before the first pass: the caches below, as parts.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -132,8 +133,8 @@ private:
     last_kind = saved_pass_by_reader
   };
 
-  /// The pass that is kept already; nullopt if there is none, or if this iteration does not give
-  /// it.
+  /// The pass that must be returned again, as `engine::pass_of`; nullopt also without a memory, and
+  /// in functions.
   std::optional<kept_pass> pass_to_give() const {
     return memory_ && !at_.in_function() ? engine_.pass_of(*memory_) : std::nullopt;
   }

@@ -15,7 +15,7 @@ public:
   virtual ~pass_sink() = default;
   /// @pre none of the rows failed
   virtual status keep(const block& rows, uint64_t& kernel_calls) = 0;
-  /// All rows of the pass were kept.
+  /// Completes the pass. @pre all of its rows were kept
   virtual status finish(uint64_t& kernel_calls) = 0;
 };
 

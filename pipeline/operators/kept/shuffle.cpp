@@ -133,8 +133,8 @@ private:
   }
 
   void give() {
-    // While the buffer is full the next places are determined: their rows are prefetched, many at a
-    // time.
+    // While the buffer is full, the places that are drawn next are determined already, so their
+    // rows are prefetched.
     constexpr uint64_t ahead = 16;
     if (size_ >= many_rows) {
       const auto soon = random_soon_.below(drawn_ + ahead, rows_->held());
@@ -172,7 +172,8 @@ private:
   std::unique_ptr<iterator> input_;
   const size_t size_;
   counter_random random_;
-  /// Draws the same numbers; each generator keeps those that it drew last.
+  /// A second generator of the same numbers, for places that are drawn later: each generator keeps
+  /// only the numbers that it computed last.
   counter_random random_soon_ = random_;
   uint64_t drawn_ = 0;
   std::unique_ptr<row_reservoir> rows_;

@@ -7,12 +7,13 @@ namespace headrace::detail {
 
 std::vector<uint64_t> shuffle_history::places(counter_random& choices) const {
   const auto first_fill = std::min(size, entered);
-  // All choices up to this one were made in a full buffer, and all except the last were followed by
-  // a new row.
+  // Choices 0 to `refills` were made in a full buffer, and all of these except the last were
+  // followed by a new row.
   const auto refills = entered - first_fill;
   constexpr auto nobody = UINT64_MAX;
   std::vector<uint64_t> out(held());
-  // For each place at the end: the place at the present step of the row that will be there.
+  // For each place at the present step of the trace: the place at the end of the row that is there;
+  // `nobody`: the row leaves before the end, or its number was found.
   std::vector<uint64_t> whose(first_fill, nobody);
   for (uint64_t i = 0; i < held(); ++i) whose[i] = i;
   auto left = held();

@@ -4,7 +4,7 @@ namespace headrace::detail {
 
 namespace {
 
-// As numbers: the pass; as parts: the position at its beginning.
+// A position with the pass as numbers, and the position at the beginning of the pass as its part.
 position_ptr position_of(const kept_pass& pass) {
   auto out = std::make_shared<position>();
   out->op = dataset_op::cache;

@@ -270,8 +270,9 @@ private:
     }
   }
 
-  // The number of free places, or, if it is smaller, the estimated number of datasets that are
-  // needed, based on the datasets so far.
+  // The number of rows of the input to read, at least 1: the larger of the number of free places
+  // that have a turn in the wanted rows, and the number of datasets that are estimated to have so
+  // many rows, based on the datasets so far.
   size_t outer_rows(size_t wanted) const {
     const auto turns = (wanted + length_ - 1) / length_;
     const auto free = std::min(cycle_ - open_, turns);
@@ -315,7 +316,7 @@ private:
   const std::shared_ptr<row_size> rows_are_ = std::make_shared<row_size>(0);
   std::vector<slot> slots_;
   size_t at_ = 0;         ///< the place that is visited
-  size_t given_here_ = 0; ///< the number of rows that it has given in this turn
+  size_t given_here_ = 0; ///< the number of rows that this place has given in its turn
   size_t open_ = 0;
   uint64_t seen_ = 0; ///< the count of `arrivals_` before the places were checked
   bool input_ended_ = false;

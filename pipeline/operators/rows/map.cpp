@@ -35,7 +35,7 @@ protected:
       spread();
     if (spread_)
       return read(*spread_, wanted);
-    // Costly rows are looked at one by one, so that it is decided soon.
+    // After a costly block, rows are read one by one, so that the next decision comes soon.
     const auto in = input_->next(seen_costly_ == 0 ? wanted : limits{1, wanted.bytes});
     if (!in)
       return std::nullopt;
@@ -65,15 +65,15 @@ protected:
 
 private:
   void spread() {
-    // It begins with two calls, because the rows are costly; further calls are kept only if they
+    // Two calls run at first, because the rows are costly; further calls are kept only if they
     // raise the rate.
     spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), 2);
   }
 
-  std::unique_ptr<iterator> input_; ///< with `function_`: null when all cores are used
+  std::unique_ptr<iterator> input_; ///< null, as `function_`, when all cores are used
   parallel_blocks::function function_;
   const bool may_spread_;
-  int seen_costly_; ///< blocks in a row; `costly_blocks`: that is decided
+  int seen_costly_; ///< the number of costly blocks in a row; `costly_blocks`: `spread` is due
   std::unique_ptr<parallel_blocks> spread_;
 };
 

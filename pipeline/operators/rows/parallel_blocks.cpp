@@ -29,10 +29,14 @@ constexpr bool own_threads = false;
 
 struct parallel_blocks::shared {
   shared(function f, std::shared_ptr<byte_budget> budget)
-    : run(std::move(f)), held(std::move(budget), nullptr, [this] {
-        { std::lock_guard lock{mutex}; }
-        room.notify_one();
-      }) {}
+    : run(std::move(f)), held(std::move(budget), nullptr, [this] { wake(room); }) {}
+
+  /// Wakes the thread that waits, after a change that the mutex does not guard: the change does not
+  /// fall between the thread's test and its wait.
+  void wake(std::condition_variable& waiting) {
+    { std::lock_guard lock{mutex}; }
+    waiting.notify_one();
+  }
 
   /// @pre the mutex is held
   void note_cost(uint64_t took, uint64_t rows) {
@@ -42,16 +46,16 @@ struct parallel_blocks::shared {
 
   const function run;
   std::mutex mutex;
-  // A thread is woken only if it has something to do, and when the mutex is free: otherwise it
-  // costs more than many a block does.
-  std::condition_variable rows; ///< the reader may find rows, or a block to evaluate
-  std::condition_variable room; ///< the puller may find that it may pull
+  // A thread is woken only if it has something to do, and after the mutex was released: a useless
+  // wake-up can take longer than the evaluation of a block.
+  std::condition_variable rows; ///< wakes the reader: there may be rows, or a block to evaluate
+  std::condition_variable room; ///< wakes the puller: there may be room for a further block
   /// The reader waits for this block and no other one; null: for any.
   const job* awaited = nullptr;
   /// The puller waits for the end of a call.
   bool room_awaited = false;
   size_t in_work = 0;  ///< including jobs that wait for a thread
-  uint64_t row_ns = 0; ///< what a row cost lately; 0: not known
+  uint64_t row_ns = 0; ///< the average cost of the last rows; 0: not known
   budget_share held;
 };
 
@@ -117,7 +121,7 @@ namespace {
 
 // More blocks that are done out of order would gain little, and a position contains each of them.
 constexpr size_t most_jobs_a_call = 64;
-/// About what the rows of one block may cost together.
+/// The approximate limit for the cost of all rows of a block, in nanoseconds.
 constexpr uint64_t most_block_ns = 5'000'000;
 constexpr uint64_t all = UINT64_MAX;
 
@@ -136,10 +140,7 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     options_(std::move(how)),
     stop_(std::move(stop)),
     shared_(std::make_shared<shared>(std::move(f), options_.budget)),
-    on_stop_(stop_, [with = shared_] {
-      { std::lock_guard lock{with->mutex}; }
-      with->rows.notify_one();
-    }) {
+    on_stop_(stop_, [with = shared_] { with->wake(with->rows); }) {
   using oneapi::tbb::global_control;
   // The lowest limit of all owners applies; a higher limit of another owner is not changed.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
@@ -250,8 +251,8 @@ parallel_blocks::job_ptr parallel_blocks::chosen() const {
 }
 
 // A block that the reader should evaluate instead of waiting. If the order is kept it is the next
-// one; else one that no thread has claimed, if the number of blocks in work is at its limit. If the
-// function may block, the reader evaluates the block only if the system had no thread for it.
+// one; else one that no thread has claimed, if no further block may begin. If the function may
+// block, the reader evaluates the block only if the system had no thread for it.
 parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
   job_ptr out;
   if (options_.ordered)
@@ -285,8 +286,9 @@ void parallel_blocks::start(const job_ptr& work, size_t counted) {
     arena().enqueue(std::move(call));
 }
 
-// Where there is a call for each thread of the arena, as many blocks again wait for a thread: a
-// thread that is done takes the next one, and need not sleep until the puller has woken up.
+// If there is a call for each thread of the arena, twice as many blocks may be in work: the further
+// ones wait for a thread, so that a thread that is done takes the next one, and need not sleep
+// until the puller has woken up.
 size_t parallel_blocks::most_in_work() const {
   const auto most = options_.calls->calls();
   const bool queued = !options_.may_wait && !own_threads
@@ -300,11 +302,11 @@ bool parallel_blocks::as_many_as_may_be() const {
          || jobs_.size() >= most * most_jobs_a_call;
 }
 
-// Rows that cost much come in small blocks, so that all calls have work and the tuner sees soon
-// what they do.
+// Costly rows are read in small blocks, so that all calls have work, and the tuner has measurements
+// soon.
 size_t parallel_blocks::rows_of_a_block() const {
   const auto cost = shared_->row_ns;
-  // A function that waits for others may have a price for each block.
+  // A function that may block can have a fixed cost for each block.
   if (options_.may_wait)
     return wanted_.rows;
   if (cost == 0)
@@ -312,7 +314,8 @@ size_t parallel_blocks::rows_of_a_block() const {
   return std::clamp<size_t>(most_block_ns / cost, 1, wanted_.rows);
 }
 
-// How many rows may be pulled now. Rows that the reader waits for are not counted.
+// The number of rows that may be pulled now, and their bytes. If the budget has no room, rows for
+// which the reader waits are allowed without being counted.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
   if (as_many_as_may_be())
     return {};
@@ -379,8 +382,9 @@ size_t parallel_blocks::ahead() const {
   return jobs_.size();
 }
 
-// Saves as numbers: the number of blocks after the point that have rows which were returned, and
-// for each its rows, and the number of rows of its result that were returned.
+// Saves as numbers: the number of blocks from the point to the last one of which rows were
+// returned; for each of them the number of its rows, and of the rows of its result that were
+// returned.
 void parallel_blocks::save_to(position& to) const {
   std::lock_guard lock{shared_->mutex};
   auto last = jobs_.end();
@@ -395,7 +399,8 @@ void parallel_blocks::save_to(position& to) const {
 
 status parallel_blocks::restore(position_reader& from) {
   HEADRACE_TRY(from.restore(*input_));
-  // Done without the mutex, because it may call other operators that share the budget.
+  // The input is read without the mutex, because that may call other operators that share the
+  // budget.
   std::vector<job_ptr> begun;
   for (auto left = from.number(); left != 0 && from.fits(); --left) {
     const auto rows = from.number(UINT32_MAX);

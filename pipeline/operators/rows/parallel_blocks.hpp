@@ -27,16 +27,16 @@ public:
   /// Makes rows of the rows of a block, each separately; must not throw. Called by several threads.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
-    std::shared_ptr<call_gate> calls; ///< how many run at a time
+    std::shared_ptr<call_gate> calls; ///< the number of calls that run at the same time
     bool ordered = true;              ///< false: blocks come in the order in which they are done
     bool may_wait = false;            ///< the function may block
-    bool costly_rows = false; ///< the first blocks have one row, until it is known what rows cost
+    bool costly_rows = false;         ///< blocks have one row until the cost of rows is known
     /// The budget of all that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
     /// The clock by which the number of calls is tuned; null: that of the system.
     const clock* time = nullptr;
-    /// The counters of the operator; may be null. The reader adds the time of the calls whose rows
-    /// it was given, and the time in which the budget allowed no block.
+    /// The counters of the operator, for the time of the calls whose rows were returned, the time
+    /// in the input, and the time in which the budget allowed no block; may be null.
     op_counters* counters = nullptr;
   };
 

@@ -70,7 +70,7 @@ protected:
       caches_.restore(from);
     if (!at || passes_ == 0)
       return {};
-    --passes_; // it is begun again
+    --passes_; // the last pass is opened again
     HEADRACE_ASSIGN(input_, open());
     ++passes_;
     return input_->restore(*at);
@@ -124,7 +124,7 @@ private:
     const bool shared = engine_.shares_splits(at_);
     if (!reads_service(*node_.inputs[0], !shared))
       return true;
-    // True if other readers read the job that this operator reads.
+    // The pass read jobs that others may read: it was whole if they gave no element to any reader.
     return !shared && engine_.shared_elements() == shared_elements_;
   }
 
@@ -132,12 +132,12 @@ private:
   dataset_ptr self_;
   place at_;
   const unopened_caches caches_;
-  const bool at_once_; ///< no pass waits for anything
+  const bool at_once_; ///< the rows of each pass are available without waiting
   std::unique_ptr<iterator> input_;
   int64_t passes_ = 0;
   bool empty_ = true;
-  uint64_t partial_ = 0;         ///< the count when the last pass was begun
-  uint64_t shared_elements_ = 0; ///< the count when the last pass was begun
+  uint64_t partial_ = 0;         ///< `partial_passes()` when the last pass was begun
+  uint64_t shared_elements_ = 0; ///< `engine::shared_elements()` when the last pass was begun
 };
 
 opened open_repeat(engine& shared, const dataset_ptr& node, const place& at) {

@@ -65,7 +65,8 @@ std::unique_ptr<iterator> with_row_seeds(const engine& shared, const dataset_nod
                                          const place& at, std::unique_ptr<iterator> input) {
   if (!wants_row_seeds(*node.body))
     return input;
-  // In a function, rows of datasets of different elements would have the same.
+  // In functions seeds are not fixed: rows of the datasets of different elements would have equal
+  // ones.
   constexpr uint64_t fixed = 0xf1eed;
   const auto key =
     !at.in_function() && has_fixed_row_seeds(*node.body)

@@ -17,7 +17,7 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    constexpr size_t most = 4096; // the reader does not wait for these rows, but they take memory
+    constexpr size_t most = 4096; // dropped rows are not limited by `wanted`, but they take memory
     while (left_ != 0) {
       auto dropped = input_->next({std::min(left_, most), limits{}.bytes});
       if (!dropped)

@@ -180,7 +180,8 @@ private:
     }
   }
 
-  // Reads a row, of which `why` says what does not fit; false if the text ends before it.
+  // Reads a row; sets `why` to the error if the row does not fit. False: the text ends inside the
+  // row, and more may follow.
   bool scan(row_table& to, status& why) {
     for (size_t i = 0;; ++i) {
       const auto how = scanner_.next();
@@ -231,7 +232,7 @@ private:
   std::string path_;
   std::optional<byte_window> window_;
   bool last_ = false; ///< no text follows the window
-  uint64_t line_ = 1; ///< of the next row
+  uint64_t line_ = 1; ///< the number of the line with which the next row begins
 };
 
 opened open_csv(engine& shared, const dataset_ptr& node, const place& at) {

@@ -18,7 +18,7 @@ result<bool> file_source::open_next() {
   return true;
 }
 
-// The source ends with its error.
+// Ends the source; returns its last row, which has this error.
 block file_source::fail(const status& why) {
   splits_.close();
   auto out = last_failure(why.with_context(to_string(node_.op)));
@@ -55,7 +55,7 @@ std::optional<block> file_source::produce(const limits& wanted) {
   }
 }
 
-// Saves: numbers: those of the splits; whether a file is open, which one, and the place in it.
+// Saves as numbers: those of the splits; whether a file is open, which one, and the place in it.
 void file_source::save_to(position& to) const {
   splits_.save_to(to, open_);
   const auto at = open_ ? here() : file_place{};

@@ -125,7 +125,7 @@ result<dataset_ptr> decode_fixed_length(node_reader& from) {
     std::move(names), {in.getRecordBytes(), in.getHeaderBytes(), in.getFooterBytes()}, packing);
 }
 
-// Where records of files that are not compressed begin is known.
+// In files that are not compressed, the offsets of records follow from their numbers.
 bool splits_are_records(const dataset_node& node) {
   return compression_of_files(node) == file_compression::none;
 }

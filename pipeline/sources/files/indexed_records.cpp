@@ -14,7 +14,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Records of files, numbered through all of them.
+/// The records of files, numbered over all files.
 class indexed_files : public random_access {
 public:
   explicit indexed_files(const dataset_node& node) : node_(node) {}

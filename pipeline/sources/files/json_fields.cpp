@@ -108,7 +108,7 @@ public:
 
   status read(const dom::element& x) {
     HEADRACE_TRY(read(x, 0));
-    // If an array is empty, the extents within it stay unknown.
+    // If an array is empty, the extents within it were not found: they become 0.
     for (auto& dim : dims_) dim = std::max<int64_t>(dim, 0);
     to_.set_shape(shape{std::move(dims_)});
     return {};

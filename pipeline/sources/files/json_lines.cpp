@@ -60,7 +60,7 @@ protected:
 private:
   struct found_line {
     std::string_view text;
-    bool whole = false; ///< its end was found; else the file ends with it
+    bool whole = false; ///< the line has an end; false: it is the last one, and has none
   };
 
   std::string_view rest() const {
@@ -94,7 +94,7 @@ private:
   json_fields fields_;
   std::string path_;
   std::optional<byte_window> window_;
-  uint64_t line_ = 0; ///< lines read
+  uint64_t line_ = 0; ///< the number of lines that were read
 };
 
 opened open_json_lines(engine& shared, const dataset_ptr& node, const place& at) {

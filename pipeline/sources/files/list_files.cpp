@@ -14,13 +14,13 @@ namespace headrace::detail {
 
 namespace {
 
-/// A folder that cannot be read is skipped, as a shell does; but not if descriptors are missing:
-/// its files would be left out silently.
+/// The handler of errors of `glob`: a folder that cannot be read is skipped, as a shell does; but
+/// without a free descriptor the search ends, because files would be left out silently.
 int end_without_descriptors(const char*, int number) {
   return number == EMFILE || number == ENFILE ? 1 : 0;
 }
 
-/// Are there characters that match more than themselves?
+/// True if `part` has characters that match more than themselves.
 bool has_wildcards(std::string_view part) {
   for (size_t i = 0; i < part.size(); ++i)
     if (part[i] == '\\')
@@ -41,7 +41,7 @@ std::string as_pattern(std::string_view path) {
   return out;
 }
 
-/// Where the first part with wildcards ends; npos: there is none.
+/// The end of the first part (between slashes) with wildcards; npos: there is no such part.
 size_t end_of_wildcards(std::string_view pattern) {
   for (size_t begin = 0; begin < pattern.size();) {
     const auto end = std::min(pattern.find('/', begin), pattern.size());
@@ -52,8 +52,9 @@ size_t end_of_wildcards(std::string_view pattern) {
   return std::string_view::npos;
 }
 
-/// Appends the paths that match, names that begin with a point among them: the library's function
-/// gives these in the last part of a pattern only.
+/// Appends the paths that match. `*` and `?` also match names that begin with a point. `glob` finds
+/// such names only in the last part of a pattern, so the parts with wildcards are matched one by
+/// one.
 status append_matches(const std::string& pattern, const std::stop_token& stop,
                       std::vector<std::string>& out) {
   const auto end = end_of_wildcards(pattern);
@@ -80,7 +81,7 @@ status append_matches(const std::string& pattern, const std::stop_token& stop,
   if (failed != 0 && failed != GLOB_NOMATCH)
     return status{status_code::unknown, fmt::format("list_files: cannot look for '{}'", pattern)};
   for (auto& path : paths) {
-    // Neither a folder itself nor the one above it.
+    // A folder itself, and the one above it, do not match.
     const auto name = std::string_view{path}.substr(path.rfind('/') + 1);
     if (wild && (name == "." || name == ".."))
       continue;
@@ -98,7 +99,7 @@ result<std::vector<std::string>> match(const std::string& pattern, const std::st
   return out;
 }
 
-/// A split is one file name. The files are listed when the first split is asked for.
+/// A split is one file name. The files are listed when the first rows are requested.
 class list_iterator final : public operator_iterator {
 public:
   list_iterator(engine& shared, const dataset_node& node, place at, column patterns)
@@ -128,8 +129,8 @@ protected:
     splits_->pass(rows);
     return out;
   }
-  // Saves: numbers: those of the splits, then a digest of the names; none before the files were
-  // listed and their order is known.
+  // Saves as numbers: those of the splits, then a digest of the names; none before the files were
+  // listed and their order was determined.
   void save_to(position& to) const override {
     if (!ordered_)
       return;
@@ -161,7 +162,7 @@ private:
     std::sort(names_.begin(), names_.end());
     splits_.emplace(engine_, at_, names_.size(),
                     engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
-    // The files may change between passes.
+    // Only the first pass is checked, because the files may change between passes.
     const auto& same = engine_.context().same_listing;
     if (same && !at_.in_function() && !at_.whole && at_.iteration == 0)
       if (const auto how = same(at_.first_source, make_listing(names_)); !how)
@@ -184,7 +185,8 @@ private:
     return out;
   }
 
-  // Makes the order, which is another one in each pass, and the same on every host.
+  // Shuffles the names, if the node requires that: differently in each pass, and equally on all
+  // hosts.
   void order() {
     if (std::exchange(ordered_, true) || !node_.as<list_files_parameters>().shuffle)
       return;

@@ -56,8 +56,8 @@ protected:
     row_ += rows;
     return out;
   }
-  // Saves: numbers: those of the splits; whether a block is open, which one, and how many rows of
-  // it were given; and the id of the saved dataset.
+  // Saves as numbers: those of the splits; whether a block is open, which one, and how many rows of
+  // the block were given; and the id of the saved dataset.
   void save_to(position& to) const override {
     const bool open = row_ < held_.rows;
     splits_.save_to(to, open);
@@ -91,9 +91,9 @@ private:
   saved_reader from_;
   uint64_t first_;
   split_cursor splits_;
-  uint64_t number_ = 0; ///< number of the held block, from `first_`
+  uint64_t number_ = 0; ///< the number of the held block, counted from `first_`
   block held_;
-  size_t row_ = 0; ///< its next row
+  size_t row_ = 0; ///< the next row of the held block
 };
 
 /// Waits until a piece is written; returns its folder.
@@ -106,7 +106,7 @@ result<std::string> await_piece(const dataset_node& node, uint64_t number,
   if (!plan)
     return not_found(fmt::format("no service writes into '{}' (any more)", whole));
   for (file_watch watch{longest, stop};;) {
-    // In this order: who finishes a save has written all pieces.
+    // The piece is looked for last: if the save is found finished, all of its pieces were written.
     HEADRACE_ASSIGN(const auto all, find_saved(whole));
     const auto failed = noted_save_failure(whole);
     HEADRACE_ASSIGN(const auto piece, find_piece(whole, *plan, number));

@@ -13,8 +13,8 @@ namespace headrace::detail {
 /// The records of files of fixed-length records, numbered over all files.
 class record_files {
 public:
-  /// Gets the sizes of the files. A file that is missing or does not fit the layout counts as one
-  /// record, the last one, which cannot be read. `stop` ends the wait for a file descriptor.
+  /// Reads the sizes of the files. The first file that is missing or does not fit the layout counts
+  /// as one record, the last one, which cannot be read. `stop` ends the wait for a file descriptor.
   record_files(const column& names, const record_layout& layout, std::stop_token stop = {});
   ~record_files();
   record_files(const record_files&) = delete;
@@ -31,7 +31,7 @@ public:
 private:
   struct file {
     std::string path;
-    uint64_t first = 0; ///< the number of its first record
+    uint64_t first = 0; ///< the number of the file's first record
     uint64_t records = 0;
   };
   status add(std::string path);

@@ -60,11 +60,11 @@ std::vector<uint64_t> load(const fs::path& from, const random_file& file) {
   return out ? *std::move(out) : std::vector<uint64_t>{};
 }
 
-// True if it was written.
+// False: the index cannot be written to this file.
 bool store(const fs::path& to, const random_file& file, const std::vector<uint64_t>& offsets) {
   const auto size = offsets.size() * sizeof(uint64_t);
   if (size > most_stored_bytes)
-    return true; // then it is built each time
+    return true; // so large an index is not stored, but built each time
   ::capnp::MallocMessageBuilder message;
   auto index = message.initRoot<schema::RecordIndex>();
   index.setVersion(current_version);
@@ -93,7 +93,7 @@ bool store(const fs::path& to, const random_file& file, const std::vector<uint64
 result<std::vector<uint64_t>> build(const random_file& file) {
   std::vector<uint64_t> out;
   std::vector<std::byte> window(size_t{1} << 18);
-  uint64_t begin = 0; // of the window
+  uint64_t begin = 0; // the offset of the window
   size_t size = 0;
   for (uint64_t at = 0; at < file.bytes();) {
     if (at < begin || at + tfrecord_header > begin + size) {

@@ -23,7 +23,7 @@ result<dataset_ptr> decode_saved_shards(node_reader& from) {
   return make_saved_shards(text_of(from.in.getSavedShards().getFolder()));
 }
 
-// How many there are is known where they are read.
+// The number of shards is determined when the source is opened.
 std::optional<uint64_t> splits_of_shards(const dataset_node&) { return std::nullopt; }
 
 std::string shown_saved_shards(const dataset_node& node) {

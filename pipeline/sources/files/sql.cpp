@@ -59,7 +59,7 @@ protected:
     return out;
   }
 
-  // Saves: numbers: those of the split; whether the query runs, and how many rows it gave.
+  // Saves as numbers: those of the split; whether the query runs, and how many rows it gave.
   void save_to(position& to) const override {
     splits_.save_to(to, query_ != nullptr);
     to.numbers.push_back(query_ != nullptr);
@@ -99,7 +99,7 @@ private:
   std::string path_, text_;
   split_cursor splits_;
   std::unique_ptr<sqlite_query> query_; ///< set while the query runs
-  uint64_t given_ = 0;                  ///< rows
+  uint64_t given_ = 0;                  ///< the number of rows that the query gave
   status pending_;                      ///< an error that is given after the rows before it
 };
 

@@ -123,7 +123,7 @@ private:
   std::unordered_map<std::string, size_t> targets_;
   std::string path_;
   std::unique_ptr<tar_reader> archive_;
-  std::optional<member_name> member_; ///< the next one; unset at the end
+  std::optional<member_name> member_; ///< the next member; unset at the end
   uint64_t samples_ = 0;              ///< samples that were read
   std::vector<std::optional<std::string>> values_;
 };

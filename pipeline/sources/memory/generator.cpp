@@ -9,18 +9,18 @@ namespace headrace::detail {
 
 namespace {
 
-/// -1: the function says when it has no more.
+/// The declared number of rows; -1: the rows end when the function returns fewer than requested.
 int64_t announced_rows(const dataset_node& node) { return node.as<generator_parameters>().count; }
 
-/// Rows of one run of a function that may give others in its next run are one split: runs of
-/// several tasks could not be divided by the numbers of their rows.
+/// True if each row is a split: the function returns the same rows in each run. Otherwise all rows
+/// of a run are one split, because several runs cannot share rows by their numbers.
 bool is_divided(const dataset_node& node) { return node.as<generator_parameters>().deterministic; }
 
 std::optional<uint64_t> splits(const dataset_node& node) {
   return is_divided(node) ? splits_of_rows(node) : 1;
 }
 
-/// How many rows the generator has, if it says so; else `endless_rows`.
+/// The declared number of rows; `endless_rows` if there is none.
 uint64_t row_count(const dataset_node& node) {
   return announced_rows(node) < 0 ? endless_rows : static_cast<uint64_t>(announced_rows(node));
 }
@@ -66,8 +66,8 @@ protected:
       return *std::move(out);
     }
   }
-  // Saves: numbers: those of the splits, and where the rows end; where the rows are one split,
-  // whether it is being read, and its next row.
+  // Saves as numbers: those of the splits, and the number of splits; if all rows are one split,
+  // also whether the split is being read, and its next row.
   void save_to(position& to) const override {
     splits_.save_to(to, reading_);
     to.numbers.push_back(splits_.total());
@@ -85,10 +85,10 @@ protected:
   }
 
 private:
-  // Bounds a block, as a function is not told the wanted bytes.
+  // The bound of a block: the function is called without the wanted number of bytes.
   static constexpr size_t most_rows = 4096;
 
-  /// The rows to ask for next; nullopt: this pass is over.
+  /// The rows to request next; nullopt: this pass is over.
   result<std::optional<split_range>> rows_here() {
     if (divided_)
       return splits_.here();
@@ -108,7 +108,7 @@ private:
     row_ += rows;
     reading_ = reading_ && row_ != row_count(node_);
   }
-  /// The function has no more.
+  /// Ends the pass, because the function has only `rows` rows.
   void end_at(uint64_t rows) {
     if (divided_)
       splits_.end_at(rows);
@@ -156,7 +156,7 @@ private:
   named_function f_;
   split_cursor splits_;
   bool divided_;
-  // Where all rows are one split: is it being read, and from which row on?
+  // If all rows are one split: whether the split is being read, and its next row.
   bool reading_ = false;
   uint64_t row_ = 0;
 };

@@ -28,7 +28,7 @@ protected:
       return last_failure(more.status());
     if (!*more)
       return std::nullopt;
-    // The pass is known when its first splits are.
+    // The order depends on the pass, which is determined with its first splits.
     if (!order_)
       order_.emplace(rows_->rows(), key());
     constexpr size_t most = 1 << 15;
@@ -41,7 +41,7 @@ protected:
     splits_.pass(out.rows);
     return out;
   }
-  // Saves the numbers of the splits. The order follows from the seed.
+  // Saves as numbers: those of the splits, and the number of rows. The order follows from the seed.
   void save_to(position& to) const override {
     splits_.save_to(to);
     to.numbers.push_back(rows_->rows());

@@ -46,7 +46,7 @@ private:
   split_cursor splits_;
 };
 
-/// `count` numbers, or `endless_rows`.
+/// Opens a source of `count` numbers; `endless_rows`: the numbers do not end.
 template <class F>
 opened open_numbers(engine& shared, const dataset_node& node, const place& at, uint64_t count,
                     F f) {

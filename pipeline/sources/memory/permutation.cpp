@@ -31,7 +31,7 @@ uint64_t permutation::once(uint64_t x) const noexcept {
 }
 
 uint64_t permutation::at(uint64_t place) const noexcept {
-  // The domain is less than four times as large, so this takes at most four steps on average.
+  // The network permutes at most 4 n numbers, so this takes at most four steps on average.
   auto x = once(place);
   while (x >= n_) x = once(x);
   return x;

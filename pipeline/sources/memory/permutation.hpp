@@ -21,7 +21,7 @@ private:
   uint64_t once(uint64_t x) const noexcept;
 
   uint64_t n_, key_;
-  unsigned half_; ///< bits
+  unsigned half_; ///< half of the number of bits
 };
 
 } // namespace headrace::detail

@@ -92,7 +92,7 @@ void encode_elements_of(const dataset_node&, node_writer& to) {
   to.arranged_tensors(to.out.initElementsOf());
 }
 
-/// An arm of tensors and how they are arranged, by the maker of its operator.
+/// Decodes a member of the union that has tensors and their structure, with its operator's maker.
 template <class In>
 result<dataset_ptr> decode_tensors(node_reader& from, const In& in,
                                    result<dataset_ptr> (*make)(std::vector<expr_ptr>, structure)) {

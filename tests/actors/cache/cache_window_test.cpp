@@ -48,7 +48,7 @@ struct fixture {
     EXPECT_LE(store->bytes(), store->budget());
     return out;
   }
-  /// The rows that `id` is given, which it hands out.
+  /// Reads all rows that the window has for the trainer `id`, and hands them out.
   std::vector<int64_t> read_all(const std::string& id) {
     std::vector<int64_t> out;
     while (const auto x = window.read(id))
@@ -307,7 +307,7 @@ struct model {
     auto used = bytes();
     while (used + charge(rows) > budget) {
       if (rest.empty() || rest.front().first + rest.front().second > from) {
-        // A window that exceeds only its share still returns what it may.
+        // Blocks that no trainer needs are removed, even if that does not make enough room.
         if (from < end) {
           blocks = rest;
           if (!waits)

@@ -67,7 +67,7 @@ TEST(WholePassRules, AreBrokenByWhatTheyForbid) {
 /// given all of its elements through the windows.
 class whole_pass_world {
 public:
-  /// `gentle`: workers join and leave in order, and there are no other faults.
+  /// `gentle`: the only events are workers that join, and workers that leave in order.
   whole_pass_world(uint64_t seed, bool gentle)
     : draw_(seed * 0x9e3779b97f4a7c15 + 11), gentle_(gentle) {
     world::options about;
@@ -158,7 +158,8 @@ private:
         return;
       if (!t.history().left)
         return return_later(index, t);
-      // Tasks that end in that time end without it, and the pass may be over.
+      // Tasks that end before the next iterator is started do not wait for the trainer, and the
+      // pass may be over by then.
       excused_ = true;
       may_fail_ = true;
       say(t.name() + " has left");
@@ -248,7 +249,7 @@ private:
       auto& trainer = w.trainers[draw_.below(w.trainers.size())];
       say(fmt::format("{} and {} are cut off from each other for {} ms", worker.name(),
                       trainer.name(), back / 1ms));
-      // The others wait no longer than its lease.
+      // The other trainers wait for this one no longer than its lease.
       excused_ |= back > 4s;
       w.net.cut(plane::data, trainer, worker);
       w.time.after(back,
@@ -300,7 +301,8 @@ private:
   uint64_t coming_ = 0;
   uint64_t complete_ = 0;
   bool may_fail_ = false;
-  bool excused_ = false; ///< an iterator was lost, or away for its lease
+  /// An iterator left early or was lost, or was cut off from a worker for its lease.
+  bool excused_ = false;
   std::vector<std::string> story_;
 };
 

@@ -139,7 +139,7 @@ TEST_F(WholeEpoch, GivesNoElementAgainThatAnIteratorThatDiedMayHaveHandedOut) {
   w.settle();
   make(30);
   w.settle();
-  // Elements that it hands out now are not reported.
+  // The consumer dies before it reports the elements that it hands out now.
   for (int i = 0; i < 12; ++i) ASSERT_EQ(w.take(died), step::element);
   auto got = w.consumers.at(died).pipes.at(0).handed_out;
   ASSERT_EQ(got.size(), 12u);

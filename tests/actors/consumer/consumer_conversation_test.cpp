@@ -23,7 +23,7 @@ protected:
     options.spec = element_spec{tensor_spec{dtype::int64, shape{}}};
     dispatcher->next = job(7);
   }
-  /// The previous consumer, if any, has ended.
+  /// Starts a consumer with a new handout. @pre the previous consumer, if any, has ended
   void begin() {
     out = std::make_shared<handout>([] {});
     taken.clear();
@@ -105,7 +105,7 @@ TEST_F(ConsumerConversation, IsAnotherOnesWhereverAConsumerWasKilled) {
     const auto had = taken.size();
     node.end(consumer);
     if (last >= 1 && last + 2 < steps.size()) {
-      // Elements that its trainer has must not go to the next one.
+      // Elements that the killed consumer handed out must not be sent to the next consumer.
       const auto& sent = worker().sent;
       ASSERT_GE(sent.size(), 2u);
       const auto grant = read_from_consumer(sent[sent.size() - 2]).value();

@@ -19,7 +19,8 @@ protected:
   static iteration_view view(std::vector<task_address> tasks) {
     return {.job = job_id{5}, .version = 1, .tasks = std::move(tasks), .shared = true};
   }
-  /// Its job is 5, with task 7, of whose stream 3 elements were received and 2 were handed out.
+  /// Lets the consumer read: job 5 has task 7, of whose stream 3 elements are received and 2 handed
+  /// out.
   void reads() {
     core.dispatcher_up(now);
     core.answered(1, view({{task_id{7}, incarnation{1}, "worker:1", {}, worker_id{1}}}), now);

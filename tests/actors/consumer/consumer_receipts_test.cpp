@@ -163,7 +163,7 @@ TEST_F(ConsumerReceipts, GoWithTheGoodbyeAsAWorkerMayBeLostLater) {
 TEST_F(ConsumerReceipts, WaitForTheJobWhenTheProcessWasStoppedForLong) {
   sends(0, 2, 5);
   core->timer(now);
-  now += 5s; // its job may have given it up, and the link does not show it yet
+  now += 5s; // the job may have given the consumer up, and the link does not show that yet
   core->arrived(task, from_task{stream_opened{}}, now);
   const auto did = core->timer(now);
   const auto* beat = last<consume::beat>(did);
@@ -181,12 +181,12 @@ TEST_F(ConsumerReceipts, SayWhyToATrainerThatWasGivenUpWhileItsProcessWasStopped
   now += 20s;
   const auto did = core->timer(now);
   core->heartbeat_answered(not_found("no reader"), last<consume::beat>(did)->at, now);
-  now += 20s; // and again
+  now += 20s; // the process was stopped again
   status how;
   std::shared_ptr<const block> rows;
   ASSERT_EQ(out->try_next(rows, how), handout::outcome::over) << "its rows are others'";
   EXPECT_EQ(how.code(), status_code::aborted);
-  out->add(task_id{}, block::failed_row({}, how)); // as its last element
+  out->add(task_id{}, block::failed_row({}, how)); // an iterator adds the error as last element
   EXPECT_EQ(out->try_next(rows, how), handout::outcome::rows);
 }
 

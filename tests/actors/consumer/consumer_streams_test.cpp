@@ -158,7 +158,7 @@ TEST_F(ConsumerStreams, GoOnOverAFreshLinkWhenTheirsFellSilent) {
 }
 
 TEST_F(ConsumerStreams, SayThatTheirNodesLinksHaveEnded) {
-  way.reset(); // the node does the same
+  way.reset(); // as a node does whose links have ended
   start();
   tell(task_is::running);
   EXPECT_TRUE(failure().ok()) << "the trainer waits";

@@ -47,7 +47,7 @@ public:
   status closed;
 };
 
-/// One link to each address, made at once.
+/// Connects to any address at once. Keeps the newest link to each address.
 class scripted_transport final : public transport {
 public:
   ~scripted_transport() override {

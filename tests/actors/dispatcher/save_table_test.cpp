@@ -22,7 +22,7 @@ protected:
     return table.ask(who, "worker " + to_string(who),
                      {true, std::move(running), std::move(reports)}, 2);
   }
-  /// The next step of a worker that has none; it belongs to the only save that has one.
+  /// The next step of a worker that has none. @pre exactly one save has a step for it
   save_order next(worker_id who, std::vector<save_report> reports = {}) {
     auto out = ask(who, std::move(reports));
     EXPECT_EQ(out.orders.size(), 1);
@@ -121,7 +121,7 @@ TEST_F(SaveTable, AStepThatTakesWorkersWithItFailsTheSave) {
   const auto over = table.take_ended();
   ASSERT_EQ(over.size(), 1);
   EXPECT_NE(over[0].failure.message().find("while they wrote piece 0"), std::string::npos);
-  // Readers of its pieces get the failure from the folder.
+  // A worker notes the failure in the folder, where readers of the pieces find it.
   EXPECT_TRUE(table.has_step_for(second));
   EXPECT_EQ(next(second).step, save_step{note_step{over[0].failure}});
   EXPECT_FALSE(table.has_step_for(second));
@@ -136,7 +136,7 @@ TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
   ASSERT_EQ(plans.size(), 2);
   ASSERT_EQ(ask(first, plans).orders.size(), 2);
   table.worker_gone(first);
-  // If a worker does nothing else, it is known which step is the reason.
+  // A worker that was lost during a step gets it again alone: the next loss shows its cause.
   for (int lives = 0; lives < 20 && table.size() != 0; ++lives) {
     auto orders = ask(first).orders;
     while (!orders.empty() && orders[0].what.id == good) {

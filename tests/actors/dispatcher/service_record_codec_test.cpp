@@ -135,7 +135,7 @@ TEST(ServiceRecordCodec, KeepsWhateverStateFactsMakeAndGoesOnFromIt) {
       original.apply(x);
       reread.apply(service_codec::read_facts(service_codec::write_facts({x})).value().at(0));
       ASSERT_TRUE(reread == original);
-      // Decisions for iterations and about new ids.
+      // Both records must make the same decisions on iterations and new ids.
       for (uint64_t id = 1001; id < 1009; ++id)
         ASSERT_EQ(reread.may_join(job_id{1}, std::to_string(id)),
                   original.may_join(job_id{1}, std::to_string(id)));

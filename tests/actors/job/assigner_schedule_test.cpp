@@ -43,7 +43,8 @@ public:
         ADD_FAILURE() << "every task waits and none is answered";
         break;
       }
-      // As an iteration does: no task has reached the end yet, or splits were returned after that.
+      // With no task left, a further one is started as an iteration does: if none has reached the
+      // end yet, or if splits were returned after that.
       if (tasks_.empty()
           && (newest_ended_ == 0 || (core_.has_rest() && newest_ended_ <= begun_before_return_)))
         join();
@@ -108,7 +109,7 @@ private:
     newest_ended_ = std::max(newest_ended_, at->first.value);
     remove(at);
   }
-  /// As the job actor does: repeats until nothing changes.
+  /// Answers waiting questions until no further one can be answered, as the job's actor does.
   void settle() {
     waiting_leases waiting;
     for (const auto& [id, task] : tasks_)
@@ -164,7 +165,7 @@ private:
   split_assigner replayed_;
   time_point now_{};
   uint64_t last_ = 0, newest_ended_ = 0, begun_before_return_ = 0;
-  const uint64_t slowest_; ///< nanoseconds between two events
+  const uint64_t slowest_; ///< the longest time between two events, in nanoseconds
   const bool all_stay_;    ///< no task is lost or leaves, so that a zip may not lose rows
   bool left_ = false;
   std::map<task_id, reading_task> tasks_;

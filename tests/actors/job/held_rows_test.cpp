@@ -186,7 +186,8 @@ protected:
       out.push_back(**given);
     }
   }
-  /// The other task was sent the end of the pass, and ends.
+  /// Ends the other task, which was sent the end of the pass. Returns the splits that are leased to
+  /// the new task which is started for the rest.
   split_range a_new_task_reads() {
     const auto starts = x.ended(other()).starts;
     EXPECT_EQ(starts.size(), 1u);

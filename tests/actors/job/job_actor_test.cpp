@@ -155,7 +155,7 @@ protected:
   result<envelope> lease(uint64_t task, uint32_t source, uint64_t number) {
     return node.ask<envelope>(job, question(task, source, number));
   }
-  /// The test does not wait for the answer here.
+  /// Sends a question and does not wait for the answer.
   void asks(uint64_t task, uint32_t source, uint64_t number) {
     port::tell(job, question(task, source, number));
     node.dispatch();
@@ -191,7 +191,8 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
   for (uint64_t left = 40 - rest.getCount(); left != 0;)
     left -=
       lease(stays, 1, number++).value()->getDispatcher().getSplitsLeased().getRange().getCount();
-  // It waits for the remaining splits of the other task, until that task waits for one of its own.
+  // The question waits, because the other task has unread splits of source 1, until that task waits
+  // for source 0, of which this task has the split.
   asks(stays, 1, number);
   asks(leaves, 0, 0);
   ASSERT_TRUE(is_over(lease(stays, 0, 1)));

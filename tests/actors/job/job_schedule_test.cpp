@@ -48,14 +48,15 @@ private:
     reading_task reader;
     bool started = false;
     std::optional<std::vector<unread_splits>> unread = {}; ///< set if it leaves
-    bool waits = false;                                    ///< it waits for an answer of the job
+    bool waits = false;                                    ///< the task waits for the job's answer
   };
   struct question {
     task_id task;
     split_question which;
   };
 
-  /// If sources do not advance together, returned splits may find no partner.
+  /// Draws whether each row descends from one split. That is drawn only for sources that advance
+  /// together: otherwise splits that are read again may find no partner.
   static const split_plan& plan_of(random_plan& plan, std::mt19937_64& random) {
     plan.what.rows.apart = plan.aligned() && random() % 2 == 0;
     plan.what.rows.single = plan.what.rows.apart;
@@ -112,7 +113,7 @@ private:
           policy_ == sharding_policy::off ? std::vector<unread_splits>{} : t.reader.leave();
     say_goodbye();
   }
-  /// A worker that leaves is gone when its last task is.
+  /// Ends each leaving worker whose last task is gone.
   void say_goodbye() {
     for (auto at = leaving_.begin(); at != leaving_.end();) {
       const auto who = *at;
@@ -142,7 +143,7 @@ private:
                                              : deadline_exceeded("no answer")));
       return say_goodbye();
     }
-    // Splits that reached no reader may be read again.
+    // Without readers the tasks pause: splits whose rows reach no reader may be read again.
     if (plan_.what.rows.apart && readers_.empty())
       return;
     if (policy_ == sharding_policy::dynamic && !t.reader.ended()) {
@@ -201,7 +202,7 @@ private:
     t.reader.finish();
     follow(out);
   }
-  /// No more accidents, until all is done.
+  /// Runs without further faults until all work is done.
   size_t drain() {
     calm_ = true;
     if (workers_.empty())
@@ -292,7 +293,8 @@ private:
     else
       t.reader.leased(asked.which, given);
   }
-  /// The stored facts make the same state, from the first fact and from the store.
+  /// Checks that the stored facts, applied from the first one on, and the store's record make the
+  /// state of the core.
   void check() {
     auto fresh = driven_job::empty(job_.core.about());
     for (const auto& x : job_.all) fresh.apply(x);
@@ -310,7 +312,8 @@ private:
   split_ledger ledger_;
   driven_job job_;
   reread_record reread_{driven_job::empty(job_.core.about())};
-  const uint64_t accidents_; ///< the number of faults in six events
+  /// Of so many steps, seven on average let a reader or worker join, leave or be lost.
+  const uint64_t accidents_;
   std::map<worker_id, worker_info> workers_;
   std::map<worker_id, worker_info> away_; ///< workers that count as lost and may come back
   std::set<worker_id> leaving_;

@@ -35,7 +35,7 @@ struct random_plan {
         one.aligned ? random() % most + 1 : random() % std::min<uint64_t>(most, 2) + 1;
       const bool zipped = count > 1;
       for (uint64_t i = 0; i < count; ++i) {
-        // Zips of equal lengths end with tasks that wait for each other.
+        // Sides of equal length are frequent: at their end tasks wait for each other.
         const bool as_before = i != 0 && random() % 2 == 0;
         const auto splits = as_before ? totals.back() : random() % (most_splits + 1);
         // Without a total in the plan, the tasks report it.
@@ -76,7 +76,7 @@ struct random_plan {
   uint64_t passes;
 };
 
-/// The records of each split.
+/// Counts for each split how often it was read, lost with a task, or skipped.
 class split_ledger {
 public:
   enum fate : size_t { was_read, was_lost, was_skipped };
@@ -227,13 +227,13 @@ public:
       for (auto split : splits) out.reached.push_back({where.second, where.first, {split, 1}});
     return out;
   }
-  /// The task is over, after it gave back its splits. The remaining splits are those that zips
-  /// left.
+  /// Records that the task is over, after it gave back its unread splits. The splits that remain
+  /// are those that zips dropped when they ended.
   void finish() {
     for (auto& [where, splits] : std::exchange(held_, {}))
       for (auto split : splits) skipped(where.first, where.second, split);
   }
-  /// The task is lost, with all splits that it held.
+  /// Records that the task is lost, with all splits that it held.
   void lose() {
     for (auto& [where, splits] : std::exchange(held_, {}))
       for (auto split : splits)

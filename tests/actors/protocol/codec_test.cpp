@@ -167,7 +167,7 @@ TEST(ProtocolCodec, TakesNothingFromAReceiptWhoseRunsCannotBeRead) {
          "\x00\x00\x01\x05"s,                       // within a run
          "\x00\x00\x01\x05\x80"s,                   // within a number
          "\x00\x00\x01\x05" + largest,              // past the last number
-         "\x00\x00\x02\x05\x01" + largest + "\x01", // a gap has the same fault
+         "\x00\x00\x02\x05\x01" + largest + "\x01", // a gap that ends past the last number
          "\xff\xff\xff\xff\x7f\x00\x00"s,           // there is no such source
          "\x00\x00" + largest,                      // more runs than are allowed
          std::string(11, '\xff'),                   // not a number

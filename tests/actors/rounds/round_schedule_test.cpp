@@ -42,7 +42,7 @@ provenance provenance_of(int64_t element) { return {element >> 32, element & 0xf
 std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers,
                         sharding_policy policy = sharding_policy::off, int64_t shards = 1) {
   struct shared_round {
-    int64_t group = -1; ///< the task, and the group of its output
+    int64_t group = -1; ///< identifies the task and the group of its output
     std::map<uint32_t, int64_t> numbers;
     std::map<uint32_t, std::string> by;
   };
@@ -61,7 +61,7 @@ std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumer
         return fmt::format("{} was given round {} after {}", x.name, round, x.rounds[i - 1]);
       if (round >= counts)
         break;
-      // The others need not have done the last round of a trainer that is gone.
+      // The other consumers need not have taken part in the last round of a trainer that is gone.
       const bool last = x.gone && counts == UINT64_MAX;
       const auto n = static_cast<int64_t>(consumers);
       const auto element = x.elements[i];
@@ -170,8 +170,9 @@ public:
       return unsaid;
     return w.about.policy == sharding_policy::dynamic ? uncounted(all) : "";
   }
-  /// The rounds between those of a consumer that is gone and those of the next one with its index,
-  /// of which only the others were given elements. Not empty: the job counts fewer.
+  /// Checks that the job counts all missed rounds: those between the last round of a consumer that
+  /// is gone and the first round of the next one with its index. Returns an error text if it counts
+  /// fewer, or an empty text.
   std::string uncounted_rounds(const std::vector<round_reading>& all) {
     uint64_t missing = 0;
     std::map<uint32_t, uint64_t> next; // the next round by index, for consumers that are gone
@@ -193,7 +194,8 @@ public:
                "{} rounds went on without consumers that are gone, and the job counts {}", missing,
                counted);
   }
-  /// Under DYNAMIC: the splits that were lost with tasks. Not empty: the job counts fewer.
+  /// Under DYNAMIC: checks that the job counts all splits that were lost with tasks. Returns an
+  /// error text if it counts fewer, or an empty text.
   std::string uncounted(const std::vector<round_reading>& all) {
     auto& w = *world_;
     std::set<uint64_t> given;
@@ -318,7 +320,8 @@ private:
       if (!who.alive() || who.over())
         return;
       say(who.name() + " dies");
-      // The others may reach their last round without it, and it then waits in vain.
+      // The others may reach their last round before the next consumer with this index has joined,
+      // which then waits in vain.
       may_fail_ = true;
       who.kill();
       w.net.changed(who);
@@ -394,7 +397,8 @@ private:
   uint64_t workers_ = 0;
   uint64_t lost_ = 0;
   uint64_t missed_ = 0;
-  bool dispatcher_died_ = false; ///< what consumers that are gone had reported is not stored
+  /// The dispatcher was killed. It does not store the reports of consumers that are gone.
+  bool dispatcher_died_ = false;
   uint64_t came_ = 0;
   uint64_t coming_ = 0;
   bool may_fail_ = false;

@@ -158,7 +158,7 @@ TEST(RoundsOutput, GoesNoFurtherThanWasGranted) {
 TEST(RoundEpoch, GivesEachGroupOfEachTaskOnceHoweverEpochsFollow) {
   std::mt19937_64 random{3};
   round_epoch now;
-  std::map<task_id, uint64_t> next; // group of each task, counted by hand
+  std::map<task_id, uint64_t> next; // the next group of each task, counted by this test
   std::vector<task_id> there{task_id{1}};
   uint64_t last = 1, round = 0;
   now = now.followed_by(0, there);

@@ -37,7 +37,7 @@ public:
     for (auto i = draw_.between(1, 4); i > 0; --i) add_worker();
     t.after(draw_.between(1ms, 1s), [this] { ask(); });
     for (auto i = faults_; i > 0; --i) t.after(draw_.between(10ms, 8s), [this] { befall(); });
-    // Cut connections are restored, and there is a dispatcher and a worker.
+    // Restores cut connections, and starts a dispatcher and a worker if there are none.
     t.after(30s, [this] { make_good(); });
     const auto until = t.now() + 10min;
     while (t.now() < until && !over() && t.step()) {
@@ -215,7 +215,7 @@ TEST(SaveSchedule, EverySaveEndsWholeWhateverBefallsIt) {
     ASSERT_EQ(w.fault(), "") << "HEADRACE_SAVE_WORLDS=1 HEADRACE_TEST_SEED=" << seed + i << "\n"
                              << w.story();
   }
-  // The faults are such that some pieces are written again.
+  // In so many worlds the faults must cause some pieces to be written again.
   if (worlds >= 100) {
     EXPECT_GT(twice, 0);
   }

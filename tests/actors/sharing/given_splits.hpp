@@ -15,8 +15,8 @@
 namespace headrace::detail::test::sharing {
 
 /// The splits that one task was given of each pass over each source, as its job has recorded them,
-/// and the pass that it is in. They are computed from the rules of sharing, without any code of the
-/// engine.
+/// and the pass that each source is in. They are computed from the rules of sharing, without any
+/// code of the engine.
 class given_splits {
 public:
   using where = std::pair<uint32_t, uint64_t>; ///< source, pass
@@ -47,7 +47,7 @@ public:
         gave_back(one.source, one.pass, ranges[i]);
     }
   }
-  /// Splits of a group that were not begun.
+  /// Removes splits that were given back, from all sources of the group.
   void gave_back(uint32_t source, uint64_t pass, const split_range& what) {
     for (uint32_t other = 0; other < plan_.sources.size(); ++other)
       if (plan_.sources[other].group == plan_.sources[source].group)
@@ -57,17 +57,17 @@ public:
 
   // -- the reading of a task --------------------------------------------------
 
-  /// Begins again with the first split.
+  /// Prepares for reading the task's splits again from the first one on.
   void rewind() {
     next_.clear();
     from_.clear();
     kept_.clear();
     starved_ = false;
   }
-  /// A source is started, in this pass, unless `enter` returns another one.
+  /// A source is started. Returns its pass, unless `enter` returns a later one.
   uint64_t start(uint32_t source) { return next_[source]++; }
-  /// The source requests its first splits. Returns its pass: a late source continues with the one
-  /// that runs.
+  /// The source requests its first splits of `pass`. Returns the pass that it reads: if `pass` is
+  /// over and forgotten, the one that runs.
   uint64_t enter(uint32_t source, uint64_t pass) {
     pass = std::max(pass, from_[source]);
     for (;;) {
@@ -100,8 +100,8 @@ public:
           out.push_back(i);
     return out;
   }
-  /// True if the task was sent that the pass is over, and not that it is forgotten, in which case
-  /// others may have left it before.
+  /// True if the task was sent the end of the pass itself. False if it was sent that the pass is
+  /// over and forgotten: then other tasks may have left splits of it unread.
   bool over(uint32_t source, uint64_t pass) const {
     const auto at = passes_.find({source, pass});
     return at != passes_.end() && at->second.over && at->second.over->running == 0;
@@ -111,18 +111,18 @@ public:
     auto at = passes_.upper_bound({source, UINT64_MAX});
     return at == passes_.begin() || (--at)->first.first != source ? 0 : at->first.second;
   }
-  /// The number of passes that were started, or left out because they were over.
+  /// The number of passes of the source that were started, or skipped because they were over.
   uint64_t started(uint32_t source) { return next_[source]; }
-  /// The elements in a cache in memory; null: none yet.
+  /// The elements that a cache in memory keeps; null: it is not filled yet.
   const random::elements* kept(const void* cache) const {
     const auto at = kept_.find(cache);
     return at != kept_.end() ? &at->second : nullptr;
   }
   void keep(const void* cache, random::elements rows) { kept_.try_emplace(cache, std::move(rows)); }
-  /// A dataset without end gave no more elements.
+  /// Records that a dataset without end gave no more elements, because its splits were used up.
   void starve() { starved_ = true; }
   bool starved() const { return starved_; }
-  /// The test has read more than the task reads.
+  /// Restores the record, after the test has read further than the task does.
   void starved(bool was) { starved_ = was; }
 
 private:

@@ -77,7 +77,8 @@ shared_graph some_source(dice& die, const scratch_folder& folder, bool never_emp
 
 // -- operators of one input -----------------------------------------------------------
 
-/// A graph that is computed over all elements at once; it is drawn again in the same way.
+/// Adds a random operator whose expected elements `generator::step` computes from all elements of
+/// its input. Each computation draws the same operator, from the same seed.
 shared_graph lifted(dice& die, shared_graph in, const scratch_folder& folder) {
   const auto seed = static_cast<uint64_t>(die.between(0, 1'000'000'000));
   const auto apply = [seed, &folder](const dataset_ptr& to, elements rows) {
@@ -85,8 +86,8 @@ shared_graph lifted(dice& die, shared_graph in, const scratch_folder& folder) {
     return make.step({to, std::move(rows)});
   };
   shared_graph out{apply(in.graph, {}).graph, {}, in.sources, false, in.unsure, true};
-  // All elements are read here, and a task may have fewer: then the pass in which the next one
-  // begins is unknown.
+  // The expected elements are computed from all elements of the input, and a task may read fewer:
+  // then it is unknown in which pass its next reading begins.
   out.unsure |= in.ahead && may_close(*out.graph);
   const auto rows = [](lazy_rows from, auto f, dataset_ptr graph,
                        given_splits& given) -> lazy_rows {
@@ -225,7 +226,7 @@ shared_graph zipped(const shared_graph& a, const shared_graph& b) {
   return out;
 }
 
-/// Each task reads all choices itself.
+/// Chooses between two inputs. The choices are not shared: each task reads all of them.
 shared_graph chosen(dice& die, const shared_graph& a, const shared_graph& b) {
   const auto n = die.between(0, 90), k = die.between(2, 5);
   const bool stop = die.toss();
@@ -284,7 +285,8 @@ shared_graph sampled_from(dice& die, const shared_graph& a, const shared_graph& 
   return out;
 }
 
-/// Passes of a graph that can be repeated and may not be empty; an empty one would end at once.
+/// Repeats a graph, or maps it if it must not be repeated or is empty: a repeated empty graph would
+/// end at once.
 shared_graph again(dice& die, const shared_graph& in, int64_t n) {
   return in.unsure || in.graph->cardinality == 0 || die.below(8) == 0 ? mapped(in)
                                                                       : repeated(in, n);

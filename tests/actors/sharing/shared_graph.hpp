@@ -30,7 +30,8 @@ struct shared_graph {
   /// The number of passes before an end cannot be determined exactly, because blocks are read
   /// ahead: the graph must not be repeated.
   bool unsure = false;
-  bool ahead = false; ///< reads further than requested, or begins sources more than once
+  /// The graph reads its input further than requested, or starts sources more than once.
+  bool ahead = false;
 };
 
 /// `depth` operators on a source, of all kinds.

@@ -8,7 +8,7 @@ namespace headrace::detail::test::sharing {
 
 namespace {
 
-/// Far longer than any of these runs takes: a longer wait counts as endless.
+/// A wait that takes longer counts as endless. No run takes nearly as long.
 constexpr auto patience = std::chrono::seconds{60};
 
 std::vector<worker_info> first_workers(size_t count) {
@@ -35,7 +35,8 @@ shared_run::~shared_run() {
 
 void shared_run::run() {
   carry_out(job_.open(1));
-  // A task that needs hundreds of leases until its `take` is full would not get that many.
+  // After this number of steps there are no accidents: otherwise a task that needs hundreds of
+  // leases to fill its `take` would never live long enough.
   constexpr size_t eventful = 5'000;
   for (size_t steps = 0; !job_.state().finished() && !::testing::Test::HasFailure(); ++steps) {
     if (options_.accidents && steps < eventful && random_() % 24 == 0)
@@ -262,7 +263,7 @@ void shared_run::note_lease(task_id to, uint32_t source, uint64_t pass, const sp
 }
 
 void shared_run::note_return(task_id from, const split_assigner::returned& what) {
-  // The elements that a lost task did not give are given by others.
+  // Splits that a lost task did not read are read by other tasks.
   if (from)
     tasks_.at(from).given.gave_back(what.source, what.pass, what.splits);
   const auto group = plan_.sources[what.source].group;

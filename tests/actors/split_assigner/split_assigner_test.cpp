@@ -106,7 +106,7 @@ TEST(SplitAssigner, LeasesNoMoreThanATaskReadsInTheLeaseTime) {
   x.step = std::chrono::milliseconds{50}; // for any lease: two splits in 100 ms at first
   EXPECT_EQ(x.ask(a).splits->count, 1u);
   EXPECT_EQ(x.ask(a).splits->count, 2u);
-  x.step = std::chrono::milliseconds{400}; // it slows down
+  x.step = std::chrono::milliseconds{400}; // the task has become slower
   EXPECT_EQ(x.ask(a).splits->count, 1u);
 }
 
@@ -123,7 +123,7 @@ TEST(SplitAssigner, TellsTheEndOnlyWhenNoOtherTaskHasUnreadSplits) {
   EXPECT_TRUE(x.ask(a).splits);
   EXPECT_TRUE(x.ask(b).splits);
   EXPECT_TRUE(x.ask(a).wait);
-  x.blocked = {a}; // it waits
+  x.blocked = {a}; // the task a waits
   auto last = x.ask(b);
   EXPECT_FALSE(last.wait);
   EXPECT_FALSE(last.splits);
@@ -306,7 +306,8 @@ TEST(SplitAssigner, RemembersNothingOfSingleSplits) {
   EXPECT_LT(x.core.records(), 10u);
 }
 
-/// b has read a source to its end, of which a has unread splits: a waits for b with another source.
+/// Task a waits for splits of source 0, all of which b was leased, and has unread splits of source
+/// 1. Task b has read both sources to their ends.
 class crossed : public testing::Test {
 protected:
   crossed() : core(plan_of({{.splits = 1, .group = 0}, {.splits = 40, .group = 1}})) {

@@ -84,7 +84,7 @@ protected:
 
 TEST_F(NothingToRead, IsOverForEverybodyAlone) {
   EXPECT_EQ(ask(a, 0)->over, (pass_over{.alone = true}));
-  // The pass is forgotten, and the next request is not taken for a repeated one.
+  // The pass is forgotten, and the question of b does not count as a repetition of that of a.
   EXPECT_EQ(ask(b, 0)->over, (pass_over{.running = 1}));
   EXPECT_EQ(ask(b, 1)->over, (pass_over{.alone = true}));
 }

@@ -7,12 +7,13 @@ namespace {
 
 constexpr size_t block = size_t{1} << 20;
 
-/// The result for blocks of which a sample shrinks to `share`: how many of `blocks` are compressed,
-/// and how many samples are compressed to find that out.
+/// The number of blocks that were compressed, and the number of samples that were compressed for
+/// the choice.
 struct outcome {
   int compressed = 0;
   int samples = 0;
 };
+/// Offers `blocks` blocks of which each sample shrinks to `share` of its size.
 outcome feed(compression_choice& choice, double share, int blocks, size_t bytes = block) {
   outcome out;
   for (int i = 0; i < blocks; ++i)
@@ -60,7 +61,7 @@ TEST(CompressionChoice, SamplesEverMoreRarelyWhileItDoesNotPay) {
   constexpr int blocks = 10 << 10; // 10 GiB
   const auto out = feed(choice, 1, blocks);
   EXPECT_EQ(out.compressed, 0);
-  EXPECT_GE(out.samples, 10); // once a GiB in the end
+  EXPECT_GE(out.samples, 10); // in the end one sample for each GiB
   EXPECT_LE(out.samples, 20);
 }
 

@@ -79,7 +79,7 @@ TEST(Handout, TakesALateConfirmationForNothingThatCameSince) {
   handout out{[] {}};
   out.add(a, numbers(0, 10), 4);
   EXPECT_EQ(out.recall(a, 2), 2u);
-  out.confirm(a, 10); // elements that were given back
+  out.confirm(a, 10); // the confirmation includes elements that were given back
   out.add(a, numbers(20, 5), 3);
   EXPECT_EQ(drain(out), (std::vector<int64_t>{0, 1, 20}));
 }
@@ -302,7 +302,7 @@ TEST(Handout, SaysThatWhatItLeftToAWaitingTrainerIsSpareOnceThatWaitsNoMore) {
   ASSERT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
   out.add(b, numbers(0, 1));
   EXPECT_EQ(out.recall(b, 0), 1u);
-  out.add(a, numbers(0, 10)); // the stream whose turn it is
+  out.add(a, numbers(0, 10)); // it is the turn of the stream a
   EXPECT_FALSE(out.look(waiting).at(b).spare) << "the trainer may still take it";
   woken = 0;
   ASSERT_EQ(out.try_next(rows, how), handout::outcome::rows);

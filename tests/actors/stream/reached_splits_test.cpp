@@ -28,7 +28,7 @@ std::vector<split_run> runs(std::initializer_list<split_range> of) {
 bool names(const split_receipt& x, uint64_t pass, uint64_t split) {
   if (pass < x.from_pass)
     return true;
-  // Of the runs of one source, those after the given pass and first split.
+  // The first run that begins after the split; all runs are of one source.
   auto after =
     std::ranges::upper_bound(x.reached, std::pair{pass, split}, {}, [](const split_run& r) {
       return std::pair{r.pass, r.splits.first};

@@ -78,7 +78,7 @@ private:
     return out;
   }
 
-  /// One that read an error needs nothing more.
+  /// Lets the consumer leave if its trainer has read an error.
   void leave_if_failed(uint64_t id) {
     auto& w = world_;
     const auto at = w.consumers.find(id);
@@ -107,7 +107,7 @@ private:
     case 6: return w.options_.shared && w.consumers.size() < 5 ? void(w.come()) : void();
     case 7:
       if (others) {
-        // The consumer's actor may be stopped for long before, while its trainer continues.
+        // Before the consumer dies, its actor may have been stopped while its trainer read on.
         if (chance(50))
           while (take(id) == step::element) {
           }
@@ -125,7 +125,7 @@ private:
         w.deliver_down(id, t, true);
       }
       return;
-    default: // so that most of a schedule has its tasks
+    default: // rare, so that the tasks exist for most of a schedule
       if (w.tasks.size() > 1 && t != 0 && chance(10))
         chance(50) ? w.leave_task(t) : w.lose_task(t, true);
     }
@@ -181,7 +181,7 @@ private:
         produce(t, rows_a_task);
       }
       for (auto& [id, c] : w.consumers)
-        // A trainer that is blocked takes what arrives, and pauses then.
+        // A trainer that is blocked in `next` takes an element before it pauses.
         while (!c.at_end && (!paused.contains(id) || blocked_.contains(id)) && chance(80)) {
           const auto s = take(id);
           moved |= s == step::element;
@@ -212,7 +212,7 @@ private:
   std::mt19937_64 random_;
   stream_world world_;
   std::set<uint64_t> asleep_, damaged_;
-  std::set<uint64_t> blocked_; ///< their trainers wait for an element
+  std::set<uint64_t> blocked_; ///< the consumers whose trainers wait for an element
 };
 
 void run_schedules(stream_world::options o, size_t schedules, size_t events) {

@@ -1,6 +1,7 @@
 #include "tests/actors/stream/stream_world.hpp"
 
 #include "headrace/pipeline/makers/dataset_makers.hpp"
+#include "headrace/runtime/base/overloaded.hpp"
 
 #include <fmt/format.h>
 
@@ -12,11 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr lease_timing world_timing{1s, 5s};
-
-template <class... F>
-struct overloaded : F... {
-  using F::operator()...;
-};
 
 } // namespace
 
@@ -123,7 +119,7 @@ void stream_world::crash_task(size_t t) {
     return;
   x.runs = false;
   carry_out(t, x.core->taken_over(now));
-  // The crashed actor knew the streams; the one that replaces it does not.
+  // The actor that replaces the crashed one does not have the streams.
   for (auto& [id, c] : consumers)
     if (const auto at = c.pipes.find(t); at != c.pipes.end())
       at->second.known.clear();
@@ -170,7 +166,7 @@ void stream_world::note_losses(size_t t, const task_report& what) {
   }
   if (!what.ended)
     return;
-  // The elements that it had leased to no reader were in no account that its job keeps.
+  // Elements that readers held which are gone were in no account that the job had stored.
   uint64_t lost = 0;
   for (const auto& [who, marks] : what.held)
     if (!readers_.contains(who.value))
@@ -181,7 +177,8 @@ void stream_world::note_losses(size_t t, const task_report& what) {
 void stream_world::note_beginnings(size_t t) {
   if (const auto window = tasks[t].core->numbers().window)
     for (const auto& x : window->trainers)
-      // Nothing was handed out yet.
+      // The trainer has joined just now, so it was handed nothing: its lag and the elements that it
+      // skipped give the first position.
       tasks[t].began.try_emplace(x.id, window->end - x.lag - x.skipped);
 }
 
@@ -269,7 +266,7 @@ uint64_t stream_world::come(std::string trainer, cache_start start) {
   c.core = std::make_unique<consumer_core>(
     consumer_options{.dataset_id = "d",
                      .job_name = "j",
-                     // A task that is lost may come back: under another policy it does not.
+                     // Only under OFF may a lost task come back.
                      .parameters = {.mode = sharding_policy::off,
                                     .guarantee = options_.guarantee,
                                     .cross_trainer_cache = options_.cache},

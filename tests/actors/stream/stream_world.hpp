@@ -54,7 +54,8 @@ public:
     std::set<produce::stream_key> known; ///< the streams that the task has opened
     std::deque<std::pair<produce::stream_key, from_consumer>> up;
     std::deque<std::pair<produce::stream_key, from_task>> down;
-    /// The task serves the consumer: elements that it reported are not given to others.
+    /// The task counts the consumer as a reader: elements that the consumer reported are given to
+    /// no other one.
     bool counts = false;
     uint64_t known_handed_out = 0;   ///< as last reported to the task
     stream_grant granted;            ///< the last grant that the task received
@@ -70,12 +71,12 @@ public:
     size_t outstanding = 0; ///< bytes that the runner has made and the task has not taken over
     bool runs = false;
     bool exhausted = false;
-    bool left = false; ///< its worker leaves
+    bool left = false; ///< the task's worker leaves
     bool over = false;
-    bool away = false; ///< the job gave it up; its worker may return
-    bool lost = false; ///< it will not return
-    bool room = false; ///< others may have made room for the blocks that it holds back
-    std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to it
+    bool away = false; ///< the job gave the task up; its worker may return
+    bool lost = false; ///< the task will not return
+    bool room = false; ///< other windows may have made room for blocks that this task holds back
+    std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to the task
     std::set<uint64_t> named;                              ///< the readers of the last message
     std::map<std::string, uint64_t> began;                 ///< by trainer: the first position
     uint64_t lost_with_readers = 0;                        ///< elements, as the task reported
@@ -89,7 +90,7 @@ public:
     bool at_end = false;
     status how;
     size_t taken = 0;
-    bool silent = false; ///< no messages pass between it and its job
+    bool silent = false; ///< no messages pass between the consumer and its job
     time_point heard_at{};
     std::map<size_t, pipe> pipes; ///< by task
     std::deque<iteration_view> news;
@@ -115,6 +116,7 @@ public:
   void leave_task(size_t t);
   /// The task's worker is lost, and the job gives the task up. It may return with its state.
   void lose_task(size_t t, bool for_good);
+  /// The worker of a task that the job gave up returns with its state.
   void find_task(size_t t);
   void crash_runner(size_t t);
   /// Adds another worker with a task of its own.
@@ -153,7 +155,8 @@ public:
 
   // -- trainers ------------------------------------------------------------------------------
 
-  /// The consumer reads the marks, because its trainer has taken elements.
+  /// The consumer's actor reads the positions of the handout, because its trainer has taken
+  /// elements.
   void look(uint64_t id);
   enum class step { element, waits, over };
   /// The trainer takes one element.
@@ -167,10 +170,11 @@ public:
   bool unreported_again() const {
     return options_.cache || options_.guarantee == delivery_guarantee::at_least_once;
   }
-  /// By element, how often it counts as handed out: by the consumers that are there, and by those
-  /// that are gone. If unreported elements may be repeated, only those count that these reported.
+  /// For each element, how often it was handed out, by present consumers and by those that are
+  /// gone. If unreported elements may be repeated, a consumer that is gone counts only for the
+  /// elements that it reported.
   std::map<int64_t, size_t> all_handed_out() const;
-  /// The first element that was lost or repeated, and why that must not be; empty: none.
+  /// A text that names the first element which was lost or repeated against the rules; empty: none.
   std::string fault() const;
   void expect_each_element_once() const { EXPECT_EQ(fault(), ""); }
 
@@ -180,7 +184,7 @@ public:
   std::map<uint64_t, consumer> consumers;
   size_t blocks_sent = 0;
   size_t recalls_sent = 0;
-  size_t given_up = 0;                   ///< consumers whose trainer read that error
+  size_t given_up = 0;                   ///< consumers whose trainer read that it was given up
   std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
   /// The elements that the consumers that are gone handed out, in their order. If unreported
   /// elements may be repeated, only those that were reported.
@@ -215,7 +219,8 @@ private:
   std::map<uint64_t, std::optional<time_point>> readers_;
   std::map<int64_t, size_t> of_the_gone_;
   std::set<int64_t> sent_to_the_gone_;
-  std::set<int64_t> with_the_gone_; ///< received by them and not reported as handed out
+  /// Elements that consumers which are gone had received and not reported as handed out.
+  std::set<int64_t> with_the_gone_;
 };
 
 } // namespace headrace::detail

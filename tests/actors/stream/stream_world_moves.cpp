@@ -91,7 +91,7 @@ bool stream_world::deliver_down(uint64_t id, size_t t, bool damaged) {
   auto [key, what] = std::move(p.down.front());
   p.down.pop_front();
   if (!p.key || key != p.key)
-    return true; // of a stream that has ended
+    return true; // a message of a stream that has ended
   if (damaged) {
     carry_out(id, c.core->arrived(id_of(t), data_loss("bent"), now));
     return true;
@@ -161,8 +161,8 @@ void stream_world::pass(duration by) {
     now = std::max(now, next);
     for (size_t t = 0; t < tasks.size(); ++t) deliver_room(t);
     for (size_t t = 0; t < tasks.size(); ++t) acknowledge(t);
-    // The messages that are on their way when a lease ends: the job's arrive before, and a cut is
-    // noticed.
+    // Before a lease ends, the job's messages to tasks arrive, and consumers notice cut links: both
+    // take at most a second.
     for (size_t t = 0; t < tasks.size(); ++t)
       while (!tasks[t].names.empty() && now - tasks[t].names.front().first > std::chrono::seconds{1}
              && deliver_names(t)) {

@@ -36,7 +36,8 @@ std::vector<int64_t> run(int64_t first, int64_t end) {
   return out;
 }
 
-/// `a` and `b` have `each` of `2 * each` elements, the source is exhausted.
+/// An output of `2 * each` elements, of which `a` and `b` were sent `each`. The source is
+/// exhausted.
 task_output with_both_holding(uint64_t each) {
   task_output out{true};
   out.open(a, 0, 0);
@@ -213,7 +214,7 @@ TEST(TaskOutput, AsksATrainerWithOneElementOnlyOnceWhileItSaysNothingNew) {
   out.grant(a, 1, 9, much, true);
   auto recalls = only<send_recall>(out.deal());
   ASSERT_EQ(recalls.size(), 1u);
-  out.recalled(b, recalls[0].id, 1); // its trainer waits and keeps it
+  out.recalled(b, recalls[0].id, 1); // b's trainer waits, so b keeps its element
   EXPECT_TRUE(out.deal().empty());
   out.grant(b, 1, 9, much, true);
   EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);

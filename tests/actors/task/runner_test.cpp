@@ -154,7 +154,8 @@ TEST(Runner, LetsTwoSourcesAskAtOnceAndGivesEachItsAnswer) {
                  .value();
   runner x{{.graph = graph, .leases_splits = true}};
   x.start(heard.callbacks());
-  // The second side is read once the first has a row, and then waits while the first asks again.
+  // The second side of the zip is read when the first has a row. Its question then waits together
+  // with the next one of the first side.
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
   x.give_splits({0, 0, 0}, lease_answer{split_range{0, 1}});
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 3; })) << "one kept the other waiting";
@@ -304,7 +305,8 @@ TEST(Runner, CountsNoThreadAsStuckThatIsBusy) {
     x.start(heard.callbacks());
     while (door->used_ns == 0) ASSERT_LT(clock::system().now(), limit);
   }
-  // With each reading of the clock a second passes; the thread computes for a part of it.
+  // The time given to `stuck` advances by a second for each call, and the thread computes for a
+  // part of that.
   auto now = clock::system().now();
   for (int look = 0; look < 3; ++look) {
     const auto before = door->used_ns.load();

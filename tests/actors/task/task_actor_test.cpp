@@ -15,7 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Stops the messages of the runners' threads: the test takes the place of the runner.
+/// Blocks the runners' threads until it is released, so that they send nothing: the test takes the
+/// place of the runner.
 struct task_gate {
   std::mutex mutex;
   std::condition_variable changed;
@@ -126,8 +127,8 @@ protected:
     say(stream_grant{.handed_out = handed_out(), .elements = 1000, .bytes = 1 << 20});
   }
   uint64_t handed_out() const { return all_taken ? got.size() : 0; }
-  /// Receives the messages that the task has sent since; if it is requested, the consumer opens its
-  /// stream again.
+  /// Receives the messages that the task has sent since the last call. If the task refused the
+  /// stream, `reopens` is set.
   void listen() {
     while (seen < at->sent.size()) {
       const auto what = at->sent[seen++];

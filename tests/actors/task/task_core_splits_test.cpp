@@ -89,7 +89,7 @@ TEST_P(TaskSplitsEnd, SaysWhetherItsPipelineEndedByItself) {
 }
 INSTANTIATE_TEST_SUITE_P(All, TaskSplitsEnd, testing::Bool());
 
-/// The report of a task that leaves.
+/// The unread splits in the report of a task that leaves.
 std::vector<unread_splits> left(const std::vector<produce::report>& said) {
   for (const auto& one : said)
     if (one.what.unread)

@@ -107,7 +107,8 @@ TEST_F(WorkerActor, ReportsADispatcherThatStopsAnsweringAfterItsTimeOutAndOnce) 
   node.advance(5min);
   EXPECT_TRUE(told.empty()) << "it answers";
   dispatcher->held_kinds = {kind::WORKER_HEARTBEAT, kind::REGISTER_WORKER};
-  // A heartbeat, its time limit of a lease, and the rest of the minute.
+  // The dispatcher counts as silent when the next heartbeat has not been answered for a lease: at
+  // the end of this minute it has been silent for less than a minute.
   for (int second = 0; second < 60; ++second) node.advance(1s);
   EXPECT_TRUE(told.empty()) << "it was not silent for so long";
   for (int second = 0; second < 60; ++second) node.advance(1s);
@@ -173,10 +174,11 @@ protected:
   WorkerConversation() {
     dispatcher->held_kinds = {kind::REGISTER_WORKER, kind::LEASE_SPLITS, kind::TASK_ENDED,
                               kind::LEAVE_SERVICE};
-    // The worker that the fixture started was answered at once.
+    // The registration of the worker that the fixture started was answered at once; that of this
+    // one is held.
     again();
   }
-  /// A new life of the worker, as its supervisor gives it one.
+  /// Starts a new life of the worker, as its supervisor does.
   void again() {
     node.end(worker);
     dispatcher->held.clear();
@@ -204,7 +206,7 @@ protected:
     return static_cast<size_t>(
       std::ranges::count_if(tasks, [](const auto& x) { return x.second->alive != 0; }));
   }
-  /// The whole conversation was with the worker's present life.
+  /// Checks that the whole conversation took place in the worker's present life.
   void expect_complete() {
     EXPECT_EQ(dispatcher->count(kind::LEASE_SPLITS), 1u);
     EXPECT_EQ(dispatcher->count(kind::TASK_ENDED), 2u);
@@ -274,7 +276,8 @@ TEST_F(WorkerConversation, GoesOnWhereverATaskWasKilled) {
 
 TEST_F(WorkerConversation, GoesOnWhereverTheDispatcherWasKilled) {
   const auto steps = conversation();
-  // Later on the worker leaves: without a dispatcher it has left when its time to drain is over.
+  // Only the steps before the worker leaves: a leaving worker without a dispatcher ends when its
+  // time to drain is over.
   constexpr size_t until_leaving = 8;
   for (size_t last = 0; last < until_leaving; ++last) {
     SCOPED_TRACE(std::string{"dispatcher killed after: "} + steps[last].what);
@@ -299,7 +302,7 @@ TEST_F(WorkerConversation, GoesOnWhereverTheDispatcherWasKilled) {
       EXPECT_EQ(dispatcher->count(kind::TASK_ENDED), 1u) << "said again";
     }
     EXPECT_GE(dispatcher->count(kind::WORKER_HEARTBEAT), 1u);
-    // The rest is checked as if there had been no fault.
+    // The remaining steps must take place as without a fault.
     dispatcher->heard.clear();
     if (last < 2) {
       EXPECT_TRUE(order(7).ok());

@@ -22,7 +22,7 @@ protected:
 
   static texts said(const worker::commands& what) { return command_text::of(what); }
 
-  // -- to get into a state; what is commanded on the way is another test's ---------------------
+  // -- reaching a state; the commands on the way are checked by other tests --------------------
 
   /// Connects to a dispatcher, which gives this worker the id 5.
   void registered() { registered_again(); }

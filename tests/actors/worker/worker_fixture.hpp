@@ -59,7 +59,8 @@ struct worker_script {
   }
 };
 
-/// Answers the messages that it holds when it receives an `ok`.
+/// The dispatcher's actor for a `worker_script`. When it receives an `ok`, it answers the messages
+/// that are held.
 class worker_dispatcher {
 public:
   using handle_type = published_actor;
@@ -92,7 +93,7 @@ struct seen_task {
   task_order order;
   std::vector<task_handle> lives;
   size_t alive = 0;
-  std::vector<task_event> events; ///< of all lives
+  std::vector<task_event> events; ///< the events of all lives
   task_numbers made;
   bool torn = false;
   bool leaving = false; ///< set between two lives

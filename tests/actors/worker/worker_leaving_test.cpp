@@ -147,7 +147,7 @@ TEST_F(WorkerLeaving, FailsATaskThatCrashesWhileItLeavesAndGoesWhenThatIsHeard) 
   EXPECT_EQ(said(core.end_acknowledged(task_id{7}, {})), (texts{"goodbye 5"}));
 }
 
-// In every step after the first one.
+// Checks every step after `staying`.
 TEST_F(WorkerLeaving, TakesNoTaskInAnyStep) {
   using enter = void (WorkerLeaving::*)();
   for (const enter in :

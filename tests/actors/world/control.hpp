@@ -52,7 +52,7 @@ public:
 
   const connection_end& get() const noexcept { return over_; }
   bool up() const noexcept { return static_cast<bool>(over_); }
-  /// Gives the connection up and makes another one.
+  /// Closes the connection; as after each loss, another one is made.
   void renew(const status& why) {
     if (over_)
       net_.close(over_, why);

@@ -95,7 +95,7 @@ request_token dispatcher_process::keep(waiting what) {
 
 void dispatcher_process::crash_a_job() {
   if (jobs_.empty() || !jobs_.begin()->second->core)
-    return; // the process is down already
+    return; // there is no job, or its actor has crashed already
   const auto id = jobs_.begin()->first;
   // Requests that the actor had not answered get no answer, and their senders see that the actor
   // has ended.
@@ -255,7 +255,7 @@ void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
   std::visit([this](const auto& x) { world_.traffic.count(x); }, what.what);
   answer(what.to, [&](auto& reply) {
     if (const auto* how = std::get_if<status>(&what.what)) {
-      // The closing of a task is acknowledged.
+      // The answer acknowledges a pass that the task has closed.
       if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<lease_answer>>>)
         if (how->ok())
           return reply(lease_answer{});

@@ -71,7 +71,7 @@ private:
     std::unique_ptr<virtual_alarm> alarm;
     std::map<consumer_id, connection_end> readers;
   };
-  /// A request that is not answered yet, and its meaning for the job that it is for.
+  /// A request that is not answered yet. `to_job` passes it to the job that it is for.
   struct waiting {
     std::variant<answered<result<iteration_view>>, answered<status>, answered<result<lease_answer>>,
                  answered<result<worker_registered>>, answered<result<heartbeat_heard>>,
@@ -80,7 +80,7 @@ private:
       reply;
     connection_end from;
     std::function<job_commands(job&, request_token)> to_job;
-    worker_id worker; ///< of a registration
+    worker_id worker; ///< for the registration of a worker
   };
   void on_started() override;
   void on_killed() override;
@@ -117,7 +117,8 @@ private:
   void carry_out(job_id id, job_commands what);
   void take(const std::shared_ptr<job>& of, const job_commands::value_type& what);
   void to_job(job_id id, const std::function<job_commands(job_core&)>& event);
-  /// Sends an order of a job to a worker; `heard` is called with the answer, or with none.
+  /// Sends an order of a job to a worker. `heard` is called with the answer, or with nullopt if
+  /// none came in time.
   void order(job& of, worker_id who,
              std::function<void(worker_process&, const std::function<void(const status&)>&)> what,
              std::function<void(const std::optional<status>&)> heard);

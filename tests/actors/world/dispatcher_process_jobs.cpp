@@ -55,7 +55,7 @@ void dispatcher_process::carry_out(job&, const job_command::answer& what) {
   std::visit([this](const auto& x) { world_.traffic.count(x); }, what.what);
   answer(what.to, [&](auto& reply) {
     if (const auto* how = std::get_if<status>(&what.what)) {
-      // The closing of a task is acknowledged.
+      // The answer acknowledges a pass that the task has closed.
       if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<lease_answer>>>)
         if (how->ok())
           return reply(lease_answer{});

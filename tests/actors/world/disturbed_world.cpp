@@ -234,8 +234,7 @@ void disturbed_world::kill_dispatcher(bool keeps_state) {
   say(for_good ? "the dispatcher dies for good" : "the dispatcher dies");
   w.dispatcher.kill();
   w.net.changed(w.dispatcher);
-  // A dispatcher with the same jobs fails them, because the records of their actors were lost with
-  // its process.
+  // Without the stored state the records of the jobs are lost with the process.
   excuses_.dispatcher_away = true;
   excuses_.dispatcher_lost_state |= for_good || !keeps_state;
   if (!for_good)
@@ -249,7 +248,8 @@ void disturbed_world::kill_dispatcher(bool keeps_state) {
     });
 }
 
-/// A second repetition of the job is read, and others join both late.
+/// Adds trainers that read the job's second repetition, and sometimes one that joins the first
+/// repetition late.
 void disturbed_world::repeat(const trainer_process::options& what) {
   auto& t = world_->time;
   const auto join = [&](uint64_t repetition) {
@@ -287,7 +287,7 @@ void disturbed_world::follow(worker_process& who, drain_request what) {
       auto next = what;
       next.known = how->tasks;
       next.life = how->life;
-      // After the time that its answer would take over the network.
+      // The next request follows after the time that an answer takes over the network.
       return world_->time.after(1ms, [this, &who, next] {
         if (world_->dispatcher.alive() && !world_->dispatcher.stopped())
           follow(who, next);
@@ -406,7 +406,7 @@ void disturbed_world::run() {
                                     : size_.faults_within / 30;
   for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, within), [this] { befall(); });
   look_at_credit();
-  // After faults each wait has a bound, which is checked with each heartbeat.
+  // When all faults are over, each wait has a bound, which members check with each heartbeat.
   const auto quiet = began_ + size_.faults_within + size_.longest_fault + 15s;
   const auto bound = stall_timeout() + 10s;
   const auto all_over = [&] {
@@ -426,7 +426,7 @@ void disturbed_world::run() {
       until = t.now() + bound;
   }
   t.run_until(t.now() + 20s);
-  // Clients that are gone keep their places for a while, and so do named jobs without readers.
+  // Readers that are gone, and named jobs without readers, are kept for a while.
   const auto& terms = world_->about.jobs;
   if (std::ranges::any_of(world_->workers, [](const auto& x) { return x.tasks() != 0; }))
     t.run_until(t.now() + terms.client_timeout + terms.gc_timeout.value_or(0s)

@@ -71,7 +71,7 @@ public:
 private:
   void build();
   void befall();
-  /// Checks from time to time whether a stream is granted less than its share for long.
+  /// Checks at intervals whether a trainer grants a stream less than its share for a long time.
   void look_at_credit();
   void cut_something();
   void drain(worker_process& who);
@@ -95,7 +95,8 @@ private:
   std::unique_ptr<judge> judge_;
   disturbances excuses_;
   std::vector<std::string> story_;
-  std::map<const trainer_process*, int> starved_; ///< the number of checks in a row
+  /// The number of checks in a row in which a stream of the trainer had less than its share.
+  std::map<const trainer_process*, int> starved_;
   std::vector<std::string> starving_;
   std::vector<worker_drains> drained_;
   duration worker_timeout_{};

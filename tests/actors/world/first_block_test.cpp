@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 class FirstBlock : public testing::Test {
 protected:
   static constexpr duration one_way = 10ms;
-  static constexpr double nearly = 0.1; ///< hops within a process, and the trainer's own pace
+  /// The tolerance, in round trips: for messages inside a process, and the trainer's own pace.
+  static constexpr double nearly = 0.1;
 
   /// The number of round trips until the first block is on its way to the trainer.
   static double round_trips(sharding_policy policy) {

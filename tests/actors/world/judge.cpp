@@ -94,7 +94,7 @@ void judge::nothing_repeated() {
       all[i].handed_out_at = once_at[i];
     }
     find(find_repetition(all, 1, true));
-    // A task that was given up is excused if its rows were read by no other task.
+    // Elements that were read again may come twice, but not if no trainer is gone or was informed.
     const auto twice = std::ranges::find_if(again, [](const auto& x) { return x.second > 1; });
     if (twice != again.end() && !knows)
       find("silent repeat",
@@ -330,9 +330,9 @@ bool judge::keeps_what_nobody_reads() const {
 void judge::nothing_left_behind() {
   for (const auto& t : world_.trainers)
     if (t.alive() && !t.over())
-      return; // a trainer may still need it
+      return; // a trainer may still need the job
   if (!world_.dispatcher.alive() || world_.dispatcher.stopped())
-    return; // the message that would end it cannot arrive
+    return; // the message that would end a task cannot arrive
   if (keeps_what_nobody_reads())
     return;
   for (const auto& w : world_.workers)

@@ -54,7 +54,7 @@ protected:
   }
 
   world_dataset data{.splits = 20, .rows = 2};
-  time_point at{24h}; ///< when these are lost
+  time_point at{24h}; ///< the time at which `lose_tasks_with` lets tasks be lost
   world::options about;
   std::unique_ptr<world> w;
   disturbances excuses;
@@ -257,7 +257,7 @@ TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
   about.net.control_silence = duration{0}; // an end does not notice silence
   build("", 1);
-  // So early the trainer still waits, as one whose connections deliver nothing would.
+  // At this early time the trainer still waits, as if its connections delivered nothing.
   w->time.run_until(w->time.now() + 100us);
   ASSERT_FALSE(w->trainers[0].over());
   EXPECT_EQ(broken(), rules{"wait"});

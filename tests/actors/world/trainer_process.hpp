@@ -32,17 +32,18 @@ public:
     std::vector<task_id> from;          ///< the task of each
     std::vector<uint64_t> rounds;       ///< the round of each, with coordinated reads
     job_id job;                         ///< from the dispatcher's first answer
-    /// The number of times the repetition had been collected at that time.
+    /// The number of times the repetition had been collected when the trainer got that answer.
     uint64_t collected = 0;
     bool late = false; ///< the repetition was over when this trainer joined
-    /// The workers whose tasks the job named, by address; and whether it reported its end.
+    /// The addresses of the workers whose tasks the job named.
     std::set<std::string> named;
+    /// The job reported the end of the repetition.
     bool job_over = false;
     iteration_losses losses; ///< from the job's last report
     std::optional<status> ended;
     std::string remark; ///< the message that came with the end
     std::string news;   ///< the message that came before the end
-    bool began = true;  ///< false: it ended before it learned its job
+    bool began = true;  ///< false: the iteration ended before the trainer received its job's id
     bool left = false;
     bool goodbye_heard = false; ///< its job received the leave while it still was a reader
     bool killed = false;

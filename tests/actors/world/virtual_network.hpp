@@ -30,7 +30,7 @@ struct connection {
     std::function<void(const status&)> on_closed;
     // When the last message that this end sent arrives.
     time_point last_arrival{};
-    std::deque<std::function<void()>> held; ///< messages while that direction is swallowed
+    std::deque<std::function<void()>> held; ///< sent messages, while the direction is swallowed
     /// Since this time the other end has received nothing from this one.
     std::optional<time_point> silent_since;
   };

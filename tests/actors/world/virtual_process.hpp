@@ -27,7 +27,7 @@ public:
   simulation& time() noexcept { return time_; }
   time_point now() const noexcept { return time_.now(); }
 
-  /// Executes this in the process now.
+  /// Executes `what` in the process now, or when it continues if it is stopped.
   void post(std::function<void()> what) {
     if (!alive_)
       return;
@@ -35,7 +35,7 @@ public:
       return inbox_.push_back(std::move(what));
     what();
   }
-  /// Executes this in the process after a time, if it is still in this life.
+  /// Executes `what` in the process after `delay`, if the process is still in this life.
   void after(duration delay, std::function<void()> what) {
     time_.after(delay, [this, life = life_, what = std::move(what)]() mutable {
       if (life == life_)

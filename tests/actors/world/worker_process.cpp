@@ -42,7 +42,7 @@ void worker_process::on_killed() {
   saves_.clear();
 }
 
-/// After the time that a message within the process takes.
+/// Executes `what` after the time that a message inside a process takes.
 void worker_process::after_hop(std::function<void()> what) {
   after(duration{500}, std::move(what));
 }
@@ -377,7 +377,7 @@ void worker_process::run(task_id id, uint64_t number) {
       return;
     auto made = t->runner->step(time_.between(1, options_.most_rows));
     if (auto* rows = std::get_if<block>(&made)) {
-      // Read before the rows have effects: the next event may end the runner.
+      // Read before the rows are passed to the core: its commands may end the runner.
       const auto given = t->runner->given();
       const auto done = t->runner->done();
       carry_out(id, t->core.produced(number, std::move(*rows), now()));

@@ -62,7 +62,7 @@ private:
   struct task {
     task_core core;
     std::unique_ptr<simulated_runner> runner;
-    bool acting = false; ///< an actor runs it
+    bool acting = false; ///< an actor runs the task
     std::unique_ptr<virtual_alarm> alarm;
     uint64_t runs = 0;
   };
@@ -101,7 +101,7 @@ private:
   void carry_out(const worker::ask_save_steps& what);
   void carry_out(const worker::run_save& what);
   void carry_out(const worker::stop_save& what);
-  /// The effect of a step on the folder.
+  /// Applies the effect of a step to the folder.
   save_report take_step(const save_order& what);
 
   void carry_out(task_id id, const produce::commands& what);

@@ -10,7 +10,8 @@ namespace {
 
 split_plan plan_of(const world::options& about) {
   split_plan out;
-  // The same rule as the dispatcher's for rounds and windows.
+  // As in the dispatcher, rows of rounds and windows do not count as descending from one split
+  // each.
   if (about.num_consumers != 0 || about.cached)
     out.rows = {.in_order = true};
   else if (!about.mixed)

@@ -25,16 +25,16 @@ public:
     sharding_policy policy = sharding_policy::dynamic;
     delivery_guarantee guarantee = delivery_guarantee::at_most_once;
     world_dataset data;
-    bool mixed = false;      ///< the job takes rows to be made of several splits, in any order
+    bool mixed = false;      ///< the plan states that rows may be made of several splits
     bool total_known = true; ///< the job knows the number of elements from the graph
     std::string job_name;    ///< empty: each trainer has a job of its own
     lease_timing timing;
     job_terms jobs;
     virtual_network::options net;
     duration slowest_write{};                           ///< of the dispatcher's disk
-    target_workers targets = target_workers::automatic; ///< LOCAL: by places, see there
+    target_workers targets = target_workers::automatic; ///< LOCAL: by the `place` of workers
     uint32_t num_consumers = 0;                         ///< not zero: coordinated reads
-    bool cached = false;                                ///< its jobs have a cross-trainer cache
+    bool cached = false;                                ///< jobs have a cross-trainer cache
     uint32_t shards = 0; ///< under a static policy: the number of workers in the dispatcher's list
   };
   explicit world(options what);

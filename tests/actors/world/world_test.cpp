@@ -30,8 +30,8 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
   }
   const auto* most = std::getenv("HEADRACE_WORLDS");
   const auto worlds = most != nullptr ? std::strtoull(most, nullptr, 0) : 80;
-  // The same worlds in each run, so that a difference is caused by a change; other worlds with the
-  // variable.
+  // Each run has the same worlds, so that a difference is caused by a change of the code.
+  // HEADRACE_TEST_SEED chooses others.
   const auto base = std::getenv("HEADRACE_TEST_SEED") != nullptr ? test_seed() : 1;
   uint64_t events = 0;
   std::map<std::string, std::vector<uint64_t>> broken;
@@ -107,7 +107,7 @@ TEST(World, LosesNothingWhereWorkersAreDrained) {
       EXPECT_EQ(one.unfinished, 0u) << "seed " << seed;
       ++drained;
     }
-    // A task that a leaving worker refused is lost, too, without elements.
+    // Only tasks with leases: a task that a leaving worker refused is lost, too, without elements.
     for (const auto& [split, tasks] : x.the_world().leases)
       for (auto id : tasks)
         EXPECT_FALSE(x.the_world().lost_tasks.contains(id)) << "seed " << seed << "\n"

@@ -107,7 +107,7 @@ TEST(WebServer, RefusesOtherMethodsAndNames) {
   EXPECT_THAT(get(*web, "/api/status.json", "evil.example"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(get(*web, "/live", "localhost:5051"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get(*web, "/live", "[::1]:5051"), StartsWith("HTTP/1.1 200"));
-  // Names of hosts have no case.
+  // The names of hosts are compared without regard to case.
   EXPECT_THAT(get(*web, "/live", "LocalHost.:5051"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get(*web, "/live", "localhost.evil.example"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(get(*web, "/live", "localhost\r\nHost: evil.example"), StartsWith("HTTP/1.1 400"));
@@ -126,7 +126,7 @@ TEST(WebServer, AnswersARequestWhileManyOthersSendNothing) {
   const auto web = of_a_service();
   std::vector<int> silent;
   for (int i = 0; i < 200; ++i) silent.push_back(connected(web->port()));
-  // The oldest ones give way to those that come later.
+  // The oldest connections are closed in favour of later ones.
   EXPECT_THAT(get(*web, "/live"), StartsWith("HTTP/1.1 200"));
   EXPECT_EQ(rest_of(silent.front()), "");
   for (size_t i = 1; i < silent.size(); ++i) ::close(silent[i]);

@@ -8,7 +8,7 @@
 
 namespace headrace::detail::test {
 
-/// A file for `--config`, named for the test, that goes with this.
+/// A file for `--config`, named after the test, which is removed with the object.
 class config_file {
 public:
   explicit config_file(const std::string& text)

@@ -86,7 +86,7 @@ private:
 /// A dispatcher in this process.
 class test_dispatcher {
 public:
-  lives actors; ///< its own
+  lives actors; ///< the incarnations of the dispatcher's own actor
   lives jobs;
 
   explicit test_dispatcher(
@@ -125,7 +125,7 @@ private:
   node here_;
 };
 
-/// range(n), each number through the worker's function `f`.
+/// range(n), mapped with the worker's function `f`.
 inline dataset through_f(int64_t n) {
   auto body = std::make_shared<function>();
   body->named = {"f"};

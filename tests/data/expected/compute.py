@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes with TensorFlow the results with which those of the functions are compared.
+"""Computes results of functions with TensorFlow, with which tests compare the functions of this project.
 
     python3 compute.py FOLDER_WITH_THE_REAL_DATA
 

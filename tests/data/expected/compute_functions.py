@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes with TensorFlow the results with which those of functions are compared, row by row.
+"""Computes results of functions with TensorFlow, with which tests compare the functions of this project row by row.
 
     python3 compute_functions.py FOLDER_WITH_THE_REAL_DATA
 

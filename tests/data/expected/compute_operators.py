@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes with TensorFlow the elements with which those of dataset operators are compared.
+"""Computes elements of dataset operators with TensorFlow, with which tests compare those of this project.
 
     python3 compute_operators.py
 

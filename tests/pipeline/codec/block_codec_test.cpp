@@ -71,7 +71,7 @@ std::vector<sample> sample_blocks() {
   for (int i = 0; i < 500; ++i) names.push_back(fmt::format("name {}", i % 10));
   auto strings = make_from_tensor_slices({string_constant(names)}).value();
   add(strings);
-  add(make_skip(strings, 100).value()); // in the middle of its buffers
+  add(make_skip(strings, 100).value()); // a column that begins in the middle of its buffers
   auto ragged = make_batch(strings, 3).value();
   auto f = test::traced(ragged, [](expr x) { return x; });
   add(make_shuffle(make_map(ragged, f).value(), 5, 1).value());
@@ -152,7 +152,7 @@ TEST(BlockCodec, RefusesWhatDoesNotFitTheSpec) {
 }
 
 TEST(BlockCodec, SurvivesEveryFlippedBit) {
-  // A block that is accepted can be read to the last byte (the sanitizers check it).
+  // A block that is accepted can be read to the last byte, which the sanitizers check.
   size_t accepted = 0, refused = 0;
   for (const auto& x : sample_blocks()) {
     auto sent = send(x.rows, block_encoding::plain);

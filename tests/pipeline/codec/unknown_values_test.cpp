@@ -15,8 +15,8 @@ namespace {
 
 using test::range;
 
-/// The error of decoding a graph after `change` of the message of its last operator, as a newer
-/// build would send it.
+/// The error of decoding a graph after `change` has set values of a newer build in the message of
+/// the last operator.
 template <class Change>
 std::string refusal(const dataset_ptr& graph, Change change) {
   const auto bytes = encode_graph(graph).value();

@@ -22,13 +22,13 @@ TEST(BlockRamp, StaysWhereABlockCostsWhatItMay) {
     ramp.record(rows, rows, microseconds{10 * rows});
   }
   EXPECT_EQ(ramp.next().rows, 8u);
-  ramp.record(8, 8, microseconds{8000}); // rows became dear
+  ramp.record(8, 8, microseconds{8000}); // rows have become costly
   EXPECT_LT(ramp.next().rows, 8u);
 }
 
 TEST(BlockRamp, GrowsByTheCostOfARowWhereFewCome) {
   block_ramp ramp{{.most_time = microseconds{100}}};
-  for (int i = 0; i < 50; ++i) ramp.record(1, 1, microseconds{1}); // always one
+  for (int i = 0; i < 50; ++i) ramp.record(1, 1, microseconds{1}); // each block has only one row
   EXPECT_LE(ramp.next().rows, 100u);
   EXPECT_GE(ramp.next().rows, 32u);
 }

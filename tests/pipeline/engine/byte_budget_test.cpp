@@ -26,7 +26,7 @@ TEST(ByteBudget, RefusesWhatDoesNotFitAndTellsWhenThereIsRoom) {
   EXPECT_EQ(first.rows, 7u);
   EXPECT_EQ(budget->held(), 70u);
   EXPECT_EQ(other.take(5).rows, 0u); // not even one
-  EXPECT_EQ(one.take(7).rows, 3u);   // as many as there is room for
+  EXPECT_EQ(one.take(7).rows, 3u);   // as many rows as there is room for
   one.give_back(10);
   EXPECT_EQ(told, 1);
   one.give_back(10); // no request was refused since
@@ -39,7 +39,7 @@ TEST(ByteBudget, LearnsHowLargeRowsAreAndEndsEmpty) {
   {
     budget_share one{budget, nullptr, [] {}};
     const auto first = one.take(1);
-    EXPECT_EQ(one.settle(first.bytes, 1, 200), 0u); // larger than it was taken for
+    EXPECT_EQ(one.settle(first.bytes, 1, 200), 0u); // the row is larger than the estimate
     EXPECT_EQ(budget->held(), 200u);
     EXPECT_EQ(one.take(100).rows, 4u);
   }

@@ -7,8 +7,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An operator whose calls take `cost` a row, and whose reader takes `pace` a row: the slower of
-/// the two decides.
+/// An operator whose calls take `cost` for a row, and whose reader takes `pace` for a row. The
+/// slower of the two determines the time of a window.
 struct simulated {
   std::chrono::nanoseconds cost, pace;
   size_t bytes = 1;
@@ -57,7 +57,7 @@ TEST(CallTuner, TakesBackACallThatDidNotHelp) {
   call_tuner tuner{{.calls = 16}};
   const auto it = tuner.add();
   size_t most = 0;
-  for (int i = 0; i < 15; ++i) { // the input is slow, with one call or many
+  for (int i = 0; i < 15; ++i) { // the input is slow, whatever the number of calls
     tuner.observe(it, {1ms, 900us, 1000, 1});
     most = std::max(most, tuner.calls(it));
   }
@@ -69,7 +69,7 @@ TEST(CallTuner, KeepsACallThatHelpedThoughItFirstMetWithOtherLoad) {
   call_tuner tuner{{.calls = 2}};
   const auto it = tuner.add();
   tuner.observe(it, {10ms, 9ms, 1000, 1});
-  tuner.observe(it, {20ms, 18ms, 1000, 1}); // something else had the cores
+  tuner.observe(it, {20ms, 18ms, 1000, 1}); // another program used the cores
   tuner.observe(it, {5ms, 4ms, 1000, 1});
   for (int i = 0; i < 10; ++i) tuner.observe(it, {5ms, 4ms, 1000, 1});
   EXPECT_EQ(tuner.calls(it), 2u);
@@ -80,7 +80,7 @@ TEST(CallTuner, BeginsWithAsManyAsTheBudgetHas) {
   const auto a = tuner.add(5), b = tuner.add(SIZE_MAX), c = tuner.add(SIZE_MAX);
   EXPECT_EQ(tuner.calls(a), 5u);
   EXPECT_EQ(tuner.calls(b), 3u);
-  EXPECT_EQ(tuner.calls(c), 1u); // one in any case
+  EXPECT_EQ(tuner.calls(c), 1u); // each operator has at least one call
 }
 
 TEST(CallTuner, GivesCallsUpThatNobodyWaitsFor) {

@@ -56,7 +56,7 @@ TEST(OperatorActivity, TakesCallsThatHaveNotReturnedForWork) {
   auto after = before;
   after[0] = {.time_ns = 1'000 * ms, .samples = 1, .calls = 2};
   EXPECT_NEAR(activity_between(table, before, after, 1s)[0].shares.busy, 1, 1e-9);
-  after[0].calls = 0; // it only reads ahead
+  after[0].calls = 0; // an operator that only reads ahead
   EXPECT_NEAR(activity_between(table, before, after, 1s)[0].shares.input, 1, 1e-9);
 }
 

@@ -89,8 +89,8 @@ TEST_F(WholeFile, OfSeveralAtTheSameTimeExactlyOneWins) {
 }
 
 TEST_F(WholeFile, HasItsNameThoughTheAnswerWasLost) {
-  // As if a file server had given the file its name, and got the request again because its answer
-  // was lost.
+  // The link stands for a request to a file server whose answer was lost: the file has its name
+  // when the request is repeated.
   whole_file to{path, false};
   ASSERT_TRUE(to.open().ok());
   ASSERT_TRUE(to.write(bytes_of("abc")).ok());

@@ -60,7 +60,7 @@ TEST(Build, LiteralsTakeTheOtherOperandsDtype) {
   EXPECT_EQ(thrown_by([&] { (void)(byte * 0.5); }),
             "multiply: literal 0.5 does not fit the other operand, which is uint8; cast one");
   EXPECT_EQ(thrown_by([&] { (void)(byte + "x"); }), "add: operands are string and uint8");
-  // A constant that was made on purpose keeps its dtype.
+  // A constant that was made explicitly keeps its dtype, unlike a literal.
   EXPECT_EQ(thrown_by([&] { (void)(byte + constant(1)); }),
             "add: operands are uint8[] and int32[]; cast one");
 }

@@ -46,7 +46,8 @@ TEST(Debugging, NearIsRelativeAndAbsolute) {
   auto out = apply({scalars<float>({100.0001f, 100.01f, 1e-6f}), scalars<float>({100, 100, 0})},
                    [](expr x, expr y) { return debugging::assert_near(x, y); });
   EXPECT_EQ(errors_of(out), (list{"1: debugging.assert_near: x is near y: x = 100.01, y = 100"}));
-  // Ten steps of the dtype at 1, unless given otherwise.
+  // By default the absolute and the relative tolerance are ten steps of the dtype each, together 20
+  // at the value 1.
   const auto near = [](double relative, auto one) {
     return errors_of(apply({scalars<decltype(one)>({static_cast<decltype(one)>(1 + relative)})},
                            [&](expr x) { return debugging::assert_near(x, constant(one)); }))
@@ -184,8 +185,8 @@ TEST(WhileLoop, HasRunBeforeAnyOfItsResultsIsRead) {
                                    return expr_structure::tuple({v[0] + 1, v[1] + 1});
                                  },
                                  expr_structure::tuple({n, constant(int64_t{0})}));
-    // One result is needed by a branch alone, whose condition is computed late; the other one by
-    // all rows, early.
+    // One result of the loop is used only in a branch, whose condition is computed late. The other
+    // result is used for all rows, early.
     auto late = n;
     for (int i = 0; i < 4; ++i) late = reduce_sum(stack({late, n}));
     const auto chosen = cond(
@@ -202,7 +203,7 @@ TEST(WhileLoop, HasRunBeforeAnyOfItsResultsIsRead) {
 
 TEST(WhileLoop, CapturesWhatLoopsBeforeItGive) {
   auto out = apply_everywhere({scalars<int64_t>({0, 1, 2})}, [](expr n) {
-    // If each loop ran those before it in its steps, this would not end: they are 2^30.
+    // If each step of a loop ran the loops before it again, there would be 2^30 runs.
     auto sum = n;
     for (int i = 0; i < 30; ++i)
       sum = while_loop([](const expr_structure& v) { return v[0] < 2; },
@@ -224,7 +225,7 @@ TEST(WhileLoop, KeepsALoopInsideThatOthersNeverEnd) {
   auto out = apply_everywhere({scalars<int64_t>({0, 1})}, [](expr n) {
     return while_loop([](expr x) { return x < 1; },
                       [&](expr x) {
-                        // It would not end for the element 1, which does not come to it.
+                        // The inner loop would not end for the element 1, which does not reach it.
                         return x + 1
                                + while_loop([](expr y) { return y != 4; },
                                             [](expr y) { return y + 2; }, n * int64_t{3});

@@ -55,7 +55,7 @@ TEST(RowErrors, ABranchThatARowDoesNotChooseCannotFailIt) {
   EXPECT_TRUE(out.errors.empty());
   EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{2, -1, -5}));
   EXPECT_EQ(values_of<uint8_t>(out.columns[1]), (std::vector<uint8_t>{5, 0, 0}));
-  // Deeper inside a branch, and through a value that both use.
+  // The failing value is nested in two branches.
   out = apply({texts({"7", "seven", "", "9"})}, [](expr s) {
     auto n = strings::to_number<int64_t>(s) * 2 + 1;
     return where(s == "seven", 7, where(s == "", 0, n - 1));
@@ -78,7 +78,8 @@ TEST(RowErrors, WhereOverRowsOfUnknownShapes) {
     auto numbers = strings::to_number<int64_t>(strings::split(s));
     return where(s == "x", constant(std::vector<int64_t>{0, 0, 0}), numbers);
   });
-  // The first row's [2] and the constant's [3] do not broadcast; the second's branch has no value.
+  // In row 0 the shapes [2] and [3] do not broadcast. In row 1 the branch that is not chosen
+  // failed.
   EXPECT_EQ(errors_of(out), (list{"0: where: shapes [3] and [2] do not broadcast; extents must be "
                                   "equal or 1"}));
   EXPECT_EQ(print_row(out.columns[0], 1).substr(0, 9), "int64[3]:");

@@ -7,7 +7,7 @@
 
 namespace headrace::detail::test {
 
-/// The function after a way through the bytes of a graph.
+/// The function after it was encoded in a graph and decoded again.
 inline function through_a_graph(const function& f) {
   auto in =
     make_distribute(f.argument, unknown_cardinality, {.address = "host:1", .dataset_id = "x"})
@@ -20,9 +20,9 @@ inline function through_a_graph(const function& f) {
   return *back->body;
 }
 
-/// Applies `f` to the rows, and sees that the result is the same (values, shapes, errors, bit for
-/// bit) for blocks of one, after a way through the codec, on every variant of the kernels; and that
-/// rows have the specs that were announced.
+/// Applies `f` to the rows. Checks that the result is the same (values, shapes and errors, bit for
+/// bit) for blocks of one row, after encoding and decoding `f`, and on every variant of the
+/// kernels; and that rows match the spec of the traced function.
 template <class F>
 block apply_everywhere(std::vector<column> columns, F&& f) {
   std::vector<element_spec> parts;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-/// Eight by eight pixels and what digit they show.
+/// Six pairs of an image of 8 by 8 pixels and the digit that it shows.
 dataset_ptr digits() {
   const auto six =
     make_take(records(test::data_path("digits/digits-gzip.tfrecord"), file_compression::gzip), 6)

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-/// The functions on real data, compared with what TensorFlow makes of it: tests/data/expected.
+/// The results of functions on real data, compared with those of TensorFlow: tests/data/expected.
 namespace headrace::detail {
 namespace {
 
@@ -32,7 +32,7 @@ list lines(const std::string& name) {
   return out;
 }
 
-/// The tolerance for a value of `column`.
+/// Compares each value of `got` with the file `name`: it may differ by `tolerance`.
 template <class T>
 void expect_near(const column& got, const std::string& name, double tolerance) {
   SCOPED_TRACE(name);

@@ -6,7 +6,6 @@
 
 namespace headrace::detail::test {
 
-/// Builds random expressions of all functions out of those there are already. What does not
 /// Builds random expressions with all functions, each from the expressions made so far. Expressions
 /// that do not type-check are dropped.
 class expression_maker {
@@ -21,10 +20,10 @@ private:
   size_t below(size_t n) { return random_() % n; }
   const expr& pick() { return pool_[below(pool_.size())]; }
   expr small() { return expr{static_cast<int>(below(7)) - 2}; }
-  /// The number of an axis that many of the arrays have.
+  /// A random axis, from -1 to 1, so that many of the arrays have it.
   int64_t axis() { return static_cast<int64_t>(below(3)) - 1; }
-  /// Whether another function that multiplies the number of values may be used: at most five are,
-  /// because each may multiply the values of the one before.
+  /// True if one more function that multiplies the number of values may be used. At most five may,
+  /// because each multiplies the result of the previous one.
   bool may_grow() { return grown_ < 5 && ++grown_ != 0; }
   expr seed_of(const expr& x);
   expr picture_of(const expr& x);

@@ -15,7 +15,7 @@ std::vector<std::string> of(const std::vector<int64_t>& xs, F&& f) {
   return print_rows(apply_everywhere({scalars(xs)}, std::forward<F>(f)));
 }
 
-/// The same, with numbers as one reads them.
+/// As `of`, but with the values as decimal numbers.
 template <class F>
 std::vector<std::string> numbers_of(const std::vector<int64_t>& xs, F&& f) {
   const auto all = apply_everywhere({scalars(xs)}, [&](expr n) { return cast<double>(f(n)); });
@@ -141,7 +141,8 @@ TEST(Extents, AreOfNoMoreTextThanAnElementMayHave) {
   EXPECT_EQ(first_error(1 << 10, [&](expr n) { return fill({n}, text); }), "");
 }
 
-/// numpy's slices, of which these are the rules: every pair of bounds in every step.
+/// Slices with computed bounds give what slices with constant bounds give, which follow numpy's
+/// rules: for every pair of bounds and every step.
 TEST(Extents, OfSlicesAreThoseOfSlicesBetweenNumbers) {
   const auto five = constant(std::vector<int64_t>{0, 1, 2, 3, 4});
   std::vector<int64_t> bounds;

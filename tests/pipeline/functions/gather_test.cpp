@@ -19,7 +19,7 @@ TEST(GatherBatches, TakesFromEachBatchItsOwn) {
 }
 
 TEST(GatherBatches, AnAxisBehindTheBatchesAndStrings) {
-  // x[b][a][n] with b of 2, a of 2, n of 3: each value is computed from its place.
+  // x[b][a][n] has the extents 2, 2 and 3; each value is computed from its place.
   numbers all;
   for (int64_t b = 1; b <= 2; ++b)
     for (int64_t a = 1; a <= 2; ++a)

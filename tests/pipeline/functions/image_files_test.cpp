@@ -52,7 +52,7 @@ TEST(Png, ColoursBecomeGreyAsTensorFlowMakesThem) {
   EXPECT_EQ(values_of<uint16_t>(out.columns[2]),
             (std::vector<uint16_t>{19594, 38467, 7474, 65535, 18, 3}));
   EXPECT_EQ(values_of<uint8_t>(out.columns[3]),
-            (std::vector<uint8_t>{76, 150, 29, 255, 0, 0})); // the two last are below 1 of 255
+            (std::vector<uint8_t>{76, 150, 29, 255, 0, 0})); // 18 / 65535 is less than 1 / 255
 }
 
 TEST(Jpeg, ComesBackNearlyAndSmallerIfAskedTo) {
@@ -94,7 +94,7 @@ TEST(Jpeg, PartsOfItHaveTheBitsOfTheWholeAndFailWithIt) {
       const std::vector<double> from{random() % 101 / 100., random() % 101 / 100.};
       const std::vector<double> share{random() % 101 / 100., random() % 101 / 100.};
       const auto channels = std::vector<int64_t>{0, 1, 3}[random() % 3];
-      /// A part of each image, by shares of its extents.
+      // A part of each image, with bounds that are shares of the image's extents.
       const auto part_of = [&](const expr& image) {
         const auto extents = shape_of(image);
         std::vector<expr> begin, size;
@@ -194,7 +194,8 @@ TEST(ImageFiles, MutantsNeverDoMoreThanFail) {
   EXPECT_FALSE(out.errors.empty());
 }
 
-// A PNG has its own 16 bits; 8 bits of it are multiples of 257, those of a JPEG of 256.
+// A PNG of 16 bits keeps its values as uint16, and their upper bits as uint8. The 8 bits of a JPEG
+// are multiplied by 256.
 TEST(ImageFiles, HaveTheDepthThatIsAskedFor) {
   constexpr size_t size = 6 * 5 * 3;
   std::vector<uint16_t> deep(size);

@@ -18,7 +18,7 @@ inline std::vector<std::string> jpegs(std::mt19937_64& random, int count, bool d
     const auto height = static_cast<int>(random() % 90 + 1);
     const bool grey = random() % 4 == 0;
     auto values = pixels(static_cast<size_t>(width * height * 3), random());
-    if (random() % 2 == 0) // smooth
+    if (random() % 2 == 0) // half of the images are smooth
       std::partial_sum(values.begin(), values.end(), values.begin(),
                        [](uint8_t a, uint8_t b) { return static_cast<uint8_t>((7 * a + b) / 8); });
     constexpr int chroma[] = {TJSAMP_444, TJSAMP_422, TJSAMP_420, TJSAMP_440, TJSAMP_411};

@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-/// The simplest tensor: a value for each place.
+/// A tensor of the simplest form, for references: its extents, and all values in row-major order.
 struct naive {
   std::vector<int64_t> dims;
   std::vector<double> values;
@@ -138,7 +138,7 @@ TEST_F(Movement, IndexesAsNumpyDoes) {
   for (int round = 0; round < 200; ++round) {
     const auto dims = some_dims(1 + random_() % 3);
     std::vector<slice_spec> parts;
-    // For each axis: an index, or the places that a slice takes, found by trying all.
+    // The expected places of each axis: that of an index, or those in a slice, found by trying all.
     std::vector<std::vector<int64_t>> places;
     std::vector<bool> kept;
     const size_t named = random_() % (dims.size() + 1);
@@ -294,7 +294,7 @@ TEST_F(Movement, ReducesOverAnyAxes) {
       });
       return out;
     };
-    // Whole numbers: every order of addition gives the same.
+    // The values are whole numbers, so that every order of addition gives the same sum.
     check(
       dims, "sum", [&](expr x) { return reduce_sum(x, axes); },
       [&](const naive& x) { return fold(x, 0, std::plus<>{}); }, true);

@@ -6,7 +6,7 @@
 
 namespace headrace::detail::test {
 
-/// Pixels by chance; the seed is part of the test.
+/// Random pixels, which are the same for the same seed.
 inline std::vector<uint8_t> pixels(size_t n, uint64_t seed = 5) {
   std::mt19937_64 random{seed};
   std::vector<uint8_t> out(n);

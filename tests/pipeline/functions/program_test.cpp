@@ -89,8 +89,8 @@ TEST(Program, EvaluatesExpressionsWithoutRows) {
   EXPECT_EQ(failed.status().message(), "divide: integer division by zero");
 }
 
-/// `rows` of shape [outer, inner] plus `other`, of shape [inner] or [outer, 1], of each row or the
-/// same for all, against one addition a value.
+/// Rows of shape [outer, inner] plus operands of shape [inner] or [outer, 1], each row with its own
+/// operand or all with the same one, are compared with single additions.
 TEST(Program, RepeatsShorterOperandsForAnySizeOfThem) {
   for (const size_t outer : {1, 3, 70})
     for (const size_t inner : {1, 2, 7, 256, 5000})

@@ -49,7 +49,7 @@ function random_function(uint64_t seed) {
   });
 }
 
-/// Set in the environment to test other functions.
+/// The seed of the first function: HEADRACE_TEST_SEED, or 1.
 uint64_t first_seed() {
   const char* given = std::getenv("HEADRACE_TEST_SEED");
   return given ? std::strtoull(given, nullptr, 10) : 1;
@@ -63,9 +63,9 @@ void note(const expr_ptr& x, std::set<const expr_node*>& known, std::set<expr_op
 }
 
 TEST(RandomExpressions, AreOfEveryFunction) {
-  // Seeds of rows are drawn by operators: RowSeeds. The others are applied in blocks of one and on
-  // every variant by tests of their own: SplitEach, GatherBatches, DecodeCsv, ReadFile,
-  // TensorProto, ComplexParts.
+  // Not in random expressions: row_seed, because operators draw the seeds of rows
+  // (row_seeds_test.cpp); and the others, which tests of their own apply in blocks of one and on
+  // every variant: SplitEach, GatherBatches, DecodeCsv, ReadFile, TensorProto, ComplexParts.
   std::set<expr_op> wanted,
     seen{expr_op::row_seed,         expr_op::split_values, expr_op::split_lengths,
          expr_op::gather_batches,   expr_op::decode_csv,   expr_op::read_file,
@@ -90,7 +90,8 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
     std::set<const expr_node*> known;
     std::set<expr_op> ops;
     for (const auto& x : f.tensors) note(x, known, ops);
-    // A loop runs for as many steps as the rows of the block need.
+    // A loop takes as many steps as the slowest row of the block, so that fewer rows may need fewer
+    // calls.
     const bool loops = ops.contains(expr_op::while_loop);
     const auto in = random_rows(seed, 60);
     kernel_counter counter;
@@ -116,7 +117,7 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
       for (size_t r = 0; r < wanted.size(); ++r) ASSERT_EQ(got[r], wanted[r]) << "row " << r;
     }
   }
-  // There were rows of both kinds.
+  // Many rows failed, and many did not.
   EXPECT_GT(failed, all / 20);
   EXPECT_LT(failed, all * 19 / 20);
 }
@@ -170,7 +171,7 @@ TEST(RandomExpressions, AFusedPassGivesWhatItsFunctionsGiveOneByOne) {
     out.columns.resize(f.tensors.size());
     const auto got = print_rows(out);
     for (size_t r = 0; r < wanted.size(); ++r) {
-      // More results can fail more rows; those that did not must be equal.
+      // With more results more rows can fail. The rows that did not fail must be equal.
       if (out.error_at(r) == nullptr) {
         ASSERT_EQ(got[r], wanted[r]) << "row " << r;
       }

@@ -52,7 +52,7 @@ TEST(TensorProto, OfDamagedBytesIsAnErrorOfTheRow) {
   EXPECT_EQ(out.errors.size(), 3u);
 }
 
-/// As what a function gives.
+/// The fields as a tuple, which a function can return.
 expr_structure fields_of(const std::vector<expr>& fields) {
   return expr_structure::tuple({fields.begin(), fields.end()});
 }

@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-/// What is computed of a resized image, and of a number of its row.
+/// A computation on a resized image and a number of the same row.
 struct following {
   const char* name;
   std::function<std::vector<expr>(const expr& resized, const expr& number)> of;
@@ -74,8 +74,8 @@ std::string extents_of(const std::string& file) {
   return size ? fmt::format("{} x {} x {}", size->height, size->width, size->channels) : "none";
 }
 
-/// Compares the results with those of a function that has the whole image and the whole resized
-/// image among its results, so that they are in memory.
+/// Compares the results with those of a function that also returns the image and the resized image,
+/// so that both are in memory as a whole.
 void expect_as_of_whole_images(const std::vector<std::string>& files,
                                const std::vector<float>& numbers, const following& then,
                                const std::function<expr(const expr& file)>& decode,
@@ -157,7 +157,7 @@ TEST(ResizedImages, AreOfAnyFormatAndOfImagesInMemory) {
   }
 }
 
-// A part without pixels is no image, and a part outside of the image is none either.
+// A part without pixels, or outside of the image, fails.
 TEST(ResizedImages, OfPartsThatAreNoneFail) {
   std::mt19937_64 random{41};
   const auto files = jpegs(random, 4, false);

@@ -65,7 +65,7 @@ inline std::vector<std::string> texts_of(const column& c) {
   return out;
 }
 
-/// One row of one column, with its shape, as something to compare. NaNs are one value.
+/// A text of one row of one column, with dtype and shape, for comparisons. All NaNs have one text.
 inline std::string print_row(const column& c, size_t r) {
   std::string out = std::string{to_string(c.type())} + to_string(c.shape_of(r)) + ":";
   for (auto i = c.first_value(r); i < c.first_value(r + 1); ++i) {

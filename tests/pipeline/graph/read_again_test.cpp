@@ -22,7 +22,7 @@ dataset_ptr read_from_service(const dataset_ptr& input, const std::string& job =
            {.address = "host:1", .processing_mode = sharding_policy::dynamic, .job_name = job})
     .value();
 }
-/// Each element of three numbers, through a dataset of its own.
+/// A flat_map over three numbers whose function returns `each`.
 dataset_ptr inner(const dataset_ptr& each) {
   auto numbers = range(0, 3);
   return make_flat_map(numbers, traced(numbers, [&](expr) { return each; })).value();

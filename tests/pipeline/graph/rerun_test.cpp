@@ -28,7 +28,7 @@ dataset_ptr served(const dataset_ptr& input, const std::string& job = {}) {
            {.address = "host:1", .processing_mode = sharding_policy::dynamic, .job_name = job})
     .value();
 }
-/// Each element of three numbers, through a dataset that `make` makes.
+/// A flat_map over three numbers whose function returns `make(range(0, 2))`.
 template <class F>
 dataset_ptr inner(F make) {
   auto numbers = range(0, 3);

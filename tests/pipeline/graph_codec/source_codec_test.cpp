@@ -10,7 +10,7 @@ namespace {
 
 using test::files;
 
-/// Sources that together use every field of theirs in the codec.
+/// Sources that together use every field that the codec has for sources.
 std::vector<dataset_ptr> sample_sources() {
   const std::vector<field_format> named{field("a", dtype::int64), field("b", 0.5F),
                                         field("c", "none"), field("d", true)};

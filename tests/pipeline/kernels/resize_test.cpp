@@ -22,7 +22,7 @@ protected:
     for (auto& x : out) x = static_cast<T>(numbers(random_));
     return out;
   }
-  /// Some are 0, some negative, as those of the cubic kernel are.
+  /// Random weights, of which some are 0 and some negative, like those of the cubic kernel.
   std::vector<float> weights(size_t n) {
     std::uniform_real_distribution<float> numbers{-0.5f, 1};
     std::vector<float> out(n);

@@ -82,7 +82,7 @@ std::vector<float> where_rounding_turns() {
   for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
     const auto here = meaning<T>(static_cast<uint16_t>(bits));
     auto next = meaning<T>(static_cast<uint16_t>(bits + 1));
-    // The largest number is followed by what would be next if exponents went on.
+    // Behind the largest number comes the one that the next exponent would give.
     if (std::isinf(next) && std::isfinite(here))
       next = std::copysign(std::ldexp(1, format_of<T>.most + 1), here);
     const auto half = static_cast<float>((here + next) / 2);
@@ -167,8 +167,8 @@ TYPED_TEST(SmallFloatCast, NarrowsToTheNearestAndOfTwoToTheEvenOne) {
 TYPED_TEST(SmallFloatCast, NarrowsDoublesByWayOfFloats) {
   std::vector<double> from;
   for (const auto x : where_rounding_turns<TypeParam>()) from.push_back(static_cast<double>(x));
-  // Not rounded from the double but from the nearest float: one ulp of a double beside the
-  // midpoint.
+  // A double is first rounded to the nearest float: one ulp of a double above the midpoint is
+  // rounded like the midpoint itself.
   const auto half_way = 1 + std::ldexp(1, -format_of<TypeParam>.fraction - 1);
   const std::vector<double> beside{half_way, std::nextafter(half_way, 2)};
   for (const auto target : targets_here()) {

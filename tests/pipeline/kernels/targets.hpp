@@ -9,7 +9,7 @@
 
 namespace headrace::detail::test {
 
-/// Chooses which variant of the kernels is looked up, until it is destroyed.
+/// Makes the given variant of the kernels the one that is used, until the object is destroyed.
 class chosen_target {
 public:
   explicit chosen_target(int64_t target) {

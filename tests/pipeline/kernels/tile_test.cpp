@@ -16,7 +16,7 @@ using test::chosen_target;
 using test::is_small;
 using test::targets_here;
 
-/// Values that matter and random ones.
+/// Special values and random ones.
 template <class T>
 std::vector<T> samples(uint64_t seed, size_t n) {
   std::mt19937_64 random{seed};
@@ -102,7 +102,7 @@ std::optional<T> integer_reference(expr_op op, T x, T y) {
     if (b < 0)
       return T{0};
     T out = 1;
-    // Square and multiply would be the kernel's own way: by repeated products while that is short.
+    // Computed by repeated products, while these are few: the kernel itself squares and multiplies.
     if (b > 200)
       return std::nullopt;
     for (wide i = 0; i < b; ++i) out = wrap<T>(static_cast<wide>(out) * a);
@@ -181,7 +181,7 @@ void check_arithmetic() {
   }
 }
 
-/// Divisors that kernels treat apart.
+/// Checks divisors for which kernels have other code: powers of two, their negatives, and one less.
 template <class T>
 void check_divisors() {
   constexpr size_t n = 403;

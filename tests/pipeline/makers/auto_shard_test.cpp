@@ -26,7 +26,7 @@ protected:
     return static_cast<int64_t>(read_all(names, test::always(1), static_cast<size_t>(most)).size());
   }
 
-  /// The rows that each of `n` workers gives; the reason, if the graph cannot be divided.
+  /// The rows that each of `n` workers gives, or the error if the graph cannot be divided.
   static std::vector<rows> shares(const dataset_ptr& graph, sharding_policy policy, int64_t n) {
     std::vector<rows> out;
     for (int64_t i = 0; i < n; ++i) {
@@ -36,7 +36,8 @@ protected:
     return out;
   }
 
-  /// Files of two lines each, numbers from 10 times the file's, and their names.
+  /// Writes `n` files; returns their names. File i has two lines: the numbers 10 * i and 10 * i +
+  /// 1.
   std::vector<std::string> files(int64_t n, const std::string& kind = "txt") const {
     std::vector<std::string> out;
     for (int64_t i = 0; i < n; ++i) {
@@ -103,7 +104,8 @@ TEST_F(AutoShard, GivesWhatALocalRunGivesThatIsShardedByHand) {
            : kind == "fixed"  ? make_fixed_length(list, {.record_bytes = 3})
                               : make_text_lines(list);
   };
-  /// A graph, and what of it worker i of n gives by files; null: it has none, or too few.
+  /// A graph, and the graph of worker i of n when it is divided by files; null: it has no files, or
+  /// too few.
   struct row {
     std::string name;
     dataset_ptr graph;

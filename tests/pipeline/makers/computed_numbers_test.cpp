@@ -12,7 +12,8 @@ namespace {
 using test::range;
 using test::traced;
 
-/// The result of a function for a dataset of nine numbers and for its element.
+/// The dataset that `make` returns inside a traced function, for a dataset of nine numbers and the
+/// function's element.
 template <class F>
 dataset_ptr in_function(F&& make) {
   dataset_ptr out;

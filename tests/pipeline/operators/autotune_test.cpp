@@ -21,7 +21,7 @@ class staged_time final : public clock {
 public:
   explicit staged_time(std::thread::id reader) : reader_(reader) {}
 
-  // The reader reads the clock before it waits and after it.
+  // The reader reads the clock before and after each wait, so every second reading ends a wait.
   time_point now() const noexcept override {
     std::lock_guard lock{mutex_};
     if (std::this_thread::get_id() == reader_) {
@@ -34,7 +34,7 @@ public:
     std::lock_guard lock{mutex_};
     now_ += time;
   }
-  /// Of a call.
+  /// Lets the time of a call pass when the reader waits.
   void pass_while_the_reader_waits(duration time) {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return waiting_ || over_; });
@@ -63,7 +63,7 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   const auto map = make_map(in, f, -1).value();
   const auto graph = make_options(map, {.threads = 4}).value();
 
-  // Calls whose results are not read continue after the end of the test.
+  // Shared with the calls, because calls whose results are not read continue after the test.
   struct stage {
     staged_time time{std::this_thread::get_id()};
     std::atomic<bool> costly{true};
@@ -73,7 +73,7 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   iterator_context context;
   context.find_function = [on](const function_reference&) -> named_function {
     return [on](const block& rows) -> result<block> {
-      // As if that many calls ran at a time, on cores of their own.
+      // The time of a call is divided as if `calls` of them ran at a time, each on its own core.
       if (on->costly)
         on->time.pass_while_the_reader_waits(24ms / std::max<int64_t>(1, on->counted.calls));
       return rows;
@@ -89,7 +89,7 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
     ASSERT_EQ(rows->next({.rows = 1})->rows, 1u);
     most = std::max(most, on->counted.calls.load());
     if (i == 0) {
-      EXPECT_EQ(most, 1u); // it begins with one
+      EXPECT_EQ(most, 1u); // the tuner begins with one call
     }
   }
   EXPECT_EQ(most, 4u);

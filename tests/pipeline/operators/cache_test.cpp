@@ -19,7 +19,7 @@ using test::traced;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Numbers of which a function of this process counts how many were made.
+/// Graphs over numbers; a function of this process counts how many of the numbers were made.
 class Cache : public testing::Test {
 protected:
   dataset_ptr counted(int64_t n) {
@@ -173,7 +173,7 @@ TEST_F(Cache, ResumesWhereTheReaderOfASnapshotWas) {
     from.reset();
     EXPECT_EQ(read(graph).size(), 9u);
     if (!whole)
-      continue; // the iterator continues in the pass that writes
+      continue; // the position is one of the pass that writes
     auto later = open(graph);
     ASSERT_EQ(later->restore(*at), status{});
     EXPECT_THAT(read_all(*later, always(2)), ElementsAre("4", "5", "6", "7", "8"));
@@ -216,7 +216,7 @@ TEST_F(Cache, ResumesInItsFirstPassAndInLaterOnes) {
     const auto want = read(graph);
     const auto bytes = encode_graph(graph).value();
     for (size_t rows : {1, 29, 30, 31, 59, 60}) {
-      context.seed = 4; // the elements kept are those of the seed before
+      context.seed = 4; // the cache has the elements of the earlier seed
       auto from = open(graph);
       EXPECT_EQ(read_all(*from, always(1), rows).size(), rows);
       // As in another process.

@@ -193,7 +193,7 @@ TEST(ErrorTexts, SayWhatIsWrongAndWhatWouldBeRight) {
   for (const auto& x : cases()) EXPECT_EQ(x.text(), x.expected) << to_string(x.op);
 }
 
-// For no parameters do these have an error of their own.
+// These operators have no error of their own, whatever their parameters are.
 const std::set<dataset_op> that_cannot_fail{dataset_op::counter, dataset_op::random,
                                             dataset_op::enumerate, dataset_op::ignore_errors};
 

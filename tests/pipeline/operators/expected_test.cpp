@@ -4,7 +4,7 @@
 #include "headrace/pipeline/functions/strings.hpp"
 #include "tests/pipeline/support/expected_rows.hpp"
 
-/// The operators compared with what TensorFlow makes of the same data:
+/// The results of operators, compared with those of TensorFlow for the same data:
 /// tests/data/expected/compute_operators.py.
 namespace headrace::detail {
 namespace {

@@ -137,7 +137,7 @@ TEST(GroupByWindow, SavesWhatChangedHoweverManyGroupsAreOpen) {
         fresh += part->numbers.size();
     ASSERT_TRUE(at->next({.rows = 1}));
   }
-  // The groups once, and for each row a key some times over.
+  // New parts of positions are: all groups once, and for each row a few parts that have keys.
   EXPECT_LT(fresh, 2 * keys + 64 * saves);
   const auto saved = at->save();
   EXPECT_LT(saved->parts[0]->parts.size(), 20u);

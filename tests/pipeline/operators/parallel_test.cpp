@@ -58,7 +58,7 @@ TEST(ParallelBlocks, OvertakeASlowOneWhereOrderDoesNotMatter) {
   slow_first x{false};
   std::vector<int64_t> got;
   for (int i = 0; i < 19; ++i) got.push_back(*x.next());
-  EXPECT_EQ(std::ranges::count(got, 0), 0); // it is still being evaluated
+  EXPECT_EQ(std::ranges::count(got, 0), 0); // the number 0 is still being evaluated
   x.go.set_value();
   x.gone = true;
   EXPECT_EQ(x.next(), 0);
@@ -84,8 +84,8 @@ TEST(ParallelBlocks, ThatWereOvertakenArePartOfThePosition) {
   EXPECT_EQ(got, read_numbers(range(0, 20)));
 }
 
-/// Numbers through a function `together` calls of which wait for each other, so that all numbers
-/// come only if this many run at once.
+/// Reads numbers through a function whose calls wait for each other, `together` at a time: all
+/// numbers come only if as many calls run at once.
 std::vector<int64_t> read_in_company(size_t together, bool may_wait) {
   iterator_context context;
   const auto count = static_cast<int64_t>(10 * together);
@@ -143,7 +143,7 @@ TEST(ParallelBlocks, OfAFunctionThatHangsDoNotTakeTheReaderWithThem) {
   }
 }
 
-/// Sums a million numbers for each: far more than it takes to wake a thread.
+/// Sums a million numbers for each element, which takes far longer than waking a thread.
 dataset_ptr costly(const dataset_ptr& in) {
   return make_map(in, traced(in,
                              [](expr x) {
@@ -161,7 +161,7 @@ TEST(Map, OfCostlyRowsRunsSeveralAtATimeInOrder) {
     return &node == graph.get() ? &counters : nullptr;
   };
   EXPECT_EQ(read_all(*make_iterator(graph, context).value(), always(1)), read_all(range(0, 12)));
-  EXPECT_GT(counters.samples, 0); // blocks were in work ahead of the reader
+  EXPECT_GT(counters.samples, 0); // blocks were evaluated ahead of the reader
 }
 
 /// Decodes an image for each element.

@@ -47,7 +47,7 @@ TEST(RaggedBatch, StacksComponentsOfKnownShape) {
 }
 
 TEST(RaggedBatch, HasLengthsForEachAxisUpToTheLastUnknownOne) {
-  // [0, 2], [1, 2], [2, 2] ...: the length of the last axis is known.
+  // The shapes are [0, 2], [1, 2], [2, 2] ...: the length of the last axis is known.
   auto in = vectors(3);
   auto pairs = make_map(in, traced(in, [](expr x) { return stack({x, x * 2}, 1); })).value();
   auto x = make_ragged_batch(pairs, 3).value();

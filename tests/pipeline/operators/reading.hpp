@@ -8,7 +8,7 @@
 
 namespace headrace::detail::test {
 
-/// Why a maker refused.
+/// The message of the error that a maker returned.
 inline std::string why(const result<dataset_ptr>& made) {
   return made ? "it was made" : made.status().message();
 }

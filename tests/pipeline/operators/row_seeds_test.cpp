@@ -62,7 +62,7 @@ TEST(ElementSeed, DiffersByPassMapAndSalt) {
     numbers.insert(row.substr(at, end - at));
     at = end + 1;
   }
-  EXPECT_EQ(numbers.size(), 5u) << row; // 0 twice, and four draws
+  EXPECT_EQ(numbers.size(), 5u) << row; // the element 0, which both sides have, and four draws
 }
 
 TEST(ElementSeed, MayBeTheSameInEachIterationIfAllOfAFunctionAre) {
@@ -137,7 +137,7 @@ TEST(ElementSeed, DrawsInScansAndTakeWhile) {
       return std::pair{sum + draw(x, 1), sum};
     }));
   expect_steady(make_scan(in, {scalar_constant(0)}, f).value());
-  // One element in about thirty ends it; the rows that are left have no column of seeds.
+  // take_while ends at one element in about thirty. The rows that it gives have no column of seeds.
   auto many = make_repeat(range(0, 1000), 1).value();
   auto until = traced(many, [](expr x) { return draw(x, 1) > (int64_t{1} << 35); });
   const auto kept = make_take_while(many, until).value();

@@ -103,7 +103,7 @@ TEST(Unique, TellsStringsAndShapesApart) {
                  {string_constant(std::vector<std::string>{"a", "", "ab", "a", "b", ""})})
                  .value();
   EXPECT_EQ(read(make_unique_elements(words).value()).size(), 4u);
-  // Batches of the same bytes, as two elements and in one.
+  // Batches with equal bytes and different shapes are different elements.
   auto pairs = make_batch(make_batch(range(0, 4), 2).value(), 1).value();
   auto one = make_batch(make_batch(range(0, 2), 1).value(), 2).value();
   EXPECT_THAT(read(make_unique_elements(make_concatenate(pairs, one).value()).value()),

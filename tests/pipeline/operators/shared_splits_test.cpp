@@ -5,7 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// The decisions of a source, or of an operator over it, that is given only some of the splits.
+// The behaviour of sources, and of operators over them, when a task is given only some of the
+// splits.
 
 namespace headrace::detail {
 namespace {
@@ -184,7 +185,8 @@ TEST_F(SharedSplits, ASourceOverFilesSaysWhatItFound) {
 
 // -- a service in mid-graph --------------------------------------------------------------
 
-/// Repetitions of which other tasks read the first ones, and this one the next.
+/// A repetition of a service: three elements if `gives`, or none, because other tasks read all of
+/// it.
 class some_repetitions final : public element_source {
 public:
   explicit some_repetitions(bool gives) : left_(gives) {}
@@ -217,7 +219,7 @@ TEST(RepeatOverAService, GoesOnWhereOthersReadAWholeRepetitionOfANamedJob) {
   EXPECT_THAT(read_service("shared", 6), ElementsAre("0", "1", "2", "0", "1", "2"));
 }
 
-/// Repetitions of which this task is given nothing, once a number of them were read by others.
+/// A repetition of which this task is given nothing: other tasks read it, or it is empty.
 class ever_empty final : public element_source {
 public:
   explicit ever_empty(bool others_read) : others_read_(others_read) {}

@@ -43,7 +43,7 @@ TEST(Repeat, StartsOverSoOften) {
 
 TEST(Repeat, OfAnEmptyDatasetForEverEnds) {
   EXPECT_THAT(read_numbers(make_repeat(range(0, 0), -1).value()), ElementsAre());
-  // An emptiness that only shows when it runs.
+  // A dataset whose emptiness is noticed only when it is read.
   auto empty = make_skip(make_shuffle(range(0, 3), 2).value(), 7).value();
   EXPECT_THAT(read_numbers(make_repeat(empty, -1).value()), ElementsAre());
 }
@@ -67,7 +67,7 @@ TEST(Repeat, JoinsPassesOfFewRowsToOneBlock) {
               ElementsAre(7, 7, 1));
   EXPECT_THAT(read_numbers(make_repeat(range(0, 3), 3).value(), always(7)),
               ElementsAre(0, 1, 2, 0, 1, 2, 0, 1, 2));
-  // Each has at most so many bytes, or one row.
+  // Each block has at most the requested bytes, or one row.
   EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 1), 5).value(), {.rows = 7, .bytes = 16}),
               ElementsAre(2, 2, 1));
   EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 1), 3).value(), {.rows = 7, .bytes = 1}),

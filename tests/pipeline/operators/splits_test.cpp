@@ -63,7 +63,7 @@ TEST(Splits, RowsCarryThem) {
   splits.script = {{0, 0, split_range{4, 6}}};
   auto rows = first_block(make_batch(range(0, 10), 2).value(), splits, 3);
   ASSERT_TRUE(rows);
-  // A batch descends from the split of its last row. The first batch is given alone.
+  // A batch descends from the split of its last row. The first block has one batch.
   EXPECT_THAT(test::origins_of(*rows), ElementsAre("0/0/5"));
   splits.script = {{0, 0, split_range{4, 6}}};
   rows = first_block(make_shuffle(range(0, 10), 100, 1).value(), splits);

@@ -82,7 +82,7 @@ protected:
       out.replace(at, folder_.path().size(), "F");
     return out;
   }
-  /// An operator over lines of which all but one are gone.
+  /// As above, for a file of eight lines of which only the first remains.
   std::string why(const dataset_ptr& graph, size_t rows) {
     write_lines(8);
     return why(graph, rows, [&] { write_lines(1); });

@@ -43,7 +43,7 @@ TEST(OldestSplitHeld, IsThatOfTheOldestRowInABuffer) {
   const auto graph = make_shuffle(range(0, 40), 5, 1).value();
   const auto order = test::read_numbers(graph);
   for (size_t rows = 1; rows < 40; ++rows) {
-    // The smallest number that was not given yet is held, or is read next.
+    // The smallest number that was not given yet is in the buffer, or is the next to be read.
     auto left =
       std::vector<int64_t>{order.begin() + static_cast<std::ptrdiff_t>(rows), order.end()};
     const auto oldest = static_cast<uint64_t>(*std::min_element(left.begin(), left.end()));
@@ -108,7 +108,7 @@ TEST(OldestSplitHeld, IsThatOfTheLeaseWhereSplitsAreGiven) {
   EXPECT_THAT(oldest_splits_held(*it->save()), ElementsAre());
   it->next({.rows = 1});
   EXPECT_THAT(oldest_splits_held(*it->save()), ElementsAre(split(13)));
-  it->next({.rows = 1}); // 13, 2, 3
+  it->next({.rows = 1}); // the batch 13, 2, 3
   const auto saved = it->save();
   EXPECT_THAT(oldest_splits_held(*saved), ElementsAre(split(4)));
   // A provider that answers from its log gives a restored iterator the same splits again.

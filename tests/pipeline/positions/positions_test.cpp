@@ -16,12 +16,12 @@ using test::read_all;
 using test::traced;
 using testing::HasSubstr;
 
-/// As in a new process, which has no state of this one's iterations.
+/// A copy of the graph without state of earlier iterations, as a new process has it.
 dataset_ptr anew(const dataset_ptr& graph) {
   return decode_graph(encode_graph(graph).value()).value();
 }
 
-/// A new iterator at the point where another one is.
+/// A new iterator, restored at the present position of `from`.
 std::unique_ptr<iterator> resumed(const dataset_ptr& graph, const iterator& from,
                                   const iterator_context& context) {
   const auto record = encode_iteration({.graph = "x", .point = {from.save(), 0}}).value();
@@ -133,7 +133,7 @@ TEST(Positions, OfShuffles) {
     expect_resumes(make_repeat(make_shuffle(range(0, 10), size).value(), 3).value());
     expect_resumes(make_shuffle(make_shuffle(range(0, 30), size, 1).value(), size, 2).value());
   }
-  // Failed rows pass the buffer by; rows of unknown size are kept in their blocks.
+  // Failed rows do not enter the buffer; rows of unknown size are kept in their blocks.
   auto in = range(0, 30);
   auto failing = make_map(in, traced(in, [](expr x) { return 60 / (x % 3); })).value();
   expect_resumes(make_shuffle(failing, 5, 1).value());
@@ -169,7 +169,7 @@ TEST(Positions, OfCompressedFilesAndRecords) {
     expect_resumes(
       make_repeat(make_shuffle(make_tfrecord(string_constant(files), how).value(), 4, 1).value(), 2)
         .value());
-    // Any bytes are lines.
+    // The same files can be read as lines, because any bytes are lines.
     expect_resumes(make_text_lines(string_constant(files), how).value());
   }
 }
@@ -188,7 +188,7 @@ TEST(Positions, AreRefusedByOtherGraphsAndVersionsAndWhenDamaged) {
   for (size_t i = 0; i < record.size(); ++i) {
     auto bytes = std::vector<std::byte>{record.data(), record.data() + record.size()};
     bytes[i] ^= std::byte{0x41};
-    // Some bytes are padding.
+    // A changed byte of padding is not noticed, and must not change the position.
     const auto read = decode_iteration(buffer::copy_of(bytes.data(), bytes.size()), name);
     if (read.ok()) {
       EXPECT_TRUE(std::ranges::equal(encode_iteration(*read)->as<char>(), record.as<char>())) << i;
@@ -219,7 +219,7 @@ TEST(Positions, ThatFitNoOperatorAreRefused) {
   auto saved = make_iterator(make_batch(range(0, 10), 2).value(), context).value()->save();
   auto it = make_iterator(make_shuffle(range(0, 10), 2).value(), context).value();
   EXPECT_EQ(it->restore(*saved).code(), status_code::data_loss);
-  // Numbers that no iterator wrote must not be believed.
+  // Numbers that no iterator wrote must be refused, or do no harm.
   const auto graph = make_zip({make_shuffle(range(0, 10), 4).value(),
                                make_batch(make_prefetch(range(0, 9)).value(), 2).value()})
                        .value();
@@ -292,7 +292,8 @@ TEST(Positions, StaySmallHoweverMuchAShuffleHolds) {
   EXPECT_LT(record.size(), 4096u);
 }
 
-/// Reads some rows; the record of where that is, which must lead to the same rows again.
+/// The size of the record of the position after `rows` rows. Checks that an iterator that is
+/// restored from it gives the same further rows.
 size_t record_size(const dataset_ptr& graph, size_t rows) {
   iterator_context context;
   auto at = make_iterator(graph, context).value();
@@ -322,7 +323,7 @@ TEST(Positions, OfThousandsOfOpenGroupsStayBelowAMebibyte) {
 }
 
 TEST(Positions, ThatAreLargerThanARecordMayBeAreRefusedNamingTheOperator) {
-  // Numbers that no packing makes smaller.
+  // Random numbers, which packing does not make smaller.
   std::vector<int64_t> state(300000);
   std::mt19937_64 random{1};
   for (auto& x : state) x = static_cast<int64_t>(random());

@@ -32,8 +32,8 @@ struct run {
     if (make.below(3) == 0)
       x = make.batch(x);
     encoded = encode_graph(x.graph).value();
-    // If an element failed in one pass and not in the next, a cache's folder is written after the
-    // first elements were made, and later iterations read it from the beginning.
+    // Repeated until two readings are equal: if an element fails in one pass and not in the next, a
+    // cache's folder is written only later, and further iterations read it from their beginning.
     for (texts before; whole = test::read_all(*iterate()), whole != before; before = whole) {
     }
   }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-// Random graphs are of all operators that there are.
+// Checks that random graphs contain all operators.
 
 namespace headrace::detail {
 namespace {

@@ -244,7 +244,7 @@ private:
     return out;
   }
 
-  // In batches and out of them again.
+  // Batches the elements, and takes the batches apart again.
   sample unbatch(const sample& in) {
     auto rows = batch(in);
     auto f = traced(rows.graph, [](expr x) { return make_from_tensor_slices({x.node()}).value(); });
@@ -268,7 +268,7 @@ private:
     sample out{make_shard(in.graph, n, index).value(), {}};
     for (auto i = static_cast<size_t>(index); i < in.want.size(); i += static_cast<size_t>(n))
       out.want.push_back(in.want[i]);
-    // A failure at the end is every shard's.
+    // If the last element failed, it is the last one of every shard.
     if (const auto last = in.want.size();
         last != 0 && in.want.back().failed
         && (last - 1) % static_cast<size_t>(n) != static_cast<size_t>(index))
@@ -303,7 +303,7 @@ private:
     return out;
   }
 
-  // Sums modulo 1000; fails for some sums, which leaves the sum alone.
+  // Sums modulo 1000. Some steps fail, and do not change the sum.
   sample scan(const sample& in) {
     const auto first = between(0, 9);
     auto f = std::make_shared<const function>(trace(
@@ -342,7 +342,7 @@ private:
     return out;
   }
 
-  // A weight of zero leaves one out.
+  // An input whose weight is 0 gives no elements.
   sample sample_from(const sample& a, const sample& b) {
     const std::vector<double> weights{2, static_cast<double>(below(3)), 0.5};
     const uint64_t seed = below(100);
@@ -352,7 +352,7 @@ private:
             sampled({a.want, b.want, last.want}, weights, seed, stop)};
   }
 
-  // In memory or in files, and read again.
+  // Keeps the elements in memory or in files, and reads them again.
   sample kept(const sample& in) {
     sample out{nullptr, in.want};
     switch (below(3)) {
@@ -369,7 +369,7 @@ private:
     }
     return below(2) ? repeat(out) : out;
   }
-  // The only shard.
+  // Reads the shards of a snapshot one after another; there is only one.
   static dataset_ptr reader_of(const std::string& kept, const element_spec& spec) {
     const auto shards = make_saved_shards(kept).value();
     return make_flat_map(
@@ -381,7 +381,7 @@ private:
       .value();
   }
 
-  // Each number into the file, which is one record.
+  // Writes each number into the file, as its only record.
   sample written(const sample& in) {
     const auto windows = make_window(in.graph, 1, 1).value();
     const auto path = folder("written");

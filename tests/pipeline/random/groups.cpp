@@ -17,7 +17,8 @@ dataset_ptr map(const dataset_ptr& in, function_ptr f) {
 
 void append(elements& to, const elements& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// Rows `first`, `first + stride` ... as one; failed if one of them is.
+/// The numbers of rows `first`, `first + stride` ... as one element, which failed if one of them
+/// did.
 element_value joined(const elements& in, size_t first, size_t count, size_t stride = 1) {
   element_value out{false, true, {}};
   for (size_t i = first; i < in.size() && count != 0; i += stride, --count) {
@@ -215,7 +216,7 @@ sample buckets(dice& die, const sample& in) {
   return flat(rows, unbatch_twice(make_bucket_by_sequence_length(many, length, format).value()));
 }
 
-// Keeps all of some classes and nothing of others.
+// Keeps all elements of some classes, and none of the others.
 sample resample(dice& die, const sample& in) {
   std::vector<double> target{1, 0, 0};
   for (size_t i = 1; i < target.size(); ++i) target[i] = die.toss() ? 1 : 0;

@@ -4,8 +4,8 @@
 
 namespace headrace::detail::test::random {
 
-/// A random operator whose elements are batches, windows or groups, and what takes these apart
-/// again.
+/// A random operator whose elements are batches, windows or groups, followed by one that takes
+/// these apart again.
 sample random_group(dice& die, const sample& in);
 
 } // namespace headrace::detail::test::random

@@ -10,7 +10,8 @@ namespace headrace::detail::test::random {
 /// The key of an operator with a seed.
 inline uint64_t key_of(uint64_t seed) { return detail::mix(seed, 0x5eed); }
 
-/// Elements that failed keep their places.
+/// The order of `shuffle`: a failed element does not enter the buffer, and is given when its turn
+/// to enter has come.
 inline elements shuffled(const elements& in, size_t buffer, uint64_t seed) {
   detail::counter_random random{key_of(seed)};
   elements out, held;
@@ -30,7 +31,7 @@ inline elements shuffled(const elements& in, size_t buffer, uint64_t seed) {
   return out;
 }
 
-/// Draws by the weights of those that have not been found to have ended.
+/// The order of `sample_from`: inputs are drawn by the weights of those whose end was not read yet.
 inline elements sampled(const std::vector<elements>& in, std::vector<double> weights, uint64_t seed,
                         bool stop_on_empty) {
   detail::counter_random random{key_of(seed)};

@@ -74,7 +74,7 @@ sample random_numbers_source(dice& die) {
   return out;
 }
 
-// Three times the row number; after 50 rows the function has no more.
+// A generator that gives three times the row number; its function has 50 rows.
 sample generator_source(dice& die) {
   const auto n = die.between(-1, 50);
   sample out{make_generator({"triple"}, element_spec{tensor_spec{dtype::int64, {}}}, n).value(),
@@ -229,7 +229,7 @@ sample load_source(dice& die, const scratch_folder& folder) {
   for (uint64_t shards = 1 + die.below(3), shard = 0; shard < shards; ++shard)
     for (auto blocks = die.below(3); blocks > 0; --blocks) {
       auto xs = some_numbers(die, 12);
-      xs.push_back(die.between(-9, 9)); // a block has a row
+      xs.push_back(die.between(-9, 9)); // a block has at least one row
       const auto more = values(xs);
       want.insert(want.end(), more.begin(), more.end());
       block rows;

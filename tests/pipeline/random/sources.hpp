@@ -11,7 +11,7 @@ sample random_source(dice& die, const scratch_folder& folder);
 /// A source that gives its numbers in an order that the generator cannot compute.
 sample reordered_source(dice& die, const scratch_folder& folder);
 
-/// All elements of a source of any order, in a random one.
+/// A source that can give its elements in any order, with a random order of all elements.
 sample shuffled_source(dice& die, const scratch_folder& folder);
 
 } // namespace headrace::detail::test::random

@@ -16,7 +16,8 @@ expr repeated(const expr& x) {
   return slice(zeros + x, constant(std::vector<int64_t>{0}), reshape(floor_mod(x, 3), {1}));
 }
 
-// In groups and out of them again: a group with a row that failed is one failure.
+// The elements after they were grouped and the groups taken apart: a group with a failed row
+// becomes one failure.
 elements regrouped(const elements& in, size_t size) {
   elements out;
   for (size_t i = 0; i < in.size(); i += size) {
@@ -58,13 +59,13 @@ sample some_operator(dice& die, sample in) {
     want.insert(want.end(), in.want.begin(), in.want.end());
     return {make_repeat(make_cache(in.graph).value(), 2).value(), want};
   }
-  default: // what pads vectors does not change their sums
+  default: // padding does not change the sums of vectors
     return {make_unbatch(make_padded_batch(in.graph, count).value()).value(),
             regrouped(in.want, n)};
   }
 }
 
-/// The datasets of a window's components side by side again.
+/// Zips the datasets of a window's components, so that the elements are no datasets any more.
 sample without_windows(sample in) {
   if (!has_datasets(in.graph->spec))
     return in;

@@ -60,7 +60,7 @@ std::vector<source> sources_of(const dataset_ptr& graph) {
   EXPECT_EQ(how.sources.size(), plan_splits(graph).sources.size());
   return how.sources;
 }
-/// `reason_of(graph)` names the operator first.
+/// The reason for which the graph is not divided; it begins with the name of the operator.
 std::string reason_of(const dataset_ptr& graph) {
   const auto how = piecewise_of(graph);
   EXPECT_FALSE(how.possible());

@@ -26,7 +26,8 @@ std::vector<std::string> texts_of(const elements& xs) {
   return out;
 }
 
-/// An order of its own, or one that mixes neighbours.
+/// True if the order of the elements may differ between pieces and a whole reading: it is random,
+/// or mixes neighbours.
 bool has_own_order(const dataset_node& node) {
   if (node.op == dataset_op::shuffle || node.op == dataset_op::interleave
       || node.op == dataset_op::sample_from)
@@ -34,7 +35,7 @@ bool has_own_order(const dataset_node& node) {
   return std::ranges::any_of(node.inputs, [](const auto& input) { return has_own_order(*input); });
 }
 
-/// Has three threads write all pieces, each once to three times; what failed.
+/// Lets three threads write all pieces, each piece one to three times. Returns the errors.
 std::vector<status> write_all(const std::string& folder, const dataset_ptr& graph,
                               const save_plan& plan, std::mt19937_64& random) {
   std::vector<uint64_t> order;
@@ -68,7 +69,7 @@ saved_sample expect_saved(const sample& what, std::mt19937_64& random, bool in_o
   auto opened =
     open_save(folder, what.graph, terms_of(what.graph, static_cast<uint32_t>(1 + random() % 9)),
               surroundings());
-  // A source that fails at once has no pieces.
+  // If a source fails at once, no plan can be made.
   const auto failures =
     opened ? write_all(folder, what.graph, opened->plan, random) : std::vector{opened.status()};
   const saved_sample out{opened && opened->plan.divided(),

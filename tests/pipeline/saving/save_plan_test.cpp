@@ -153,7 +153,7 @@ TEST_F(SavePlan, AFailureIsToldUntilItIsForgotten) {
   }
   forget_save_failure(folder.path());
   EXPECT_TRUE(noted_save_failure(folder.path()).ok());
-  // The failure of a plan that does not exist any more.
+  // A failure that was noted for another plan is not reported.
   ASSERT_TRUE(note_save_failure(folder.path(), 77, unavailable("no room")).ok());
   EXPECT_TRUE(noted_save_failure(folder.path()).ok());
   forget_save_failure(folder.path());

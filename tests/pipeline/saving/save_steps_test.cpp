@@ -86,7 +86,7 @@ private:
 };
 
 TEST_F(SaveSteps, GiveWhatOneProcessGives) {
-  expect_same(range(0, 150)); // more than one to a piece
+  expect_same(range(0, 150)); // pieces have more than one element
   const auto many = range(0, 25);
   expect_same(batch(range(0, 150), 7));
   expect_same(batch(many, 7, true));
@@ -192,10 +192,10 @@ TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
             "generator says only at its end how many elements it has");
   ASSERT_EQ(save(folder, endless), status{});
   EXPECT_EQ(test::read_all(loaded(folder)), test::read_all(endless));
-  // An input whose length is known makes that of the other unnecessary.
+  // In a zip the length of one input is sufficient.
   expect_same(zip({endless, range(0, 9)}));
   expect_same(zip({range(0, 60), endless}));
-  // Runs for several pieces might give other elements.
+  // A generator that is not deterministic might give other elements in the run for each piece.
   const auto any =
     make_generator({"triple"}, element_spec{tensor_spec{dtype::int64, {}}}, -1, false).value();
   EXPECT_EQ(open(fresh(), zip({any, range(0, 9)})).plan.pieces(), 1u);
@@ -226,7 +226,7 @@ TEST_F(SaveSteps, ADatasetWithoutEndIsRefused) {
 }
 
 TEST_F(SaveSteps, RandomNumbersDifferFromPieceToPiece) {
-  // In functions, too, where rows are numbered from the beginning of each piece.
+  // They also differ inside functions, although rows are numbered from the beginning of each piece.
   const auto many = range(0, 30);
   const auto drawn =
     make_map(
@@ -276,7 +276,7 @@ TEST_F(SaveSteps, AFileThatFailsIsNotPassedOverWhereOneProcessEndsThere) {
             "failed_precondition: text_lines ended early with an error, which ignore_errors hides: "
             "in one process nothing would be read after that; see without ignore_errors what "
             "failed");
-  // There is nothing after the last file.
+  // After the last file there are no elements that the early end could hide.
   expect_same(lines({good, good, "/missing"}));
   expect_same(concatenate(lines({good, "/missing"}), lines({good})));
 }

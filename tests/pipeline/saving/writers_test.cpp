@@ -26,7 +26,8 @@ using testing::Not;
 
 constexpr int64_t numbers = 400'000;
 
-/// Several times the bytes that are written at once; after half of them the test acts.
+/// A graph whose elements have several times the bytes that are written at once. Its function calls
+/// the test's event for the second half.
 dataset_ptr eventful() {
   auto what = std::make_shared<function>();
   what->argument = element_spec{tensor_spec{dtype::int64, {}}};
@@ -72,7 +73,7 @@ protected:
   dataset_ptr piece(std::chrono::nanoseconds patience) const {
     return make_load_piece(folder, plan.spec, scalar_constant(0), patience.count()).value();
   }
-  /// Why nothing can be read.
+  /// The error of opening an iterator; empty: none.
   std::string failure_of(const dataset_ptr& from, std::stop_token stop = {}) const {
     iterator_context context;
     context.stop = std::move(stop);
@@ -102,11 +103,11 @@ TEST_F(PieceWriters, OneThatIsStoppedLeavesNothing) {
 TEST_F(PieceWriters, OneThatIsKilledLeavesNothingThatIsThere) {
   killed_midway();
   const auto left = names_in(piece_folder(folder, 0));
-  ASSERT_EQ(left.size(), 2u); // rows, a mark
+  ASSERT_EQ(left.size(), 2u); // the file with rows, and the mark of its writer
   EXPECT_FALSE(find_saved(piece_folder(folder, 0)).value());
   EXPECT_FALSE(open_save(folder, graph, terms_of(graph), without_event()).value().there[0]);
   EXPECT_EQ(finish_save(folder, plan).status().code(), status_code::failed_precondition);
-  // The next one removes what that left.
+  // The next writer removes the files that the killed one left.
   ASSERT_TRUE(write_it().ok());
   for (const auto& file : left) EXPECT_THAT(names_in(piece_folder(folder, 0)), Not(Contains(file)));
   ASSERT_TRUE(finish_save(folder, plan).ok());

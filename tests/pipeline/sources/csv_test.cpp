@@ -34,7 +34,8 @@ TEST(Csv, RowsAreTuplesOfScalars) {
   EXPECT_THAT(read("1,a\n-2,b c\r\n+3 ,\"d\"\n", number_and_word()),
               ElementsAre("1|'a'", "-2|'b c'", "3|'d'"));
   EXPECT_THAT(read("", number_and_word()), ElementsAre());
-  // As in tf.data, an empty line is a row that does not fit, and a carriage return alone ends one.
+  // As in tf.data, an empty line is a row with too few fields, and a carriage return alone ends a
+  // line.
   EXPECT_THAT(read("\r\n1,a\n\n2,b\r3,c", number_and_word()),
               ElementsAre(EndsWith("line 1: there are 1 fields; there must be 2"), "1|'a'",
                           EndsWith("line 3: there are 1 fields; there must be 2"), "2|'b'",

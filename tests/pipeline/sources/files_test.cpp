@@ -162,7 +162,7 @@ TEST(ListFiles, AlsoThoseWhoseNamesBeginWithAPoint) {
   };
   EXPECT_THAT(list("/*"), ElementsAre("'" + a + "'", "'" + folder.path() + "/.in'", "'" + b + "'"));
   EXPECT_THAT(list("/?a"), ElementsAre("'" + a + "'"));
-  // Neither a folder itself nor the one above it.
+  // Patterns match neither `.` nor `..`.
   EXPECT_THAT(list("/*/*"), ElementsAre("'" + c + "'"));
   EXPECT_THAT(list("/./.*"),
               ElementsAre("'" + folder.path() + "/./.a'", "'" + folder.path() + "/./.in'"));

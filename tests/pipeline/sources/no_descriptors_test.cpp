@@ -15,7 +15,7 @@ using test::read_all;
 using test::scratch_folder;
 using testing::ElementsAre;
 
-/// The rows that are read while the process has no descriptor left, until it has some again.
+/// Begins to read while the process has no free descriptor, and then frees some. Returns the rows.
 std::vector<std::string> read_without_descriptors(const dataset_ptr& graph) {
   few_descriptors few{20};
   few.take_all();

@@ -27,7 +27,7 @@ TEST(Permutation, OfVeryManyNumbersStaysBelowThem) {
 }
 
 TEST(Permutation, ScattersNeighboursEvenly) {
-  // The distance of neighbours: a third of n on average, for a random order.
+  // In a random order the mean distance of the values at neighbouring places is a third of n.
   for (uint64_t n : {200, 10000}) {
     const permutation order{n, 3};
     double sum = 0;
@@ -38,7 +38,7 @@ TEST(Permutation, ScattersNeighboursEvenly) {
       fixed += order.at(i) == i;
     }
     EXPECT_NEAR(sum / static_cast<double>(n) / static_cast<double>(n), 1.0 / 3, 0.04);
-    EXPECT_LT(fixed, 10u); // one, on average
+    EXPECT_LT(fixed, 10u); // in a random order one value keeps its place on average
   }
 }
 

@@ -29,7 +29,7 @@ rows_of(const dataset_ptr& graph, const iterator_context& context = {}, size_t m
   return want;
 }
 
-/// `window_bits`: 15 + 16 makes GZIP, 15 ZLIB.
+/// The bytes, compressed by zlib. `window_bits`: 15 + 16 for the format GZIP, 15 for ZLIB.
 inline std::string pack(const std::string& bytes, int window_bits) {
   z_stream z{};
   deflateInit2(&z, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);

@@ -114,12 +114,12 @@ TEST_F(Saved, FilesOfAWriterThatWasKilledGoWithTheNextOne) {
   int how = 0;
   ASSERT_EQ(::waitpid(child, &how, 0), child);
   ASSERT_TRUE(WIFSIGNALED(how));
-  ASSERT_EQ(files().size(), 2u); // its rows, its mark
+  ASSERT_EQ(files().size(), 2u); // the rows and the mark of the killed writer
   const auto living = writer();
   ASSERT_EQ(living->write(numbers(0, 200'000)), status{});
   ASSERT_EQ(files().size(), 2u);
   save(5, 3);
-  EXPECT_EQ(files().size(), 4u); // those of the living one stay
+  EXPECT_EQ(files().size(), 4u); // the files of the living writer are kept
   EXPECT_EQ(read_saved(path).value().rows(), 3u);
 }
 
@@ -190,7 +190,7 @@ TEST_F(Saved, AnotherSpecIsRefused) {
 }
 
 TEST_F(Saved, AFullDiskLeavesNothingBehind) {
-  // A file may not grow beyond this: the same as a disk that is full.
+  // A limit on the size of files has the effect of a full disk.
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   auto small = before;

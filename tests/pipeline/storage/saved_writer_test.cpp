@@ -62,7 +62,7 @@ TEST_F(SavedWriter, OfSeveralAtTheSameTimeExactlyOneStays) {
           ids[static_cast<size_t>(i)] = done->id;
       });
     for (auto& one : threads) one.join();
-    // Each writer returns what exists, whichever of them wrote it.
+    // Each writer returns the saved dataset that exists, whichever of them wrote it.
     const auto there = read_saved(path).value();
     ASSERT_THAT(ids, testing::Each(there.id));
     ASSERT_EQ(files(), 2u);

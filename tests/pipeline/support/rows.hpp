@@ -20,8 +20,8 @@ inline asking always(size_t n) {
   return [n] { return n; };
 }
 
-/// The functions that tests' graphs may call by name. `triple`: of row numbers, three times each,
-/// for the first 50.
+/// The functions that graphs of tests may call by name. `triple`: three times each row number, for
+/// the first 50.
 named_function find_function(const function_reference& what);
 
 /// All rows, until the end or until there are `most`. Checks the promises of each block (1 to the
@@ -50,7 +50,8 @@ public:
     uint64_t pass = 0;
     split_answer range;
   };
-  /// `next` of (source, pass): the ranges in turn, then the end.
+  /// The answers to `next`: for each source and pass the ranges of the script in turn, then the
+  /// end.
   std::vector<answer> script;
   struct asked {
     uint32_t source;

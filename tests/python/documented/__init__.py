@@ -11,8 +11,9 @@ A line of a table begins with its mark, one word:
              list(numbers(3).take(-1)) == [0, 1, 2]          and, indented, an expression that holds
              test dataset_test.py::test_Takes                or a test that shows it: of Python, or ``Suite.Name`` of C++
 
-What ``differs`` has a row in docs/migrating.md that names it. Below a ``refused`` argument or rule stands what raises the
-error, and after ``->`` words that its message has. ``...`` ends arguments that are documented further than they are here.
+docs/migrating.md has a row that names each argument marked ``differs``. Below a ``refused`` argument or rule stands an
+expression that raises the error, and after ``->`` a part of its message. ``...`` ends a list of arguments if TensorFlow
+documents further ones that are not here.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ _ROW = re.compile(r"(?P<name>tf(?:\.\w+)*)(?:\((?P<arguments>.*)\))?(?:: (?P<rul
 
 
 class Row(NamedTuple):
-    """A line of a table, with the indented one below it."""
+    """A line of a table, with the indented line below it, if there is one."""
 
     mark: str
-    name: str  # from "tf"
-    arguments: str | None  # of what is called: as in a definition, without the parentheses
-    argument: str | None  # that the row is about, alone
+    name: str  # the dotted name, which begins with "tf"
+    arguments: str | None  # all arguments, as in a definition, without the parentheses
+    argument: str | None  # the argument, if the row is about a single one
     rule: str | None
-    shown: str  # what is indented below it: an expression, or a test
-    place: str  # file and line
+    shown: str  # the indented text below the row: an expression, or a test; empty: none
+    place: str  # the file and the line number
 
     @property
     def text(self) -> str:
@@ -49,7 +50,7 @@ class Row(NamedTuple):
         return self.name + call + (f": {self.rule}" if self.rule else "")
 
     def change(self, mark: str) -> str:
-        """What to do to the row."""
+        """A text for an error: how to change the row's mark."""
         return f"{self.place}: change `{self.mark}` to `{mark}` in the row of {self.text}"
 
 

@@ -17,7 +17,7 @@ public:
     client_ = genuine_.at(0).payload.substr(12, 20);
   }
 
-  /// The next one's bytes. The client's name is another each time, so that they are new nodes.
+  /// The bytes of the next client. Each has another name, so that it is a new node.
   std::string next() {
     auto frames = genuine_;
     if (one_in(3))
@@ -26,7 +26,7 @@ public:
     case 0: return noise(1 + below(400));
     case 1: return run(1 + below(80)) + run(1 + below(200));
     case 2: return renamed(bent(bytes_of(frames), 0));
-    // After this point the handshake is not changed.
+    // This case keeps the handshake.
     case 3: return renamed(bent(bytes_of(frames), frames[0].bytes().size()));
     case 4: bend_header(frames); break;
     case 5: bend_payload(frames, true); break;
@@ -62,7 +62,7 @@ private:
     return bytes;
   }
 
-  /// Some change at a random place behind `from`.
+  /// The bytes after one to four changes at random places from `from` on.
   std::string bent(std::string x, size_t from) {
     for (auto changes = 1 + below(4); changes > 0 && x.size() > from; --changes) {
       const auto at = from + below(x.size() - from);
@@ -83,7 +83,7 @@ private:
   basp_frame& any_but_first(std::vector<basp_frame>& frames) {
     return frames[frames.size() == 1 ? 0 : 1 + below(frames.size() - 1)];
   }
-  /// `fitting`: the header has the new size.
+  /// Changes the payload of a frame. `fitting`: the header is given the new size.
   void bend_payload(std::vector<basp_frame>& frames, bool fitting) {
     auto& x = any_but_first(frames);
     x.payload = bent(x.payload, 0);
@@ -110,7 +110,7 @@ private:
     case 2: x.payload_bytes = static_cast<uint32_t>(value); break;
     case 3: x.data = one_in(2) ? value : x.data ^ (uint64_t{1} << below(64)); break;
     case 4: x.source_actor = value; break;
-    // Other actors of the node that take messages.
+    // The message may reach another actor of the node.
     case 5: x.dest_actor = value; break;
     case 6: x.padding = static_cast<uint16_t>(value); break;
     }

@@ -33,7 +33,7 @@ public:
         }
       }) {}
   address where() const { return {"", "127.0.0.1", listener_.port()}; }
-  /// Waits until both have ended.
+  /// Waits until both connections have ended; returns the recorded bytes.
   std::string said() { return thread_.join(), said_; }
 
 private:
@@ -69,7 +69,7 @@ std::string conversation_with(const node& server) {
              .bytes();
 }
 
-/// Damage that the length of the whole test run affords. HEADRACE_FUZZ_CONNECTIONS: more.
+/// The number of connections: HEADRACE_FUZZ_CONNECTIONS, or 3,000, for which a test run has time.
 size_t how_many() {
   const char* given = std::getenv("HEADRACE_FUZZ_CONNECTIONS");
   return given != nullptr ? std::strtoull(given, nullptr, 10) : 3000;
@@ -116,7 +116,7 @@ TEST(ActorPortFuzz, LivesOnAndServesOthersWhateverStrangersSay) {
   if (!sanitized) {
     EXPECT_LT(private_memory_bytes(), before + (size_t{256} << 20));
   }
-  // The conversation reached the check, and passed it.
+  // Some of the inputs were refused for each cause, and some passed the check.
   const auto& counted = *server.metrics();
   for (const auto cause :
        {basp_refusal::malformed, basp_refusal::oversized, basp_refusal::out_of_turn,

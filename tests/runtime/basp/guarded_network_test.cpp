@@ -49,7 +49,7 @@ struct GuardedNetwork : testing::Test {
   void SetUp() override { ASSERT_TRUE(listen(server, spawn_echo(server))); }
 
   uint64_t refused(basp_refusal why) { return refused_by(server, why); }
-  /// Whether the connection is closed when it has sent this.
+  /// True if the server closes a connection that has sent these bytes.
   bool is_closed_after(const std::string& bytes) {
     raw_peer peer{server.actor_port()};
     peer.send(bytes);
@@ -105,7 +105,7 @@ TEST_F(GuardedNetwork, KeepsOnlySoManyThatHaveNotGreeted) {
   raw_peer greeter{server.actor_port()};
   ASSERT_FALSE(greeter.read(1).empty());
   greeter.send(basp_client_handshake('g').bytes());
-  ASSERT_TRUE(ask(client, made.actor, make_ok(1), patience)); // by then it was read
+  ASSERT_TRUE(ask(client, made.actor, make_ok(1), patience)); // then the greeting has been read
   const auto most = guarded_network_options{}.most_ungreeted;
   std::list<raw_peer> silent;
   for (size_t i = 0; i < most + 3; ++i) {

@@ -93,7 +93,7 @@ TEST(CommitPace, LetsABurstThroughAndThenOneInEachSpacing) {
   EXPECT_EQ(pace.next(), start + 10ms);
   pace.began(start + 10ms);
   EXPECT_EQ(pace.next(), start + 20ms);
-  // A rest gives the burst back, and no more than that.
+  // After a pause a whole burst is allowed again, and no more than that.
   const auto later = start + 1h;
   for (int i = 0; i < 3; ++i) {
     EXPECT_LE(pace.next(), later) << i;

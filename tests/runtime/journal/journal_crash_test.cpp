@@ -36,7 +36,7 @@ public:
   void settled(uint64_t stream, const std::string& text) { add()[stream] = {text}; }
   void dropped(uint64_t stream) { add().erase(stream); }
 
-  /// Whether the content is that after the first calls, at least `at_least` of them.
+  /// Succeeds if `found` is the content after the first n calls, for some n of at least `at_least`.
   testing::AssertionResult has_prefix(const journal_texts& found, size_t at_least) const {
     for (size_t i = at_least; i < after_.size(); ++i)
       if (after_[i] == found)
@@ -60,7 +60,7 @@ public:
   /// `failing_one_of` is not 0, one of so many writes fails as well.
   bool until(uint64_t operation, std::mt19937_64& random, unsigned failing_one_of = 0) {
     outcomes said;
-    // The journal completes no call any more until its end.
+    // From the loss of power on the journal completes no call.
     disk_.lose_power_at(operation, [&said] { said.give_up(); });
     for (int session = 0; session < 2 && !disk_.powerless(); ++session) {
       auto log = open_sqlite_journal(on(disk_, directory_));
@@ -71,7 +71,7 @@ public:
       disk_.fail_some(failing_one_of, random());
       use(**log, said, random);
       disk_.fail_some(0, 0);
-      log->reset(); // which writes, too
+      log->reset(); // closing the journal also writes
     }
     return disk_.powerless();
   }
@@ -138,7 +138,7 @@ TEST_P(JournalCrash, AtEachOperationLeavesAPrefixWithAllThatWasReported) {
     crashed = run.until(operation, random);
     const auto rest = run.rest(GetParam(), random);
     const auto found = run.judge(rest);
-    // And again, soon after.
+    // Power is lost again during the recovery or soon after it.
     crash_run second{folder->journal(), rest, found};
     second.until(1 + random() % 20, random);
     second.judge(second.rest(GetParam(), random));

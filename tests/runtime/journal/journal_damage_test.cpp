@@ -43,7 +43,7 @@ protected:
     log->drop(9);
     EXPECT_TRUE(append(*log, 8, "last").ok());
     EXPECT_TRUE(append(*log, 8, "after the checkpoint of the one before").ok());
-    out = disk.content(); // before the journal is closed, which empties the log
+    out = disk.content(); // read before the journal is closed, because closing empties the log
     log.reset();
     simulated_disk there{out};
     expected = texts_of(*open(on(there)));
@@ -60,7 +60,7 @@ protected:
       return false;
     }
     EXPECT_THAT(log.status().message(), HasSubstr(folder->file()));
-    if (log.status().code() != status_code::failed_precondition) { // its version looks later
+    if (log.status().code() != status_code::failed_precondition) { // the version seems to be newer
       EXPECT_EQ(log.status().code(), status_code::data_loss) << log.status().message();
       EXPECT_THAT(log.status().message(), HasSubstr("Restore its directory from a copy; or move"));
     }
@@ -86,7 +86,7 @@ TEST_F(JournalDamage, OfTheFileIsRefusedOrWithoutEffect) {
     damaged["journal.sqlite"][at] ^= by;
     refusals += refused(damaged) ? 1 : 0;
   }
-  EXPECT_GT(refusals, flips / 10); // most fall on free space
+  EXPECT_GT(refusals, flips / 10); // most of the flipped bits are in free space
 }
 
 TEST_F(JournalDamage, OfWholePagesIsRefusedOrWithoutEffect) {
@@ -108,14 +108,14 @@ TEST_F(JournalDamage, OfWholePagesIsRefusedOrWithoutEffect) {
 }
 
 TEST_F(JournalDamage, OfTheListOfFreePagesIsRefused) {
-  // The rows are all right, until something is written over them.
+  // All rows are intact, but would be overwritten: the list contains a page that is in use.
   auto damaged = written(1);
   auto& bytes = damaged["journal.sqlite"];
   constexpr size_t first_of_list = 32 + 3; // last byte of a number in the header of the file
-  constexpr size_t first_in_list = 8 + 3;  // the same of a page of the list
+  constexpr size_t first_in_list = 8 + 3;  // last byte of the first number in a page of the list
   const auto list = static_cast<unsigned char>(bytes[first_of_list]);
   ASSERT_GT(list, 0);
-  bytes[(list - 1u) * page + first_in_list] = 2; // where a table begins
+  bytes[(list - 1u) * page + first_in_list] = 2; // the page at which a table begins
   EXPECT_TRUE(refused(damaged));
 }
 
@@ -176,7 +176,7 @@ TEST_F(JournalDamage, OfTheLogIsRefusedUnlessItIsAtItsEnd) {
     damaged["journal.sqlite-wal"][at] ^= 1;
     EXPECT_TRUE(refused(damaged));
   }
-  // Torn in the last commit: all the others are there.
+  // If the log ends within the last commit, all other commits are kept.
   for (size_t at = last; at < log.size() && !HasFailure(); at += 512) {
     auto torn = whole;
     torn["journal.sqlite-wal"].resize(at);

@@ -41,7 +41,7 @@ TEST_F(JournalDisk, ThatIsFullGetsTheReserve) {
   std::vector<uint64_t> held;
   options.on_health = [&, record = said.health()](const status& health) {
     held.push_back(space_of(reserve));
-    if (held.size() == 1) // there is space now
+    if (held.size() == 1) // the reserve was released, so that writes succeed again
       disk.fail_with(0);
     record(health);
   };
@@ -209,7 +209,7 @@ const child_body on_a_small_disk{
       REQUIRE(ends.kept() == 200);
       kept += 200;
       REQUIRE(said.wait_for_health(status_code::ok));
-      // And full again, to the end.
+      // The disk is filled again, and stays full until the journal is closed.
       fill(mount);
       outcomes last;
       for (int i = 0; i < 400; ++i) log->append(1, bytes_of(record), last.expect());

@@ -24,7 +24,7 @@ uint64_t number_in(const std::string& text) {
   return out;
 }
 
-/// The number of records that were appended to a stream, if the content is correct.
+/// The number of records that were appended to a stream. Checks the content of the stream.
 uint64_t count_in(uint64_t stream, const journal::kept& found) {
   uint64_t n = 0;
   if (found.state) {
@@ -84,7 +84,7 @@ TEST(JournalKill, LosesNothingThatWasReportedHoweverOftenItsProcessIsKilled) {
     child.kill(SIGKILL);
     while (auto line = child.read_line(patience)) note(*line);
     ASSERT_TRUE(child.wait(patience).ok());
-    if (life % 10 != 9) // the next process continues by itself
+    if (life % 10 != 9) // the next writer process continues; every tenth time the test checks
       continue;
     auto log = open_sqlite_journal(quick(folder.journal()));
     ASSERT_TRUE(log.ok()) << log.status().message();

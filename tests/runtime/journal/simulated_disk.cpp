@@ -16,7 +16,7 @@ struct simulated_file {
   sqlite3_file base; // first, because SQLite uses the object as this one
   simulated_disk* disk;
   std::shared_ptr<simulated_disk::file> file;
-  bool syncs_names; ///< with its next sync
+  bool syncs_names; ///< the next sync of the file also syncs the directory
 
   static simulated_file& of(sqlite3_file* x) { return *reinterpret_cast<simulated_file*>(x); }
 
@@ -144,7 +144,7 @@ simulated_disk::simulated_disk(disk_image content)
     auto& disk = disk_of(x);
     std::lock_guard hold{disk.mutex_};
     const auto at = disk.files_.find(name_of(path));
-    // As the operating system's: an empty file does not count as existing.
+    // As in SQLite's own layer, an empty file does not count as existing.
     *to = at != disk.files_.end() && (flags != SQLITE_ACCESS_EXISTS || !at->second->now.empty());
     return SQLITE_OK;
   };
@@ -185,7 +185,7 @@ int simulated_disk::open(const char* full, int flags, void* to) {
       return SQLITE_CANTOPEN;
     files_[path] = std::make_shared<file>();
   }
-  // As the operating system's: the first sync of a new journal or log syncs the directory, too.
+  // As in SQLite's own layer, the first sync of a new journal or log also syncs the directory.
   constexpr int journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL;
   const bool syncs_names = (flags & SQLITE_OPEN_CREATE) && (flags & journals);
   ++open_;
@@ -263,7 +263,7 @@ disk_image simulated_disk::after_power_loss(unsynced rest, std::mt19937_64& rand
       add(path, *x);
   for (const auto& [path, x] : files_)
     if (x->named || survives())
-      add(path, *x); // in place of one of its name
+      add(path, *x); // replaces a removed file of that name
   return out;
 }
 

@@ -62,15 +62,15 @@ private:
   struct change {
     uint64_t offset = 0;
     std::vector<char> bytes;
-    std::optional<uint64_t> size; ///< a cut
+    std::optional<uint64_t> size; ///< the new size of a truncation
   };
   struct file {
     std::vector<char> now, safe;
     std::vector<change> unsynced;
-    bool named = false; ///< its name would survive
+    bool named = false; ///< the file's name would survive a loss of power
     int failing_writes = 0;
   };
-  /// Counts an operation; the code to fail it with, or 0.
+  /// Counts an operation. Returns the result code with which it must fail, or 0.
   int operate(int failure);
   void sync_names();
   static void apply(std::vector<char>& to, const change& x);
@@ -82,7 +82,7 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<file>> files_;
-  std::map<std::string, std::shared_ptr<file>> removed_; ///< whose removal was not synced
+  std::map<std::string, std::shared_ptr<file>> removed_; ///< files whose removal was not synced
   uint64_t operations_ = 0, syncs_ = 0, last_ = UINT64_MAX;
   std::function<void()> on_power_loss_;
   int failing_writes_ = 0, failing_syncs_ = 0;

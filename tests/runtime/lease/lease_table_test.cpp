@@ -127,7 +127,7 @@ TEST(LeaseTable, NoticesAnAbsenceByAHeartbeatThatComesFirst) {
 
 TEST(LeaseTable, LosesNobodyThatBeatsByAnAbsenceThatIsNotNoticed) {
   table leases;
-  for (auto t = 0ms; t < 100s; t += 2500ms) { // half a lease, the longest that is allowed
+  for (auto t = 0ms; t < 100s; t += 2500ms) { // half a lease, the longest interval of heartbeats
     leases.grant(1, at(t));
     EXPECT_EQ(keep(leases, at(t + 1249ms)), events{});
     EXPECT_EQ(keep(leases, at(t + 2499ms)), events{}) << "as long as is not noticed";

@@ -35,7 +35,8 @@ std::vector<std::byte> bytes_of(const std::vector<link_message>& messages) {
   return drain(writer);
 }
 
-/// Feeds bytes in pieces of random size. Returns the messages after the hello, and how it ended.
+/// Feeds a reader with the bytes in pieces of random size. Returns the messages after the hello,
+/// and the status of the reader at the end.
 std::pair<std::vector<link_message>, status> feed(frame_reader& reader,
                                                   std::span<const std::byte> bytes,
                                                   std::mt19937_64& random, size_t largest) {
@@ -143,7 +144,7 @@ TEST(Frame, WritesLargeSegmentsFromWhereTheyAre) {
   for (const auto& x : writer.batch())
     for (const auto& segment : m.payload) in_place += x.iov_base == segment.data() ? 1 : 0;
   EXPECT_EQ(in_place, 2u);
-  // Prefix, sizes, header; first segment; small one; last segment.
+  // The parts are: prefix, sizes and header; the first segment; the small one; the last segment.
   EXPECT_EQ(writer.batch().size(), 4u);
 }
 
@@ -288,7 +289,7 @@ TEST(Frame, SurvivesDamagedBytes) {
   for (int i = 0; i < 3000; ++i) {
     auto bytes = good;
     for (auto flips = 1 + random() % 4; flips != 0; --flips) {
-      // Most damage goes where lengths are.
+      // Most of the damage is in the first 3,000 bytes, where the lengths are.
       auto range = random() % 2 == 0 ? bytes.size() : std::min<size_t>(bytes.size(), 3000);
       bytes[random() % range] ^= std::byte(1 + random() % 255);
     }
@@ -309,7 +310,7 @@ TEST(Frame, PassesPingsBetweenAnyTwoFrames) {
   store({.magic = frame_magic, .flags = flag_ping}, ping.data());
   const auto whole = sample(1, 2, {size_t{3} << 20, 10});
   const auto good = bytes_of({whole});
-  // The frames' beginnings, found by the prefix's magic at the distances that the writer cuts at.
+  // Copies the frames of the message, with a ping before each; the prefixes have the sizes.
   std::vector<std::byte> mixed;
   const auto hello_size = bytes_of({}).size();
   auto at = hello_size;

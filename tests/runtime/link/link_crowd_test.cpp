@@ -61,7 +61,8 @@ TEST(LinkCrowd, TheOldestConnectionThatDidNotGreetMakesRoom) {
     ends.emplace_back(there.accepted.take().value());
   }
   EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 8u);
-  // The first of them took the place of one more; the last two that are silent may still greet.
+  // The first of these links took the place of one more silent peer. The last two silent peers may
+  // still greet.
   EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "crowded"}}), 2u);
   silent.back().send(hello_bytes().substr(3));
   EXPECT_TRUE(there.accepted.take());

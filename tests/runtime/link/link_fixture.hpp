@@ -69,7 +69,7 @@ public:
     log_->changed.wait_for(hold, patience, [&] { return !log_->closed.empty(); });
     return log_->closed.empty() ? status{} : log_->closed.front();
   }
-  /// Whether the link ends within that time.
+  /// True if the link ends within that time.
   bool closed_within(duration limit) {
     std::unique_lock hold{log_->mutex};
     return log_->changed.wait_for(hold, limit, [&] { return !log_->closed.empty(); });
@@ -96,7 +96,7 @@ private:
   std::shared_ptr<record> log_ = std::make_shared<record>();
 };
 
-/// Things that arrive from another thread, in order.
+/// A queue of objects that another thread adds.
 template <class T>
 class mailbox {
 public:

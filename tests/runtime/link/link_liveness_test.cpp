@@ -48,7 +48,7 @@ TEST(SilenceWatch, GivesAPeerUpAtTheLimitAndNotBefore) {
     time.advance(x);
     EXPECT_EQ(watch.look(time.now()), verdict::ping_due);
   }
-  // The next look is at the limit, before the next ping.
+  // The next check is due at the limit of silence, which comes before the next ping.
   EXPECT_EQ(watch.next(), time.now() + 1s);
   time.advance(1s - 1ns);
   EXPECT_EQ(watch.look(time.now()), verdict::well);

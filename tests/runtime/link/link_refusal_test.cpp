@@ -147,12 +147,12 @@ TEST(Link, TakesNoMemoryForWhatIsOnlyAnnounced) {
       auto& peer = peers.emplace_back(n.there.port);
       peer.send(hello_bytes());
       ends.push_back(std::make_unique<link_end>(n.there.accepted.take().value()));
-      // 1 TiB in many channels, with a few bytes each.
+      // Announces nearly 1 TiB in each of several channels, and sends a few bytes of it.
       for (uint32_t channel = 1; channel < 10; ++channel)
         peer.send(prefix_bytes(
                     {.magic = frame_magic, .channel = channel, .segments = 1, .payload_bytes = 8})
                   + size + "12345678");
-      // A whole small message shows that all of it was read.
+      // When this small message has arrived, all bytes before it were read.
       peer.send(prefix_bytes({.magic = frame_magic, .channel = 99}));
       ASSERT_TRUE(ends.back()->next());
     }

@@ -74,7 +74,7 @@ TEST(LinkSilence, ClosesBothEndsOfATlsLink) {
 TEST(LinkSilence, ClosesALinkWhoseWritesStandStill) {
   over_relay n;
   n.cut_off();
-  // Far more bytes than sockets and relay buffer.
+  // Far more bytes than the sockets and the relay can buffer.
   for (int i = 0; i < 8; ++i) n.near.link->send(sample(1, 1, {16 << 20}));
   EXPECT_THAT(n.near.closed().message(), HasSubstr("silent for"));
   EXPECT_EQ(n.near.link->queued_bytes(), 0u);
@@ -101,7 +101,7 @@ TEST(LinkSilence, IsLawfulForAPeerOfBeforeThePingsAndItGetsNone) {
   raw_peer old{there.port};
   old.send(hello_bytes({.protocol_minor = 0, .node_id = 98}));
   link_end end{there.accepted.take().value()};
-  // The link to a peer that announced pings and sends none is closed at the limit. After that the
+  // Waits until the link to a peer that announced pings and sends none is closed: then the time
   // limit has passed for the old peer, too.
   raw_peer other{there.port};
   other.send(hello_bytes(pinging(1ms)));

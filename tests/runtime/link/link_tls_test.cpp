@@ -73,7 +73,7 @@ TEST_F(LinkTls, GivesNothingToAClientWithoutACertificate) {
   std::signal(SIGPIPE, SIG_IGN); // raised by the sockets of the TLS library
   raw_peer peer{there.port};
   SSL_set_fd(client.get(), peer.socket());
-  SSL_connect(client.get()); // its own side may well believe that all is fine
+  SSL_connect(client.get()); // may succeed on the client's side
   auto hello = test::hello_bytes();
   SSL_write(client.get(), hello.data(), static_cast<int>(hello.size()));
   char answer[64];

@@ -50,7 +50,7 @@ TEST(OwnSockets, AreNotThoseOfAProgramThatIsStarted) {
     EXPECT_THAT(seen, Not(HasSubstr(names.substr(at, end - at))));
 }
 
-/// A child that was forked and lives on until the object goes.
+/// A forked child, which lives until the object is destroyed.
 class forked_child {
 public:
   explicit forked_child(uint16_t port) {
@@ -78,7 +78,7 @@ public:
     ::close(hold_);
     ::waitpid(pid_, nullptr, 0);
   }
-  int sockets = -1; ///< how many of the port it had
+  int sockets = -1; ///< the number of sockets at the port that the child had
 
 private:
   pid_t pid_ = -1;
@@ -90,14 +90,14 @@ TEST(OwnSockets, AreNotThoseOfAForkedChild) {
   const forked_child child{n.there.port};
   EXPECT_EQ(child.sockets, 0);
   EXPECT_EQ(sockets_at(n.there.port), 3) << "of the parent itself";
-  // The child lives on, and the peer learns of the end at once.
+  // The link's peer notices the end at once, although the child still lives.
   n.near.link->close(cancelled("enough"));
   EXPECT_THAT(n.far.closed().message(), HasSubstr("closed the connection"));
 }
 
 TEST(OwnSockets, OfWhichANumberWasUsedAgainAreLeftAloneInAForkedChild) {
   { two_nodes n; }
-  // These take the numbers of the closed ones.
+  // These sockets get the descriptor numbers of the closed ones.
   test::raw_listener others;
   std::vector<raw_peer> peers;
   for (int i = 0; i < 4; ++i) peers.emplace_back(others.port());

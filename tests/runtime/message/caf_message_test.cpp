@@ -47,7 +47,8 @@ TEST(CafMessage, ThatIsNotValidTravelsAsOneThatIsNot) {
   EXPECT_FALSE(back.get_as<envelope>(0).valid());
 }
 
-// CAF drops a message whose deserialisation fails, without a report.
+// CAF silently drops a message whose deserialisation fails, so the deserialisation of an envelope
+// must succeed for all bytes.
 TEST(CafMessage, LoadsAnyBytesWithoutAFailedDeserialisation) {
   auto seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -86,7 +87,8 @@ TEST(CafMessage, LoadsAnyBytesWithoutAFailedDeserialisation) {
 
 // -- over a network ---------------------------------------------------------------------
 
-/// Returns the errors that it is sent, and counts the messages that cannot be decoded.
+/// An actor that answers an error with the same error, and a message that cannot be decoded with
+/// the number of such messages.
 class echo_state {
 public:
   using handle_type = published_actor;
@@ -166,7 +168,7 @@ TEST_F(OverTheNetwork, ALostConnectionIsADownMessage) {
 // -- in one process -----------------------------------------------------------------------
 
 struct event {
-  std::unique_ptr<int> value; // Cannot even be copied.
+  std::unique_ptr<int> value; // makes the event uncopyable
 };
 using local_actor = port::handle<caf::result<local<int>>(local<event>)>;
 

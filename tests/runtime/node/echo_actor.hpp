@@ -5,10 +5,10 @@
 
 namespace headrace::detail::test {
 
-/// Request ids with a meaning of their own for `echo_state`; any other is answered by ok.
+/// The request id at which `echo_state` throws an exception.
 inline constexpr uint64_t crash_request = 666;
 
-/// A root actor that answers every request with ok.
+/// A root actor that answers every other request with ok.
 class echo_state {
 public:
   using handle_type = published_actor;

@@ -69,7 +69,7 @@ TEST(NodeTest, TellsWhyARequestFailed) {
 TEST(NodeTest, ConnectsHoweverManyNodesAProcessHasHad) {
   node server;
   ASSERT_TRUE(listen(server, spawn_echo(server)));
-  // The framework would name the 256th after the first as that.
+  // The framework itself would give the 256th node after the first one the same name.
   for (int i = 0; i < 255; ++i) node{};
   node client;
   EXPECT_NE(system_of(client).node(), system_of(server).node());

@@ -48,7 +48,7 @@ public:
     all_.pop_front();
     return out;
   }
-  /// The next of this kind, passing over failed attempts.
+  /// The next event, if it is of this kind. Failed attempts before it are skipped.
   template <class T>
   std::optional<T> expect() {
     for (;;) {
@@ -70,7 +70,7 @@ struct renew {
   status why;
 };
 
-/// An actor that keeps a peer.
+/// An actor that owns a peer and records the peer's events.
 class owner_state {
 public:
   using handle_type = port::handle<caf::result<void>(local<renew>)>;

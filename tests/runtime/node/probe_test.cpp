@@ -8,7 +8,8 @@
 namespace headrace::detail {
 namespace {
 
-/// While it lives no thread can be started: its stack would not fit into any address space.
+/// While the object exists, no thread can be started: the default size of stacks is larger than the
+/// address space.
 class no_threads {
 public:
   no_threads() {
@@ -38,7 +39,7 @@ TEST(Prober, SaysThatItGetsNoThreadAndEndsAllTheSame) {
   ASSERT_TRUE(told);
   EXPECT_EQ(told->code(), status_code::resource_exhausted);
   EXPECT_THAT(told->message(), testing::HasSubstr("127.0.0.1:1"));
-  // Waits for no thread that there never was.
+  // Must not wait for the thread that could not be started.
   asking.drain();
 }
 

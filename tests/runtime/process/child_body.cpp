@@ -18,7 +18,7 @@ std::map<std::string, child_body::function>& bodies() {
   return all;
 }
 
-/// Runs a body before the first test, when all of the program is there and no thread is.
+/// Runs a body before the first test, when all static objects exist and no thread was started.
 class runs_bodies final : public testing::Environment {
   void SetUp() override {
     auto* wanted = std::getenv(variable);

@@ -22,8 +22,7 @@ private:
   std::string name_;
 };
 
-/// Waits until the test program's process continues or ends: for bodies that only wait to be
-/// killed.
+/// Never returns: for bodies that wait until they are killed.
 [[noreturn]] void wait_for_ever();
 /// Prints a line that the test waits for.
 void say(const std::string& line);

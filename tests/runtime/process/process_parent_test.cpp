@@ -134,7 +134,7 @@ TEST(ProcessParentTest, TakesItsChildWithItWhenItIsKilled) {
   ASSERT_TRUE(child.read_until("ready", patience));
   child.kill(SIGKILL);
   ASSERT_TRUE(child.wait(patience));
-  // The grandchild has the other end of the pipe open, so that the pipe ends when it ends.
+  // The grandchild holds the other end of the pipe, so the end of the pipe shows that it has ended.
   EXPECT_EQ(child.read_line(patience).status().code(), status_code::out_of_range);
 }
 TEST(ProcessParentTest, RestartsOnlyWhatCrashed) {

@@ -29,8 +29,7 @@ team_member shell(std::string id, std::string script,
           }};
 }
 
-/// Prints the output of its members and how it ends. A member is killed each time it prints `kill
-/// me`.
+/// Runs a team with these scripts, and prints the output of the members and the end of the team.
 const child_body team_of_two{
   "team_of_two", [](const std::vector<std::string>& scripts) {
     process_team team{{.path = "test", .max_restarts = 2, .first_pause = 1ms, .last_lines = 2}};

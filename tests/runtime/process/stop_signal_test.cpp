@@ -20,7 +20,7 @@ constexpr auto patience = 30s;
 
 const child_body stops{"stops", [](auto& args) {
                          stop_signal stop{{.budget = args.at(0) == "hangs" ? 50ms : 20s}};
-                         // A thread made later must not take the signal away.
+                         // The signal must also reach this thread if another one waits for it.
                          std::thread other{[&] { stop.wait(); }};
                          say("ready");
                          auto signal = stop.wait();

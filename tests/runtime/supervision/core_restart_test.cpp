@@ -9,10 +9,8 @@ struct restart_case {
   supervision_strategy strategy;
   restart_policy restart;
   bool crashes;
-  /// The commands at once when b ends, as the others stop one after the other, and after the
-  /// backoff.
-  std::string stops;
-  std::string starts;
+  std::string stops;  ///< the commands when b ends, while the other children stop in turn
+  std::string starts; ///< the commands after the backoff
 };
 
 class RestartCases : public Supervision, public testing::WithParamInterface<restart_case> {};
@@ -80,7 +78,7 @@ TEST_F(Supervision, StartsNobodyOfAGroupWhileAnotherStillStops) {
   children(permanent);
   exit("a", crash);
   EXPECT_EQ(taken(), "-c ");
-  wait(); // c's patience, not a's backoff
+  wait(); // until the time for c to stop is over; a's backoff does not count
   EXPECT_EQ(taken(), "!c ");
   exit("c", crash);
   EXPECT_EQ(taken(), "-b ");

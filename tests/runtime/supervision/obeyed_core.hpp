@@ -21,8 +21,8 @@ using enum restart_policy;
 inline const status normal;
 inline const status crash = internal_error("division by zero");
 
-/// A supervisor whose children are names in a set: commands are carried out at once and written
-/// down as words.
+/// A supervisor's core whose children are only names in a set. Its commands are carried out at once
+/// and recorded as words.
 class Supervision : public testing::Test {
 protected:
   void make(supervision_strategy strategy, uint32_t max_restarts = 3) {

@@ -77,7 +77,7 @@ struct parent_options {
   supervisor::observer observer;
 };
 
-/// A domain actor with children.
+/// An actor that supervises children.
 class parent_state {
 public:
   using handle_type = parent_actor;

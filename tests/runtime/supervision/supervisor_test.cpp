@@ -96,7 +96,7 @@ TEST_F(SupervisorActor, StartsASupervisorAgainThatGaveUpWithAllItsChildren) {
   crash_x();
   node.advance(100ms);
   EXPECT_EQ(log.taken(), (lines{"-x", "+x"}));
-  crash_x(); // more than its own supervisor bears
+  crash_x(); // exceeds the restart budget of x's own supervisor
   EXPECT_EQ(log.taken(), lines{"-x"});
   EXPECT_EQ(reason, "supervisor 'node/below' gave up: child 'x' failed after 1 restarts within 10 "
                     "s: internal: division by zero");

@@ -68,7 +68,7 @@ TEST_F(ActorFixture, DeliversEveryTimerOnTheWay) {
     (node.runs<atom::supervise, uint64_t>(actor, [](auto, uint64_t n) { return n == 12; })));
 }
 
-// The checks of the fixture must be able to fail.
+// Shows that the fixture's checks fail when they must.
 TEST_F(ActorFixture, FailsForNoMessageAnotherMessageAndOtherContent) {
   EXPECT_STREQ((node.runs<atom::supervise, uint64_t>(actor).message()), "no message is waiting");
   port::tell(actor, atom::supervise_v, uint64_t{3});

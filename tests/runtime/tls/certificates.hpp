@@ -7,13 +7,14 @@
 
 namespace headrace::detail::test {
 
-/// A certificate authority of its own, in files that go with the object.
+/// A certificate authority, whose files are removed with the object.
 class certificate_authority {
 public:
   explicit certificate_authority(std::string name);
   ~certificate_authority();
 
-  /// A new key and certificate signed by this authority, and the authority's own.
+  /// Options with a new key, its certificate signed by this authority, and the authority's
+  /// certificate.
   tls_options issue(const std::string& name);
   /// The authority's certificate (PEM).
   std::string file() const;

@@ -22,31 +22,31 @@ struct NodeTlsTest : testing::Test {
   node server{{.role = node_role::dispatcher, .tls = ours.issue("server")}};
 
   void SetUp() override { ASSERT_TRUE(listen(server, spawn_echo(server))); }
-  /// The server sends nothing to a client with these options.
+  /// Checks that the server refuses a client with these options, and still serves others.
   void refused(node_options options, duration limit) {
     options.stop_budget = 20s;
     node client{std::move(options)};
     auto made = connect(client, address_of(server), limit);
     EXPECT_FALSE(made);
     EXPECT_EQ(server.metrics()->count(node_metric::hellos), 0u);
-    // And the server serves on.
+    // A client with a valid certificate is served.
     node friendly{{.tls = ours.issue("friend")}};
     auto fine = connect(friendly, address_of(server), 20s);
     EXPECT_TRUE(fine) << to_string(fine.status());
   }
 };
 
-/// Whether the server sends anything but an end to a client that sends `words`, or, if there are
-/// none, makes a TLS session without a certificate of its own.
+/// True if the server sends more than a TLS alert to a client that sends `words`, or, if these are
+/// empty, to one that makes a TLS session without a certificate.
 bool hears_from(uint16_t port, const std::string& words) {
   asio::io_context loop;
   asio::ip::tcp::socket socket{loop};
   socket.connect({asio::ip::address_v4::loopback(), port});
   if (!words.empty()) {
     asio::write(socket, asio::buffer(words));
-    std::error_code gone; // it may have closed by now
+    std::error_code gone; // ignored: the server may have closed the connection by now
     socket.shutdown(asio::socket_base::shutdown_send, gone);
-    // The server may send an alert that this is not TLS, and nothing else.
+    // The server may send only an alert, of 7 bytes, because the bytes are not TLS.
     std::string answer(64, '\0');
     std::error_code end;
     return asio::read(socket, asio::buffer(answer), end) > 7;

@@ -225,7 +225,7 @@ def _one(condition: _core.Tensor, yes: Any, no: Any, what: str) -> Any:
 
 
 def one_dataset(condition: _core.Tensor, yes: Any, no: Any) -> Any:
-    """All elements of one dataset, and none of the other."""
+    """The elements of ``yes`` if the condition is true, else those of ``no``."""
     every, none = _values.constant(np.int64(-1)), _values.constant(np.int64(0))
     return yes.take(_core.where(condition, every, none)).concatenate(no.take(_core.where(condition, none, every)))
 

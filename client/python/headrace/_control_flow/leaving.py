@@ -17,7 +17,8 @@ class Lowered:
     """A loop without `break`, `continue` and `return`. ``left``: the variables none of which is true while the loop
     continues.
 
-    ``possible`` is false if they are where Python alone can run them (in a `with` or `try`).
+    ``possible`` is false if the loop has an `else`, or if one of these statements is in a `with` or `try`: only Python
+    can run such a loop.
     """
 
     def __init__(self, loop: Loop, number: int, returns: str | None = None) -> None:

@@ -136,7 +136,7 @@ def _staged(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
     if in_place or not names:
         refuse(f"{what} over a tensor {in_place or 'sets no variable'}, which would happen for every element",
                "Set variables in the loop, and use them after it")
-    # A list of variables is a tuple of them in a step, but for its class.
+    # A loop of the graph takes tuples: a variable that is a list is read as a tuple, and set as a list again.
     lists = {i for i, value in enumerate(get()) if isinstance(value, list) and value and _is_variable(tuple(value))}
 
     def get_tuples() -> list[Any]:
@@ -170,7 +170,9 @@ def _widened(value: Any) -> Any:
 
 def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...], before: list[Any],
             first: list[Any], lists: set[int]) -> None:
-    """``lists``: the variables that are lists. One that a step makes another list of has no value after the loop."""
+    """``lists``: the indices of the variables that are lists. One that a step gives another structure, dtype or shape
+    has no value after the loop.
+    """
     for _ in range(4):  # traced again until each variable that begins as a Python number keeps its dtype in a step
         which = [i for i, value in enumerate(first) if value is not None]
         loop = _core.open_loop(tuple(_constants(first[i]) for i in which), None, [])
@@ -214,7 +216,7 @@ def _local(name: str) -> Unset:
 
 
 def _goes_on(before: Any, after: Any, name: str) -> bool:
-    """Can the variable have this value after a step?"""
+    """True if the variable can have the value ``after`` at the end of a step."""
     try:
         _after(before, after, name)
     except OperatorNotAllowedInGraphError:
@@ -223,7 +225,9 @@ def _goes_on(before: Any, after: Any, name: str) -> bool:
 
 
 def _begun_anew(first: list[Any], after: list[Any], names: tuple[str, ...]) -> list[Any] | None:
-    """Other first values, if a Python number needs another dtype, or if a `return` has a new value. None: no change."""
+    """Changed first values: of Python numbers, with the dtype that the variable has after a step; of a `return` that a
+    step reaches, zeros. None: no change.
+    """
     out = list(first)
     for i, (a, b) in enumerate(zip(first, after)):
         if isinstance(a, (bool, int, float)) and _is_tensor(b) and _values.constant(a).dtype != b.dtype:

@@ -1,5 +1,5 @@
-"""What Python's own functions are in functions that are rewritten: `len`, `int`, `float`, `range` and `sorted` of tensors whose values
-are not known when the function is traced. The dtypes are those of AutoGraph: int32 and float32.
+"""What rewritten functions call in place of Python's `len`, `int`, `float`, `range` and `sorted`, for tensors whose
+values are not known when the function is traced. The dtypes are those of AutoGraph: int32 and float32.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _sorted(x: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return _core.sort(x, -1, bool(known(reverse, "reverse", "a bool")))
 
 
-#: What is called in place of them.
+#: Python's functions, each with its replacement.
 REPLACED: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (len, _len), (int, _number("int32", int)), (float, _number("float32", float)), (range, _range), (sorted, _sorted),
 )

@@ -1,9 +1,10 @@
 """Functions whose control flow may depend on tensors. They are made from the source of the user's functions, and keep
 the lines of its file.
 
-Each `if` becomes two functions, one a branch, which set the variables of the function around them, and a call of
-``branches.branch`` that decides what becomes of both. Where a branch returns, all that follows the `if` is part of its
-branches. The body of a loop becomes a function in the same way. The idea is that of AutoGraph (Moldovan et al., 2019).
+Each `if` becomes two functions, one for each branch, which set the variables of the function around them, and a call of
+``branches.branch`` that runs one of them, or traces both. If a branch returns, the statements after the `if` are
+appended to its branches. The body of a loop becomes a function in the same way. The idea is that of AutoGraph (Moldovan
+et al., 2019).
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ def _in_place(nodes: list[ast.stmt]) -> str:
             if isinstance(x, (ast.Subscript, ast.Attribute)) and isinstance(x.ctx, (ast.Store, ast.Del)):
                 return f"changes `{ast.unparse(x)}` in place"
             if isinstance(x, ast.Expr) and isinstance(x.value, ast.Call) and not _asserts(x.value) \
-                    and _called(x.value) != "set_loop_options":  # which says itself what to use instead
+                    and _called(x.value) != "set_loop_options":  # its own error says what to use instead
                 return f"calls `{ast.unparse(x.value)}` and does not use the result"
             if isinstance(x, (ast.Delete, ast.Global, ast.Nonlocal)):
                 return f"has `{ast.unparse(x)}`"
@@ -346,7 +347,7 @@ class _Rewriter(ast.NodeTransformer):
         return _call("loops.iterated", self.visit(x.func), *[self.visit(a) for a in x.args])
 
     def _inner(self, x: Any) -> Any:
-        """A statement that contains blocks."""
+        """Rewrites the blocks in a statement."""
         for field in ("body", "orelse", "finalbody"):
             if getattr(x, field, None):
                 setattr(x, field, self._block(getattr(x, field), ends=False))

@@ -12,7 +12,7 @@ from typing import Any, Union
 
 Node = Union[ast.FunctionDef, ast.Lambda]
 
-#: The name under which rewritten functions find `branches`.
+#: The variable of rewritten functions whose attributes are the functions of `branches`, and `loops`.
 OPS = "__headrace"
 _FUTURES = 0x1FF0000  # the flags of `from __future__ import ...` in co_flags
 

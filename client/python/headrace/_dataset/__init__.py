@@ -1,4 +1,4 @@
-"""Datasets: descriptions of elements, and what happens to them. Each module holds operators of one kind."""
+"""Datasets, which describe elements by sources and operators. Each module holds operators of one kind."""
 
 from .arguments import AUTOTUNE
 from .dataset import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset

@@ -39,7 +39,9 @@ def flag(value: Any, argument: str) -> bool:
 
 
 def seed_of(value: Any) -> int | None:
-    """A seed as the engine takes it; None is drawn, once for a dataset. ``headrace.random.set_seed`` decides it otherwise."""
+    """A seed in the engine's form. None: the engine draws one, once for a dataset. It is derived from that of
+    ``headrace.random.set_seed``, if that was called.
+    """
     return _seeds.derived(None if value is None else integer(value, "seed"))
 
 
@@ -53,7 +55,7 @@ def graphs(datasets: Any, operator: str) -> list[_core.Graph]:
 
 
 def parallel_calls(value: Any) -> int:
-    """How many calls at a time: 0 is the caller's own thread."""
+    """The number of calls at a time, or ``AUTOTUNE``; 0: the calls run in the caller's thread."""
     if value is None:
         return 0
     calls = integer(value, "num_parallel_calls")
@@ -81,7 +83,7 @@ def names(value: Any, argument: str) -> _core.Tensor:
 
 
 def shares(value: Any, argument: str) -> list[float]:
-    """Numbers of the classes; none if it is None."""
+    """One number for each class; an empty list for None."""
     if value is None:
         return []
     array = np.asarray(value, np.float64)
@@ -91,7 +93,7 @@ def shares(value: Any, argument: str) -> list[float]:
 
 
 def compression(value: Any) -> str:
-    """How files are compressed; empty: they are not."""
+    """The compression of files; empty: none."""
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -21,8 +21,10 @@ class Described:
             raise TypeError("a Dataset is made by its constructors: Dataset.range, Dataset.from_tensor_slices, ...")
         self._graph = graph
         self._given_options = options or _options.Options()
-        self._stacked: Dataset | bool | None = None  # what is read in place of elements with datasets in them
-        self._drawn_from = drawn_from  # the seed of what functions draw for each element
+        # The dataset that is read in place of this one if elements contain datasets; False: none does; None: not
+        # determined.
+        self._stacked: Dataset | bool | None = None
+        self._drawn_from = drawn_from  # the seed of the numbers that functions draw for each element
 
     def _with(self, graph: _core.Graph) -> Dataset:
         return made(graph, self._given_options, _drawing.seed_of(self))

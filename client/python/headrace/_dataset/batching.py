@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Batching(Described):
-    """Methods that stack, group and take apart."""
+    """Methods that make batches, windows and groups of elements, or split batches."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ class Batching(Described):
                                              flag(drop_remainder, "drop_remainder")))
 
     def _padding(self, shapes: Any, values: Any, operator: str) -> tuple[list[Any], list[Any]]:
-        """Shapes and constants, one a component; none where none were given."""
+        """The shapes and padding values, one for each component; an empty list for an argument that is None."""
         specs = flatten(self._graph.spec(spec_of_leaf))
         return ([] if shapes is None else
                 [(spec.shape if x is None else TensorShape(x)).dims for x, spec in
@@ -109,8 +109,8 @@ class Batching(Described):
     def rebatch(self, batch_size: Int | Sequence[Int], drop_remainder: bool = False, name: str | None = None) -> Dataset:
         """Batches of another size, of the same rows; with a list, of these sizes in turn.
 
-        A size of 0 gives a batch of no rows. ``drop_remainder`` leaves rows out that are too few for the size at the
-        end. A row that failed makes one error of its batch; with a list, of the batches of one turn.
+        A size of 0 gives a batch of no rows. ``drop_remainder`` leaves out the last rows if they are too few for a
+        batch. A row that failed makes one error of its batch; with a list, of the batches of one turn.
 
         Raises ``ValueError`` for negative sizes, an empty list, and elements that are scalars.
 

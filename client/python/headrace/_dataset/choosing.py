@@ -1,4 +1,4 @@
-"""Which elements, and in which order."""
+"""Operators that select, order and repeat elements."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from .dataset import Dataset
 
 
-#: How many shuffles without a seed that keep their order were made over datasets of that look.
+#: For each look of a dataset (its spec and cardinality as a text): the number of shuffles over such datasets that were
+#: made without a seed and without reshuffling.
 _kept_orders: Counter[str] = Counter()
 _kept_orders_lock = threading.Lock()
 
 
 def _seed_of_shuffle(over: Described, seed: Int | None, again: bool) -> int | None:
-    """The seed of a shuffle. One that keeps its order needs a seed, so that datasets that are made of it, such as the parts
-    of a split, agree on the order. It is not drawn: the n-th such shuffle over datasets of one look has the same seed in
-    each process that runs the program, so that trainers who share a job by their graph still do.
+    """The seed of a shuffle. A shuffle that keeps its order in all iterations needs a seed, so that datasets that are
+    made of it, such as the parts of a split, have one order. If none is given, it is not drawn: the n-th such shuffle
+    over datasets of one look has the same seed in each process that runs the program, so that trainers still make equal
+    graphs and share a job.
     """
     given = seed_of(seed)
     # Each dataset that a function gives has an order of its own.
@@ -77,7 +79,7 @@ class Choosing(Described):
         return self._with(_core.global_shuffle(self._graph, _seed_of_shuffle(self, seed, again), again))
 
     def repeat(self, count: Int | None = None, name: str | None = None) -> Dataset:
-        """``count`` times; without end if it is None or -1.
+        """The elements ``count`` times; without an end if ``count`` is None or -1.
 
         >>> list(Dataset.range(2).repeat(2))
         [np.int64(0), np.int64(1), np.int64(0), np.int64(1)]
@@ -109,14 +111,15 @@ class Choosing(Described):
         [np.int64(0), np.int64(2), np.int64(4), np.int64(1), np.int64(3)]
 
         ``SHARD_HINT`` shards: each worker's own part, under ``ShardingPolicy.HINT``. Raises ``InvalidArgumentError`` for an
-        ``index`` that is not in [0, ``num_shards``); of tensors that depend on the element, it is that element's error.
+        ``index`` that is not in [0, ``num_shards``); if the numbers depend on an element, this is the error of that
+        element.
         """
         if depends([num_shards, index]):
             return self._sharded_by(count_of(num_shards, "num_shards"), count_of(index, "index"))
         return self._with(_core.shard(self._graph, integer(num_shards, "num_shards"), integer(index, "index")))
 
     def _sharded_by(self, num_shards: Any, index: Any) -> Dataset:
-        """``shard`` in a function, by numbers of the element."""
+        """``shard`` in a traced function, with numbers that depend on the element."""
         shards, mine = (_core.cast(_values.constant(x), "int64") for x in (num_shards, index))
         shards = debugging.assert_positive(shards, "shard: num_shards must be 1 or more")
         mine = debugging.assert_less(debugging.assert_non_negative(mine, "shard: index must be 0 or more"), shards,
@@ -132,7 +135,7 @@ class Choosing(Described):
         return self._with(_core.enumerate(self._graph, integer(start, "start")))
 
     def unique(self, name: str | None = None) -> Dataset:
-        """Each value once, where it comes first. All that came is kept in memory.
+        """Each value once, at its first place. The values are kept in memory.
 
         >>> list(Dataset.from_tensor_slices([1, 2, 1]).unique())
         [np.int32(1), np.int32(2)]

@@ -79,8 +79,8 @@ class Combining(Described):
                              rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets, drawn at random with these weights (all alike if None).
 
-        ``weights`` may be a Dataset of vectors, one for each draw; then it ends with them, too. It ends when all did,
-        or with ``stop_on_empty_dataset`` when one that is drawn has ended.
+        ``weights`` may be a Dataset of vectors, one for each draw; the result ends with ``weights`` then. Otherwise it
+        ends when all ``datasets`` have ended, or with ``stop_on_empty_dataset`` when one that is drawn has ended.
 
         >>> a, b = Dataset.range(2), Dataset.range(2, 4)
         >>> sorted(Dataset.sample_from_datasets([a, b], seed=1))

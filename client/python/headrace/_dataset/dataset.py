@@ -1,4 +1,4 @@
-"""A dataset, put together from its parts, and what reads it."""
+"""The class ``Dataset``, whose methods are inherited from a class for each kind of operator."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ UNKNOWN_CARDINALITY = -2
 
 
 class _Names(type):
-    """Says of documented names that this release lacks what they are."""
+    """Raises an error for names of tf.data that this release lacks, with what they are."""
 
-    if not TYPE_CHECKING:  # which finds out by itself
+    if not TYPE_CHECKING:  # a type checker reports missing names itself
         def __getattr__(cls, name: str) -> Any:
             missing("Dataset", name)
 
@@ -39,9 +39,9 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
 
     Immutable; nothing runs until it is iterated over, here or (before ``distribute``) on the workers of a service.
     Constructors, methods and arguments are named as in tf.data. Elements are numpy arrays and scalars, and ``bytes``
-    for strings (which equal the ``str``, too), in the nested tuples and dicts that ``element_spec`` tells. Arrays are read-only views of the memory
-    into which the elements were computed or received. The argument ``name`` of many methods is for people: nothing
-    depends on it.
+    for strings (which equal the ``str``, too), in nested tuples and dicts as in ``element_spec``. Arrays are read-only
+    views of the memory into which the elements were computed or received. The argument ``name`` of many methods is for
+    people: nothing depends on it.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(6).map(lambda x: x * x).batch(4)
@@ -83,7 +83,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
                        self._drawn_from)
 
     def options(self) -> _options.Options:
-        """The options that this dataset and its inputs were given. They are shown, and cannot be set: see ``with_options``.
+        """The options that this dataset and its inputs were given, read-only: ``with_options`` sets others.
 
         >>> options = hr.Options()
         >>> options.deterministic = False
@@ -104,8 +104,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     def cardinality(self) -> Any:
         """How many elements there are, or ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``: an int.
 
-        In a traced function a scalar int64 tensor: each element has its own windows, and its own datasets. Raises
-        ``InvalidArgumentError`` there where it is not known before the elements are read, as behind ``filter``.
+        In a traced function a scalar int64 tensor, as each element has its own windows and datasets. It raises
+        ``InvalidArgumentError`` there if the number is not known before the elements are read, as behind ``filter``.
 
         >>> Dataset.range(42).cardinality(), Dataset.range(1).repeat().cardinality() == INFINITE_CARDINALITY
         (42, True)
@@ -139,7 +139,9 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return self._stacked._graph if isinstance(self._stacked, Dataset) else self._graph
 
     def _of_windows_or_tensors(self, element: Any) -> Any:
-        """An element of what ``_readable`` gives, as it is iterated over."""
+        """An element of the graph of ``_readable`` as users get it, with datasets for the tensors that stand for
+        them.
+        """
         return with_datasets(self.element_spec, element)
 
     def _of_windows(self, read: _core.Iterator) -> Any:
@@ -160,8 +162,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     def restore(self, record: bytes) -> _core.Iterator:
         """An iterator that continues from ``record``, which an iterator of an equal dataset has saved (``iterator.save()``).
 
-        In this process or another: gives what was still to come, in the same order (nothing, of one that had ended).
-        Iterations that are started afterwards come after that one. Raises
+        In this process or another: gives the remaining elements in the same order (none if the saved iterator had
+        ended). Iterations that are started later are numbered after the restored one. Raises
         ``InvalidArgumentError`` or ``DataLossError`` for a record that is damaged or of another dataset.
 
         >>> ds = Dataset.range(5).shuffle(5)

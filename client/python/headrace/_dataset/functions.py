@@ -42,7 +42,9 @@ def _twice(reduce_func: Any) -> Any:
 
 
 def _of_state(graph: _core.Graph, initial: Any, f: Callable[..., Any], operator: str, argument: str) -> _core.Function:
-    """The function of (state, element). What it changes of the state's shapes is not known there, and it is traced again."""
+    """Traces a function of (state, element). Extents of the state that the function changes become unknown in its
+    argument, and it is traced again, until no further extent changes.
+    """
     if isinstance(f, PyFunction) or not callable(f):
         return _tracing.trace(_core.zip([_core.from_tensors(initial), graph]), f, operator, argument, dataset=False)
     shapes: list[Any] = [leaf.shape.dims for leaf in flatten(initial)]
@@ -56,7 +58,7 @@ def _of_state(graph: _core.Graph, initial: Any, f: Callable[..., Any], operator:
 
 
 def _of_both(one: Any, other: Any) -> Any:
-    """The shape of tensors that have one of two."""
+    """The shape of a tensor that has one of these two shapes."""
     if one is None or other is None or len(one) != len(other):
         return None
     return tuple(a if a == b else None for a, b in zip(one, other))
@@ -67,7 +69,7 @@ def _holds_datasets(graph: _core.Graph) -> bool:
 
 
 def _alone(element: Any) -> Any:
-    """In a function: a dataset of one element, which is this. Datasets in it are its windows."""
+    """In a traced function: a dataset whose only element is ``element``. Datasets in ``element`` become windows."""
     from .dataset import Dataset
 
     if isinstance(element, (tuple, dict)):
@@ -76,7 +78,7 @@ def _alone(element: Any) -> Any:
 
 
 def _asked(predicate: Any, then: Callable[[Any, Any], Any]) -> Any:
-    """A function for flat_map that gives ``then(element, what the predicate says of it)``."""
+    """A function for flat_map that gives ``then(element, result of the predicate)``."""
     def chosen(*element: Any) -> Any:
         said = _core.ensure_shape(_values.constant(predicate(*element)), [])
         return then(element if len(element) != 1 else element[0], said)
@@ -89,9 +91,9 @@ def _asked(predicate: Any, then: Callable[[Any, Any], Any]) -> Any:
 
 
 def _beside_element(predicate: Any) -> Any:
-    """A function for map that gives the element and what the predicate says of it."""
+    """A function for map that gives the element and the result of the predicate."""
     def both(*element: Any) -> Any:
-        # What a Python function gives may be declared without its shape.
+        # The result of a Python function may be declared without a shape.
         said = _core.ensure_shape(_values.constant(predicate(*element)), [])
         return (element if len(element) != 1 else element[0]), said
 
@@ -117,8 +119,8 @@ class Functions(Described):
         A component that is a dataset (see ``window``) comes as a ``Dataset``: ``reduce`` and ``get_single_element``
         of it give tensors. Raises ``OperatorNotAllowedInGraphError``, naming the line, for what cannot be traced.
 
-        num_parallel_calls: calls at a time, or ``AUTOTUNE``; None: one after another. deterministic: do they keep the
-        order? None: as the dataset's options say (they do). synchronous: for a map without parallel calls.
+        num_parallel_calls: calls at a time, or ``AUTOTUNE``; None: one after another. deterministic: true if the
+        results keep the order; None: as in the dataset's options (true). synchronous: for a map without parallel calls.
 
         >>> list(Dataset.range(3).map(lambda x: (x, x / 2)))[1]
         (np.int64(1), np.float64(0.5))
@@ -132,7 +134,7 @@ class Functions(Described):
         f = _tracing.trace(self._graph, map_func, "map", "map_func", dataset=False)
         if not f.gives_dataset:
             return self._with(_core.map(self._graph, f, calls, ordered))
-        # It reads datasets that the function is given, and so gives a dataset of one element.
+        # The function reads datasets among its arguments, so the traced function gives a dataset of one element.
         if calls == 0:
             return self._with(_core.flat_map(self._graph, f))
         return self._with(_core.interleave(self._graph, f, 16 if calls == AUTOTUNE else calls, 1, calls, ordered))
@@ -195,9 +197,10 @@ class Functions(Described):
                                            order(deterministic)))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """The last state after ``reduce_func(state, element)`` of all elements. Extents that it changes are not known in it.
+        """The last state after ``reduce_func(state, element)`` of all elements. In ``reduce_func``, extents of the
+        state that it changes are unknown.
 
-        It runs here; in a traced function, of a dataset that the function is given, where the function runs.
+        It runs in this process; for a dataset that a traced function is given, where that function runs.
 
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
         np.int64(10)
@@ -209,8 +212,8 @@ class Functions(Described):
             return self._with(_core.last_element(states, initial, self._graph)).get_single_element()
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output. Extents of the state that
-        it changes are not known in it.
+        """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output. In ``scan_func``,
+        extents of the state that it changes are unknown.
 
         >>> list(Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x)))
         [np.int64(0), np.int64(1), np.int64(3), np.int64(6)]

@@ -68,7 +68,7 @@ class Keeping(Described):
         return self._with(_core.cache(self._graph, _path(filename, "filename"), 0))
 
     def save(self, path: Path, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> None:
-        """Reads all elements and writes them into a folder, for ``load``: they are there when all are written.
+        """Reads all elements and writes them into a folder, for ``load``, which finds them once all are written.
 
         ``compression``: ``"NONE"``, ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``. ``shard_func`` of an element gives the number
         of the file it goes into, an int64. Raises the error of an element that fails.
@@ -94,12 +94,12 @@ class Keeping(Described):
         In the order in which they were saved; those that ``shard_func`` put into several files come from these in turn, as
         with ``interleave``.
 
-        The keys of dicts are sorted, or in the order of ``element_spec``. ``element_spec`` and ``compression`` need not be
-        given; if they are, they must be those of what is there.
+        The keys of dicts are sorted, or in the order of ``element_spec``. ``element_spec`` and ``compression`` need not
+        be given; if they are, they must be those of the saved elements.
         ``reader_func`` of a dataset of the files' datasets (to shuffle, interleave or flat_map) gives the dataset to
-        read. ``wait`` waits for what is not there yet: for the beginning of a save, and, while a service writes, for
-        each of its pieces, which are read in their order as soon as they are there. ``stall_timeout``: for so many
-        seconds at most, each time (3600).
+        read. ``wait``: true to wait for the beginning of a save, and, while a service writes, for each of its pieces,
+        which are read in their order as soon as they are written. ``stall_timeout``: the most seconds of each such wait
+        (3600).
 
         Raises ``NotFoundError`` if nothing is there, ``InvalidArgumentError`` for another spec or compression, and
         ``DeadlineExceededError`` when a wait was too long; iterations raise ``AbortedError`` when the save they read
@@ -136,11 +136,11 @@ class Keeping(Described):
 
     def snapshot(self, path: Path, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
-        """As ``cache`` in a folder of ``path`` that is named by what makes the elements: another pipeline, another one.
+        """As ``cache`` in a folder inside ``path`` that is named by the dataset's fingerprint: one for each pipeline.
 
-        ``compression`` and ``shard_func`` as of ``save``. The iteration that writes gives the elements as they come, and
-        later ones what is kept: file after file, or as ``reader_func`` of a dataset of the files' datasets says (as of
-        ``load``), in parallel with ``interleave(lambda ds: ds, num_parallel_calls=4)``. Its cardinality is not known then.
+        ``compression`` and ``shard_func`` as of ``save``. The iteration that writes gives the elements as they come,
+        and later ones read the folder: file after file, or by ``reader_func`` as of ``load``, in parallel with
+        ``interleave(lambda ds: ds, num_parallel_calls=4)``. With a ``reader_func`` the cardinality is not known.
         A snapshot that is whole when ``distribute`` is called is shared among the workers under ``dynamic``.
 
         >>> ds = Dataset.range(5).shuffle(5).snapshot(f"{folder}/snapshots")
@@ -210,7 +210,7 @@ def _arranged(graph: _core.Graph, spec: Any) -> _core.Graph:
 
 
 def _ordered(spec: Any) -> Any:
-    """A nest whose equality asks for the classes of its parts, and the order of their keys."""
+    """A form of ``spec`` whose equality also compares the classes of its parts, and the order of their keys."""
     if isinstance(spec, dict):
         return type(spec), [(key, _ordered(part)) for key, part in spec.items()]
     return (type(spec), [_ordered(part) for part in spec]) if isinstance(spec, tuple) else spec
@@ -235,7 +235,7 @@ def _read_by(reader_func: Callable[[Any], Any], one_of: _OneOf, shards: _core.Gr
     from .dataset import Dataset
 
     class Shards(Dataset):
-        """A dataset of datasets: numbers of shards, which stand for what is in them."""
+        """A dataset of datasets, represented by the numbers of the shards."""
 
         __slots__ = ()
 

@@ -1,4 +1,6 @@
-"""Rows of ragged tensors as elements, and elements that are ragged tensors as a batch: put together of other operators."""
+"""Makes elements of the rows of ragged tensors, and batches of elements that are ragged tensors, by means of other
+operators.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def arranged(value: Any, rest: Iterator[Any]) -> Any:
-    """A nest with other leaves, in their order."""
+    """The nest ``value`` with its leaves replaced by those of ``rest``, in their order."""
     return with_parts(lambda part: arranged(part, rest), value) if isinstance(value, (tuple, dict)) else next(rest)
 
 
 def holds_ragged(value: Any) -> bool:
-    """Is a leaf a ragged tensor, or the spec of one?"""
+    """True if a leaf is a ragged tensor, or the spec of one."""
     return any(isinstance(leaf, (RaggedTensor, RaggedTensorSpec)) for leaf in leaves(value))
 
 
@@ -78,7 +80,7 @@ def slices(given: Any) -> Dataset:
 def batched(dataset: Dataset, batch_size: int | _core.Tensor, drop_remainder: bool, *, ragged: bool) -> Dataset:
     """Batches of elements with ragged tensors in them, which get one ragged axis more.
 
-    ragged: may other tensors be of different shapes, and become ragged ones?
+    ragged: true if other tensors may differ in shape between elements; they become ragged tensors then.
     """
     spec = dataset.element_spec
     specs = list(leaves(spec))
@@ -101,7 +103,7 @@ def batched(dataset: Dataset, batch_size: int | _core.Tensor, drop_remainder: bo
 
 
 def _joined(parts: Any) -> tuple[Any, ...]:
-    """Of batches of the parts of ragged tensors: those of one with an axis more."""
+    """The parts of a ragged tensor with one axis more, made of batches of the parts of its rows."""
     flat, *lengths = [_end_to_end(part) for part in parts]
     return (flat, _rows_of(parts[1]), *lengths)
 

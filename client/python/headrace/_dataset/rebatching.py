@@ -52,7 +52,7 @@ def empty_batches(dataset: Dataset) -> Dataset:
 def in_turn(dataset: Dataset, sizes: list[int], drop_remainder: bool) -> Dataset:
     """The rows of a dataset in batches of these sizes, again and again; a size of 0 gives a batch of no rows.
 
-    An empty batch comes after a batch that is full, or at the beginning: none follows the rows that are left.
+    An empty batch comes after a batch that is full, or at the beginning: none follows an incomplete batch at the end.
     """
     from .dataset import Dataset
 
@@ -64,7 +64,7 @@ def in_turn(dataset: Dataset, sizes: list[int], drop_remainder: bool) -> Dataset
     numbers = _int64(np.arange(sum(turn)))
 
     def rows_of(part: Any, count: Any) -> Any:
-        """The numbers of the rows of a part of so many."""
+        """The numbers of the rows of a part of a turn that has ``count`` rows."""
         begin = _core.gather(starts, part, 0, 0)
         most = _core.minimum(_core.gather(lengths, part, 0, 0), count - begin)
         return _core.slice_of_sizes(numbers, _core.stack([begin], 0), _core.stack([most], 0))

@@ -79,8 +79,8 @@ class Sources(Described):
         program has then, and what it has changed of these itself (a counter, a random generator) is kept for the next pass,
         unless the program has changed them too. What it changes stays in its process.
 
-        ``deterministic``: your word that each pass gives the same. In a service under ``dynamic`` each worker starts one
-        then, and gives other places of it; else one worker gives all.
+        ``deterministic``: a promise that each pass gives the same elements. In a service under ``dynamic`` each worker
+        starts a generator then, and gives a part of its elements; else one worker gives all.
 
         >>> def squares(n):
         ...     for i in range(n):
@@ -98,8 +98,8 @@ class Sources(Described):
                    name: str | None = None) -> Dataset:
         """Names of the files that match any of these globs, shuffled unless ``shuffle=False``.
 
-        They are listed when the dataset is read, where it is read: before, nobody knows how many there are
-        (``UNKNOWN_CARDINALITY``), and that nothing matches is an error of the reading.
+        They are listed when the dataset is read, where it is read: their number is not known before
+        (``UNKNOWN_CARDINALITY``), and reading raises an error if no file matches.
 
         String scalars.
 

@@ -1,7 +1,7 @@
 """Datasets among the elements of a dataset, as ``window`` gives: how they are read here.
 
-The elements of such a dataset are put together into one tensor where the pipeline runs, and become a dataset again here. What
-has no one shape is put together as strings: each element is written as one.
+The elements of such a dataset are put together into one tensor where the pipeline runs, and become a dataset again
+here. Elements without a common shape are serialized: the tensor has one string for each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ALL = 2**31 - 1
 
 
 def holds_datasets(graph: _core.Graph) -> bool:
-    """True if it has components that are datasets."""
+    """True if the elements of the graph have components that are datasets."""
     return any(isinstance(spec, DatasetSpec) for spec in flatten(graph.spec(spec_of_leaf)))
 
 
@@ -36,7 +36,9 @@ def outside(spec: Any) -> Any:
 
 
 def argument(value: Any) -> Any:
-    """What a function is given for graphs: datasets. As of specs, a window of ragged tensors is one."""
+    """``value`` as the argument of a user's function: graphs become datasets. A window of ragged tensors becomes a
+    dataset of ragged tensors, as in ``outside``.
+    """
     from .base import made
 
     if isinstance(value, (tuple, dict)):
@@ -50,7 +52,7 @@ def argument(value: Any) -> Any:
 
 
 def _stacks(spec: Any) -> bool:
-    """Are elements of this spec one tensor as they are?"""
+    """True if elements of this spec can be stacked to one tensor without being serialized."""
     return isinstance(spec, TensorSpec) and spec.shape.is_fully_defined()
 
 
@@ -63,7 +65,7 @@ def _together(dataset: Any) -> _core.Tensor:
 
 
 def _written(spec: Any, value: Any) -> _core.Tensor:
-    """In a function: an element as one string."""
+    """In a function: an element, serialized to one string."""
     if isinstance(spec, DatasetSpec):
         value = _together(value)
     elif isinstance(value, RaggedTensor):
@@ -72,7 +74,7 @@ def _written(spec: Any, value: Any) -> _core.Tensor:
 
 
 def _read(spec: TensorSpec, text: _core.Tensor) -> _core.Tensor:
-    """In a function: the tensor that was written."""
+    """In a function: the tensor that was serialized to ``text``."""
     dims = spec.shape.dims
     return _core.ensure_shape(_core.parse_tensor(text, spec.dtype.name), None if dims is None else list(dims))
 
@@ -89,7 +91,7 @@ def stacked(dataset: Any) -> Any:
 
 
 def _apart(spec: Any, value: Any) -> Any:
-    """The dataset of elements with this spec that were put together."""
+    """The dataset whose elements, of this spec, ``_together`` put into ``value``."""
     from .dataset import Dataset
 
     if _stacks(spec):
@@ -103,7 +105,8 @@ def _apart(spec: Any, value: Any) -> Any:
             for i, part in enumerate(spec._ragged_parts))))
     kind = "string" if not _stacks(spec.element_spec) else spec.element_spec.dtype.name
     tensors = list(strings.map(lambda x: _core.parse_tensor(x, kind)))
-    # Only a window makes a dataset an element: one for each run of datasets that are equally long.
+    # Only ``window`` makes elements that are datasets, and of one length: it is called for each run of equally long
+    # ones.
     out = None
     for length, run in itertools.groupby(tensors, len):
         windows = _apart(spec.element_spec, np.concatenate(list(run))).window(length)
@@ -153,7 +156,7 @@ class WindowIterator(_core.Iterator):
 
 
 def with_datasets(spec: Any, value: Any) -> Any:
-    """An element with the tensors made datasets again that stand for one."""
+    """An element with datasets in place of the tensors that stand for them."""
     if isinstance(spec, dict):
         return rebuilt(value, [with_datasets(s, value[key]) for key, s in spec.items()])
     if isinstance(spec, tuple):

@@ -1,1 +1,1 @@
-"""What functions of tensors are made of."""
+"""The implementations of functions of tensors."""

@@ -19,7 +19,8 @@ Tensor = _core.Tensor
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """A tensor with this value. Python's ints become int32 if they fit, and its floats float32.
 
-    ``shape`` arranges the values otherwise, or repeats the only one. Raises ``TypeError`` or ``ValueError`` for what is no tensor.
+    ``shape``: the shape of the result; a single value is repeated. Raises ``TypeError`` or ``ValueError`` for values
+    that are no tensor.
 
     >>> Dataset.from_tensors(hr.constant([1, 2], hr.int64, shape=[2, 1])).get_single_element()
     array([[1],
@@ -67,13 +68,14 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``condition``, else ``y``, element by element; without both the places where it is true.
+    """``x`` where ``condition`` is true, else ``y``, value by value; without ``x`` and ``y`` the places where it is
+    true.
 
     An element that takes nothing of one side cannot fail because of that side.
 
-    The shapes of all three broadcast; ``x`` and ``y`` are of one dtype. The places are int64 [values, axes of
-    ``condition``], as many as there are in each element; of numbers those that are not 0. Raises ``ValueError`` for one
-    of ``x`` and ``y`` alone, and ``InvalidArgumentError`` for places of a scalar.
+    The shapes of all three broadcast; ``x`` and ``y`` are of one dtype. The places are int64 [number of places, axes of
+    ``condition``], and each element has its own number of places; numbers count as true if they are not 0. Raises
+    ``ValueError`` for one of ``x`` and ``y`` alone, and ``InvalidArgumentError`` for places of a scalar.
 
     >>> list(Dataset.range(3).map(lambda x: hr.where(x > 0, 6 // x, -1)))
     [np.int64(-1), np.int64(6), np.int64(3)]
@@ -143,7 +145,7 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
     invariants = [] if shape_invariants is None else [TensorShape(getattr(x, "shape", x)).dims for x in shape_invariants]
     loop = _core.open_loop(first, steps, invariants)
     variables: Any = loop.variables
-    # What is asserted in a step belongs to that step.
+    # Assertions that are made in a step belong to that step.
     in_condition, in_body = _assertions.Asserted(), _assertions.Asserted(of_a_step=True)
     with _assertions.collected(in_condition):
         condition = in_condition.tied(_values.constant(cond(*variables)))
@@ -280,7 +282,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False,
 
 
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
-    """In order along ``axis``. NaN counts as greater than every number.
+    """The values in order along ``axis``. NaN counts as greater than every number.
 
     ``direction``: ``"ASCENDING"`` or ``"DESCENDING"``; raises ``ValueError`` for others.
 
@@ -292,7 +294,7 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
 
 def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Tensor:
-    """Where the values of ``sort`` come from, as int32; of equal ones the first comes first.
+    """The indices of the values in the order of ``sort``, as int32; equal values stay in their order.
 
     >>> Dataset.from_tensors([3, 1, 2]).map(hr.argsort).get_single_element()
     array([1, 2, 0], dtype=int32)

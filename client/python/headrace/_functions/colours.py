@@ -14,7 +14,7 @@ Tensor = _core.Tensor
 
 
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """Between dtypes whose full ranges stand for the same: integers from 0 to their maximum, floats from 0 to 1.
+    """The image as ``dtype``; full ranges correspond: integers from 0 to their maximum, floats from 0 to 1.
 
     >>> images.map(lambda x: hr.image.convert_image_dtype(255 - x, hr.float32)).get_single_element()[0, 0, 0]
     np.float32(1.0)
@@ -76,7 +76,7 @@ def _amount(value: Any) -> Tensor:
 
 
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
-    """``delta`` is added, in the range [0, 1] of floats.
+    """The image with ``delta`` added, on the scale of floats, [0, 1].
 
     >>> Dataset.from_tensors([[[0.25]]]).map(lambda x: hr.image.adjust_brightness(x, 0.5)).get_single_element().tolist()
     [[[0.75]]]

@@ -1,4 +1,4 @@
-"""Complex numbers and their parts, and how exact numbers are."""
+"""The dtypes of the parts of complex numbers, and the precision of floats."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def real_dtype(dtype: dtypes.DType) -> dtypes.DType:
 
 
 def step_at_one(dtype: dtypes.DType) -> float:
-    """How far the next number after 1 is."""
+    """The distance from 1 to the next larger number of the dtype."""
     bits = {dtypes.bfloat16: 7, dtypes.float16: 10, dtypes.float32: 23, dtypes.float64: 52}
     return 2.0**-bits[dtype]

@@ -57,7 +57,7 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, nam
     bounds = (0, start, delta) if limit is None else (start, limit, delta)
     if _values.holds_tensors(list(bounds)):
         return _computed_range(bounds, dtype)
-    if dtype is None:  # that of numpy's numbers, of which the widest decides
+    if dtype is None:  # the widest dtype, if numpy's numbers are among the bounds
         of_numpy = [dtypes.as_dtype(x.dtype) for x in bounds if isinstance(x, np.generic)]
         of_python = [dtypes.float32 if isinstance(x, float) else dtypes.int32 for x in bounds if not isinstance(x, np.generic)]
         if of_numpy and all(x in _ORDER for x in of_numpy):
@@ -68,7 +68,7 @@ def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, nam
 
 
 def _float_range(bounds: tuple[Any, ...], dtype: Any) -> Any:
-    """As many values as TensorFlow has, which counts them in the dtype of the range."""
+    """A range of floats. Like TensorFlow it computes the number of values in floats, so that rounding is the same."""
     kind: Any = np.float64 if dtype == np.float64 else np.float32
     start, limit, delta = map(kind, bounds)
     steps = np.ceil((limit - start) / delta) if delta else -1.0
@@ -77,7 +77,7 @@ def _float_range(bounds: tuple[Any, ...], dtype: Any) -> Any:
     return start + np.arange(int(steps), dtype=kind) * delta
 
 
-#: Of the dtypes of a range's numbers the one that comes last is that of the range.
+#: The dtype of a range is the one of its numbers that comes last in this order.
 _ORDER = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
@@ -94,7 +94,7 @@ def _computed_range(bounds: tuple[Any, ...], dtype: Any) -> Tensor:
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
-    """``num`` numbers from ``start`` to ``stop``, as far from each other, along the new axis ``axis``.
+    """``num`` numbers from ``start`` to ``stop`` at equal distances, along the new axis ``axis``.
 
     Integers become float64. ``num`` may be a scalar tensor; below 0 it is an ``InvalidArgumentError``.
 
@@ -109,7 +109,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
 
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32,
         name: str | None = None) -> Tensor:
-    """Ones where row and column are of one number, zeros elsewhere.
+    """Ones where the numbers of the row and the column are equal, zeros elsewhere.
 
     ``batch_shape + [num_rows, num_columns]``; as many columns as rows if ``num_columns`` is None. Extents may be tensors.
 
@@ -131,7 +131,7 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
 
 def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None,
           name: str = "split") -> list[Tensor]:
-    """Parts along ``axis``: so many of one length, or of these lengths (one of which may be -1: what is left).
+    """Parts along ``axis``: a number of parts of one length, or parts of given lengths (one may be -1: the rest).
 
     Raises ``ValueError`` if they do not fit. The extent must be known for parts of one length.
 
@@ -166,7 +166,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
 
 
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Each value (or part along ``axis``) ``repeats`` times, one after another; of a vector if ``axis`` is None.
+    """Each part along ``axis`` ``repeats`` times, one after another; each value, in a vector, if ``axis`` is None.
 
     ``repeats``: a number, or one for each part; tensors, too, so that each element has its own length. A number below 0 is
     an ``InvalidArgumentError``.
@@ -187,7 +187,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
 
 
 def _repeated(x: Tensor, times: int, along: int) -> Tensor:
-    """The same number of times everywhere, so that extents stay known."""
+    """``repeat`` with one number for all parts, so that known extents stay known."""
     dims = [-1 if d is None else d for d in x.shape.as_list()]
     if times < 0 or dims.count(-1) > 1 or (dims.count(-1) == 1 and 0 in (*dims, times)):
         return _core.repeat_parts(x, _values.constant(times), along)
@@ -198,8 +198,8 @@ def _repeated(x: Tensor, times: int, along: int) -> Tensor:
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: str = "boolean_mask") -> Tensor:
-    """The parts where ``mask`` is true, as many as there are in each element: the axes of ``tensor`` from ``axis`` (0) on that
-    ``mask`` has become one.
+    """The parts of ``tensor`` where ``mask`` is true, whose number may differ between elements. The axes of ``mask``,
+    which are those of ``tensor`` from ``axis`` (0) on, become one axis.
 
     Raises ``ValueError`` for a mask without axes, and for extents that cannot be those of ``tensor``; where they are known
     later only, other ones are an error of the element.

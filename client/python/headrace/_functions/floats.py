@@ -72,7 +72,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def is_finite(x: Any, name: str | None = None) -> Tensor:
-    """Is it neither infinite nor NaN?
+    """True where ``x`` is neither infinite nor NaN.
 
     >>> Dataset.from_tensors([1.0, float("inf")]).map(hr.math.is_finite).get_single_element()
     array([ True, False])
@@ -81,7 +81,7 @@ def is_finite(x: Any, name: str | None = None) -> Tensor:
 
 
 def is_inf(x: Any, name: str | None = None) -> Tensor:
-    """Is it infinite?
+    """True where ``x`` is infinite.
 
     >>> Dataset.from_tensors([1.0, -float("inf")]).map(hr.math.is_inf).get_single_element()
     array([False,  True])

@@ -16,8 +16,8 @@ from ..errors import UnimplementedError
 class RaggedTensor:
     """Rows of different lengths: the values of all rows, one after another, and the rows' lengths.
 
-    What ``ragged_batch`` gives, with numpy arrays in it; and what a traced function gets of that and may give, with
-    tensors in it.
+    ``ragged_batch`` gives ragged tensors, made of numpy arrays; those that a traced function gets and may give are made
+    of tensors.
 
     >>> r = RaggedTensor.from_row_lengths(np.array([1, 2, 3]), np.array([2, 0, 1]))
     >>> r.to_list(), r.row_splits
@@ -86,9 +86,9 @@ class RaggedTensor:
         return RaggedTensor((flat, *inner)) if inner else flat
 
     def row_lengths(self, axis: int = 1) -> Any:
-        """How long the rows are; with ``axis`` 2 and more the rows of the rows, all in one vector.
+        """The lengths of the rows, as int64; with ``axis`` 2 and more those of the rows of rows, all in one vector.
 
-        int64. Raises ``ValueError`` for another axis.
+        Raises ``ValueError`` for another axis.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).row_lengths()
         array([2, 1])
@@ -268,7 +268,7 @@ class RaggedTensorSpec:
 
     @property
     def value_type(self) -> type:
-        """The class of what has this spec.
+        """The class of the values that have this spec.
 
         >>> hr.RaggedTensorSpec([None, None]).value_type is hr.RaggedTensor
         True
@@ -295,7 +295,7 @@ class RaggedTensorSpec:
                    value.ragged_rank)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Could a ragged tensor of that spec (or that ragged tensor) be one of this?
+        """True if a ragged tensor of that spec (or that ragged tensor) may have this spec.
 
         >>> r = hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
         >>> hr.RaggedTensorSpec([None, None], hr.int32).is_compatible_with(r)
@@ -368,7 +368,7 @@ class RaggedTensorSpec:
 
 
 def cut_rows(values: Any, first: int, last: int) -> Any:
-    """Rows ``first`` to ``last`` of an array, a tensor or a ragged tensor, which has as many."""
+    """The rows from ``first`` up to ``last``, exclusive, of an array, a tensor or a ragged tensor that has them."""
     if not isinstance(values, RaggedTensor):
         return values[first:last]
     splits = values.row_splits
@@ -399,6 +399,6 @@ def of_lists(value: Any, ragged_rank: int, dtype: Any = None) -> RaggedTensor:
     if not value and kind is not None:
         flat = np.zeros(0, np.object_ if kind == dtypes.string else kind.as_numpy_dtype)
     else:
-        # Floats keep their digits, whatever their dtype becomes.
+        # No dtype is given for numbers, so that floats keep their precision until they are converted.
         flat = np.asarray(value, np.object_ if isinstance(value[0], (str, bytes)) else None) if value else np.zeros(0)
     return RaggedTensor((flat, *lengths))

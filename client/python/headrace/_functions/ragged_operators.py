@@ -28,18 +28,18 @@ def same_rows(x: RaggedTensor, y: RaggedTensor) -> None:
 
 
 def with_rows_of(x: RaggedTensor, flat: Any) -> RaggedTensor:
-    """``flat`` in the rows of ``x``: an array, where those are outside of functions."""
+    """``flat`` in the rows of ``x``; an array, unless ``x`` consists of tensors of a traced function."""
     is_traced = any(isinstance(part, _core.Tensor) for part in x._ragged_parts)
     return x.with_flat_values(flat if is_traced else np.asarray(flat))
 
 
 def mapped(f: Callable[[Any], Any], x: RaggedTensor) -> RaggedTensor:
-    """What ``f`` gives for the flat values, in the rows of ``x``."""
+    """The result of ``f`` for the flat values of ``x``, in the rows of ``x``."""
     return with_rows_of(x, f(_values.constant(x.flat_values)))
 
 
 def _beside(x: RaggedTensor, y: Any) -> Any:
-    """The other operand beside the flat values of ``x``."""
+    """``y`` as the other operand of an operation on the flat values of ``x``."""
     if isinstance(y, RaggedTensor):
         same_rows(x, y)
         return _values.constant(y.flat_values)

@@ -1,4 +1,4 @@
-"""Functions of numbers that take axes together, or go along them: part of ``headrace.math``."""
+"""Functions of numbers that reduce axes, or order or sum up values along an axis: part of ``headrace.math``."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
 
 
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """Are all true over ``axis``?
+    """True where all values over ``axis`` are true.
 
     >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_all(x, axis=1)).get_single_element()
     array([False,  True])
@@ -74,7 +74,7 @@ def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """Is any true over ``axis``?
+    """True where any value over ``axis`` is true.
 
     >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_any(x, axis=1)).get_single_element()
     array([ True,  True])

@@ -86,8 +86,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 def concat(values: Any, axis: int, name: str = "concat") -> Tensor:
     """Tensors one after another along ``axis``.
 
-    Other axes are as long in all. Raises ``InvalidArgumentError`` otherwise, and for dtypes that differ; Python's numbers
-    take that of the first tensor.
+    The other axes must have equal extents. Raises ``InvalidArgumentError`` otherwise, and for dtypes that differ;
+    Python's numbers take the dtype of the first tensor.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.concat([x, [9]], 0)).get_single_element()
     array([1, 2, 9], dtype=int32)
@@ -96,7 +96,7 @@ def concat(values: Any, axis: int, name: str = "concat") -> Tensor:
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
-    """With its axes in the order ``perm``; in reverse without.
+    """The tensor with its axes in the order ``perm``; None: in reverse order.
 
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(hr.transpose).get_single_element()
     array([[1, 3],
@@ -118,7 +118,8 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Without these axes of extent 1, or without all such; then all extents must be known.
+    """The tensor without these axes of extent 1. Without ``axis``: without all such axes; all extents must be known
+    then.
 
     An extent that is known to be another one is an ``InvalidArgumentError``.
 
@@ -132,8 +133,9 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
            name: str | None = None) -> Tensor:
     """The parts of ``params`` at ``indices`` along ``axis``. An index that is not there is an error of the element.
 
-    ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]``: the first ``batch_dims`` axes of both
-    are as long, and each of their places takes from its own part; ``axis`` (by default the one after them) follows them.
+    ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]``: the first ``batch_dims`` axes of
+    both have equal extents, and indices at a place in them select from ``params`` at the same place. ``axis`` follows
+    these axes (by default directly).
 
     >>> Dataset.from_tensors([5, 6, 7]).map(lambda x: hr.gather(x, [2, 0])).get_single_element()
     array([7, 5], dtype=int32)
@@ -194,7 +196,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
 
 
 def _around(paddings: Any) -> list[tuple[Any, Any]]:
-    """Pairs of ints and scalar tensors."""
+    """``paddings`` as pairs, whose members are ints or scalar tensors."""
     given = _values.known(paddings, "paddings", "ints") if _values.is_known(paddings) else paddings
     if isinstance(given, Tensor):
         rows = given.shape[0] if given.ndim == 2 else None
@@ -208,7 +210,7 @@ def _around(paddings: Any) -> list[tuple[Any, Any]]:
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """In the opposite order along each of these axes.
+    """The tensor in the opposite order along each of these axes.
 
     >>> Dataset.from_tensors([1, 2, 3]).map(lambda x: hr.reverse(x, [0])).get_single_element()
     array([3, 2, 1], dtype=int32)
@@ -240,7 +242,7 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tenso
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
-    """``x``, whose shape is this from here on; an element with another one is an error.
+    """``x``, with ``shape`` as its known shape; an element with another shape is an error.
 
     >>> ds = Dataset.range(4).batch(2).map(lambda x: hr.ensure_shape(x, [2]))
     >>> ds.element_spec

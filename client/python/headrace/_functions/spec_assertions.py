@@ -1,4 +1,6 @@
-"""Assertions of shapes and dtypes, most of which are known when a function is traced: see ``headrace.debugging``."""
+"""Assertions of shapes and dtypes, which are checked when a function is traced if they are known: see
+``headrace.debugging``.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def does_not_hold(name: str, what: str, message: str | None) -> InvalidArgumentE
 
 
 def _rank_is(x: Any, name: str, fits: Any, needed: str, message: str | None) -> Tensor:
-    """`x` if its rank fits, which is found out at once if it is known."""
+    """`x` if its rank fits, which is checked at once if the rank is known."""
     out = constant(x)
     known = out.shape.rank
     if known is None:
@@ -134,7 +136,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DT
 
 
 def _pairs(shapes: Any, message: str | None) -> list[tuple[Any, tuple[Any, ...]]]:
-    """The tensors with their shapes; a shape of None says nothing."""
+    """The tensors with their wanted shapes, without those whose shape is None."""
     out = []
     for x, shape in shapes.items() if isinstance(shapes, Mapping) else shapes:
         if shape is None:
@@ -167,7 +169,9 @@ def _extent(wanted: Any) -> Any:
 
 
 def _inner_axes(x: Tensor, dims: tuple[Any, ...], message: str | None) -> tuple[Tensor, list[Any], tuple[Any, ...]]:
-    """The tensor, the extents of its axes, and what they are to be: of the last ones if ``dims`` begins with any axes."""
+    """The tensor, the extents of its axes, and the wanted extents; of the last axes only if ``dims`` begins with a
+    prefix.
+    """
     if dims and _is_prefix(dims[0]):
         dims = dims[1:]
         if x.shape.rank == 0 and len(dims) <= 1:
@@ -191,10 +195,11 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
                   name: str | None = None) -> list[Tensor]:
     """The tensors of ``(tensor, shape)`` pairs, if all have these shapes. ``shapes``: a list of pairs.
 
-    A shape holds, for each axis, an extent (what ``int`` converts: 4, ``"4"``, 4.0), None or ``"."`` (any), or another value:
-    axes of one value have one extent. ``"NM"`` is ``("N", "M")``. It may begin with ``...`` or ``"*"``: any axes before the
-    others. A scalar counts as one axis of extent 1. A shape of None says nothing. ``data``: tensors that the message shows in place of the shape. What is known when the function is traced raises
-    ``InvalidArgumentError`` at once.
+    A shape holds, for each axis, an extent (what ``int`` converts: 4, ``"4"``, 4.0), None or ``"."`` (any), or another
+    value as a name: axes of one name have one extent. ``"NM"`` is ``("N", "M")``. A shape may begin with ``...`` or
+    ``"*"``: any axes before the others. A scalar counts as one axis of extent 1. A tensor whose shape is None is not
+    checked. ``data``: tensors that the message shows in place of the shape. A shape that is known to differ when the
+    function is traced raises ``InvalidArgumentError`` at once.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(4).batch(2).map(lambda x: hr.debugging.assert_shapes([(x, ("N",)), (-x, ("N",))])[0])

@@ -11,9 +11,9 @@ from .ragged import RaggedTensor
 
 Tensor = _core.Tensor
 
-#: As the engine splits without a separator: C's white space.
+#: The characters at which the engine splits without a separator: C's white space.
 _WHITE = " \t\n\v\f\r"
-#: A regular expression repeats a group so often at most.
+#: The most repetitions of a group in a regular expression.
 _MOST_SPLITS = 1000
 
 
@@ -47,7 +47,7 @@ def split(value: Any, separator: str, most: int) -> Tensor | RaggedTensor:
         return RaggedTensor((inner.flat_values, *value.nested_row_lengths(), *inner.nested_row_lengths()))
     given = _values.tensor(value, "input")
     if given.ndim is None:
-        # As in TensorFlow: what has no known rank is a vector.
+        # As in TensorFlow, a tensor of unknown rank must be a vector.
         given = _core.ensure_shape(given, [None])
     if most > _MOST_SPLITS:
         raise UnimplementedError(f"strings.split: maxsplit is {most}; this release has {_MOST_SPLITS} at most, or -1 for "
@@ -79,9 +79,10 @@ def _uniform_lengths(x: Tensor) -> list[Tensor]:
 
 # -- a bound of the parts --------------------------------------------------------------------------------------------
 #
-# The engine's split takes all parts. What may not be split is therefore written with other bytes before, and is put back in
-# the parts afterwards: pairs of a byte that leads and one that says what it stands for. The leading byte itself is written
-# as such a pair, so that any bytes may be in the strings. \C is one byte, also of what is no UTF-8.
+# The engine splits at all separators. Those that must not split are therefore replaced by pairs of bytes before, and
+# put back in the parts afterwards. A pair consists of the lead byte and a byte that identifies the replaced text. The
+# lead byte itself is replaced by a pair, too, so that strings may contain any bytes. \C matches one byte, also where it
+# is no UTF-8.
 
 _Restore = list[tuple[str, str]]
 _Prepared = tuple[Tensor, str, _Restore]
@@ -113,16 +114,16 @@ def _pairs(separator: str) -> tuple[str, list[str]]:
 
 
 def _whole(x: Tensor) -> _Prepared:
-    """Strings that are not split at all."""
+    """Prepares strings that are not to be split at all."""
     lead, (itself, nothing, end, *_) = _pairs("")
     # No string has this pair, so that it separates none.
     return _replaced(x, [(lead, itself)]), end, [(itself, lead)]
 
 
 def _cut_after(x: Tensor, end: str, many: int, mark: str) -> tuple[Tensor, Tensor, Tensor]:
-    """What is before the end of part number ``many``, what follows it, and whether there are so many ends.
+    """The text before the ``many``-th ``end``, the text after it, and true if there are so many ends.
 
-    If there are fewer ends, the first two are the whole string.
+    If there are fewer, the first two are the whole string. ``mark``: a pair of bytes that is not in ``x``.
     """
     head = rf"(?:\C*?{end}){{{many - 1}}}\C*?" if many > 1 else r"\C*?"
     marked = _first_replaced(x, rf"^({head}){end}(\C*)$", rf"\1{mark}\2")

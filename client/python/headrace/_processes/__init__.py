@@ -1,1 +1,1 @@
-"""Python functions in processes of their own: how they get there, who vouches for them, and how they end."""
+"""Python functions in processes of their own: how they are shipped and permitted, and how the processes run and end."""

@@ -44,7 +44,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, types.CodeType):
             make, args = self.dispatch_table[types.CodeType](obj)
-            # Later versions of cloudpickle leave the file out, which tracebacks name.
+            # Later versions of cloudpickle replace the name of the file, which tracebacks show.
             return make, tuple("".join(obj.co_filename) if x == "<dynamic-code>" else self._in_order(x) for x in args)
         if isinstance(obj, types.CellType):
             make, args = self.dispatch_table[types.CellType](obj)
@@ -55,7 +55,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         return made
 
     def _function(self, made: tuple[Any, ...]) -> tuple[Any, ...]:
-        """With sorted sets among the globals, defaults and other attributes of a function."""
+        """The reduction of a function, with sorted sets in its globals, defaults and other attributes."""
         if len(made) < 3 or not isinstance(made[2], tuple):
             return made
         state = []
@@ -72,7 +72,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             if len(value) < 2 or not all(map(_is_atomic, value)):
                 return value
             return self._sorted.setdefault(id(value), _Sorted(value))
-        # Constants in code, and defaults.
+        # The constants of code, or the defaults of arguments.
         if type(value) is tuple and any(type(x) in (set, frozenset, tuple) for x in value):
             return tuple(self._in_order(x) for x in value)
         return value

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 _LENGTH = struct.Struct("<Q")
 #: The header of an answer: the number of the request, and the number of rows.
 ANSWER = struct.Struct("<QI")
-#: What the pipe of answers should hold: with less, the processes take turns many times for each of them.
+#: The capacity of the pipe of answers. With a smaller one, the two processes take turns many times for each answer.
 _PIPE_BYTES = 1 << 20
 #: The most bytes of one read.
 _PIECE = 1 << 24
@@ -59,8 +59,8 @@ def receive(stream: Any) -> bytes:
 
 
 class Answer(NamedTuple):
-    """The results of this many rows: bytes that only ``_core`` reads, which checks them (src/pool_answer.hpp),
-    or a str with the reason why none of the rows succeeded.
+    """The results of ``rows`` rows: bytes, which only ``_core`` decodes and checks (src/pool_answer.hpp), or a str
+    with the reason why none of the rows succeeded.
     """
 
     rows: int
@@ -68,18 +68,18 @@ class Answer(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What the process of a generator is asked for: elements of a pass."""
+    """A request to the process of a generator, for elements of a pass."""
 
-    #: The number of the pass: another one for each.
+    #: The number of the pass, which no other pass has.
     of_pass: int
     #: Passes that are over.
     over: list[int]
-    #: The numbers of the elements, ascending ones.
+    #: The numbers of the elements, in ascending order.
     numbers: list[Any]
 
 
 class Limits(NamedTuple):
-    """Bounds of a pool; None: not bounded, and as many processes as there are CPUs."""
+    """Bounds of a pool. None: as many processes as there are CPUs, and no bound of memory or time."""
 
     processes: int | None = None
     #: The most bytes of data of each process.
@@ -113,7 +113,7 @@ class Child:
         try:
             fcntl.fcntl(self._child.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         except OSError:
-            pass  # the user's pipes hold as much as they may together
+            pass  # the user's pipes together have the largest capacity that the system allows
         with _lock:
             _all.add(self)
             late = _leaving
@@ -139,7 +139,9 @@ class Child:
         send(self._child.stdin, pickle.dumps((self._request, name, payload, rows, forgotten), protocol=5))
 
     def answer(self) -> Answer:
-        """Raises ``EOFError`` if the process died. A process with a wrong answer is ended, too."""
+        """The answer to the last request. Raises ``EOFError`` if the process died, or was killed here for a wrong
+        answer.
+        """
         content = receive(self._child.stdout)
         if len(content) < ANSWER.size or ANSWER.unpack_from(content)[0] != self._request:
             self.kill()

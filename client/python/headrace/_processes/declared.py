@@ -1,4 +1,4 @@
-"""Results of Python functions as they were declared."""
+"""Checks the results of Python functions against their declared specs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
 
 
 def _with_parts(value: Any, declared: Any) -> Any:
-    """With a tuple of its parts in place of each value that is declared as ragged: a RaggedTensor, or nested lists."""
+    """``value`` with each value that is declared as ragged, a RaggedTensor or nested lists, replaced by a tuple of its
+    parts.
+    """
     if hasattr(declared, "_ragged_parts"):
         if isinstance(value, (list, np.ndarray)):
             value = of_lists(list(value), len(declared._ragged_parts) - 1, declared._ragged_parts[0][0])
@@ -50,7 +52,9 @@ def _with_parts(value: Any, declared: Any) -> Any:
 
 
 def checked(declared: Any) -> Callable[[Any], list[Any]]:
-    """The arrays of a Python value, one for each leaf of ``declared``. Raises an error if it does not fit."""
+    """A function that returns the arrays of a Python value, one for each leaf of ``declared``, and raises an error if
+    the value does not fit.
+    """
     leaves = flatten(declared)
     layout = map_structure(lambda _: None, _with_parts(declared, declared))
 

@@ -1,7 +1,7 @@
 """Generators in processes of their own.
 
-What a generator function keeps (a counter, a random generator) is shared by all passes in TensorFlow, so that all passes of
-one function run in one process, which stays for later ones.
+In TensorFlow all passes share the state of a generator function (a counter, a random generator). So all passes of one
+function run in one process, which is kept for later passes.
 """
 
 from __future__ import annotations
@@ -14,26 +14,28 @@ from typing import Any
 from . import origins
 from .child import Answer, Child, Limits, Steps, end
 
-#: Which passes share what a generator function keeps: the number of the function (``origins``), and a digest of what was
-#: sent of it.
+#: Identifies the passes that share the state of a generator function: the number of the function (``origins``), and a
+#: digest of its shipped form.
 Key = tuple[int, bytes]
 
-#: The most processes that stay without a pass; the one that was used least recently is ended, and what it kept is gone.
+#: The most processes that are kept, unless more have a pass. Of those without one, the least recently used is ended
+#: first, and its state is lost.
 _MOST = 8
-#: Seconds that a pass waits for an element of another one before it begins in a process of its own.
+#: Seconds for which a pass that begins waits while the process makes an element of another pass. Then a new process is
+#: started, which takes its place for later passes, too.
 _PATIENCE = 10.0
 
 
 class _Process:
-    """A process, and the passes that run in it. One asks at a time."""
+    """A process, and the passes that run in it. One of them at a time sends a request."""
 
     def __init__(self, limits: Limits) -> None:
         self.child = Child(limits)
         self.lock = threading.Lock()
         #: The numbers of passes that run in it. Changed without the lock.
         self.passes: set[int] = set()
-        #: The numbers of passes that are over, which the process does not know yet. Objects are destroyed at any place,
-        #: also where the lock is held, so that these take none.
+        #: The numbers of passes that are over, which were not sent to the process yet. ``Generator.__del__`` appends
+        #: them without the lock, as it may run anywhere, also while its thread holds the lock.
         self.over: collections.deque[int] = collections.deque()
 
     def ask(self, shipped: bytes, number: int, rows: list[Any]) -> Answer:
@@ -44,19 +46,22 @@ class _Process:
 
 
 class Generators:
-    """The processes of generators, by what they run."""
+    """The processes of generators, by the ``Key`` of their passes."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._lock = threading.Lock()
         self._all: dict[Key, _Process] = {}  # the one used last at the end
-        # Functions that are no more, and processes that were asked to end for that. They are appended without the lock.
+        # The numbers of functions that were destroyed, which are appended without the lock, and processes that were
+        # requested to end because of that.
         self._gone: collections.deque[int] = collections.deque()
         self._leaving: collections.deque[Child] = collections.deque()
         origins.when_gone(self._forget)
 
     def process_for(self, number: int, key: Key | None) -> _Process:
-        """The process in which the pass with this number begins; its lock is held. ``key`` None: one for it alone."""
+        """The process in which the pass with this number begins, with its lock acquired. ``key`` None: a new process
+        for this pass alone.
+        """
         if key is None:
             out = _Process(self.limits)
             out.lock.acquire()
@@ -71,8 +76,8 @@ class Generators:
     def _kept(self, number: int, key: Key, instead_of: _Process | None = None) -> _Process:
         with self._lock:
             there = before = self._all.get(key)
-            # The end of a pass, which takes no lock, ends a process that is not among all and has no pass. So the number is
-            # added before the process is taken out, to be put at the end.
+            # ``Generator.__del__`` takes no lock, and ends a process that is not in ``_all`` and has no pass. So the
+            # number is added before the process is removed from ``_all`` to be put at its end.
             if there is not None:
                 there.passes.add(number)
                 if there is instead_of or not there.child.lives():
@@ -93,7 +98,9 @@ class Generators:
         return there
 
     def _forget(self, function: int) -> None:
-        """Ends what runs a function that nobody can read any more. May be called at any place, also with the lock held."""
+        """Ends the processes of a function that was destroyed as soon as they have no pass. May be called anywhere,
+        also while the calling thread holds the lock.
+        """
         self._gone.append(function)
         if self._lock.acquire(blocking=False):
             try:
@@ -111,11 +118,11 @@ class Generators:
                     self._leaving.append(process.child)
 
     def holds(self, process: _Process, key: Key) -> bool:
-        """Is this the process of later passes?"""
+        """True if later passes with this key will run in the process."""
         return self._all.get(key) is process
 
     def stop(self) -> None:
-        """Ends all that stay."""
+        """Ends all processes that are kept for later passes."""
         with self._lock:
             gone, self._all = [*(process.child for process in self._all.values()), *self._leaving], {}
             self._leaving.clear()
@@ -126,9 +133,9 @@ _numbers = itertools.count()
 
 
 class Generator:
-    """Runs a generator for a pass, in a process that starts when it is first asked, or has run a pass before.
+    """Runs a generator for one pass. The first call of ``run`` starts a process, or takes one that is kept.
 
-    key: says which passes share what the generator function keeps. None: this one has a process of its own.
+    key: identifies the passes that share the state of the generator function. None: this pass has a process of its own.
     """
 
     def __init__(self, shipped: bytes, among: Generators, key: Key | None = None) -> None:
@@ -142,7 +149,7 @@ class Generator:
         self._lock = threading.Lock()
 
     def run(self, rows: list[Any]) -> list[Answer]:
-        """The elements of these numbers, ascending ones; fewer if there are no more."""
+        """The elements with the numbers ``rows``, which ascend; fewer if the generator ends."""
         with self._lock:
             if self._died_at is not None and rows and rows[0] > self._died_at:
                 return []

@@ -18,7 +18,7 @@ _servers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def stops_at_exit(server: Any) -> None:
-    """``server._stop_within(seconds)`` is called when the interpreter exits, if it still lives."""
+    """Lets ``server._stop_within(seconds)`` be called when the interpreter exits, if the server still exists."""
     _servers.add(server)
 
 

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-#: The largest function, in bytes, that is looked at again at each pass.
+#: Functions with a larger shipped form, in bytes, are not shipped again when values that they use change.
 _MOST_BYTES = 1 << 20
 
 _lock = threading.RLock()
@@ -19,13 +19,15 @@ _watchers: list[weakref.WeakMethod[Callable[[int], None]]] = []
 
 
 def when_gone(call: Callable[[int], None]) -> None:
-    """Calls this method with the numbers of functions that are no more, as long as its object lives."""
+    """Registers a method that is called with the number of each function that is destroyed, as long as the object of
+    the method lives.
+    """
     _watchers.append(weakref.WeakMethod(call, _watchers.remove))
 
 
 def _number_of(f: Any) -> int:
-    """Which object of this process it is: the same number for one object as long as it lives. Of a method that of its
-    object, as each access to it makes another method.
+    """The number of a function, which the function object keeps as long as it lives. A method has the number of its
+    object, as each access to a method makes another method object.
     """
     holder = f.__self__ if isinstance(f, types.MethodType) else f
     with _lock:
@@ -54,23 +56,23 @@ def _forget(at: int, ref: Any) -> None:
 
 
 class Origin:
-    """The function of which ``shipped`` was made, as the program has it. The graph keeps it.
+    """The function object of the program from which ``shipped`` was made. The graph owns it.
 
-    at_each_pass: is it asked for once in each pass, and not with each element?
+    at_each_pass: true if ``current`` is called once in each pass, false if it may be called for each element.
     """
 
     def __init__(self, f: Any, ship: Callable[[Any], bytes], at_each_pass: bool) -> None:
         self._f = f
         self._ship = ship
         self._at_each_pass = at_each_pass
-        #: Functions with another number have states of their own.
+        #: The number of the function. Functions with different numbers do not share state.
         self.number = _number_of(f)
         self.shipped = ship(f)
         self._now: tuple[int, bytes] = 0, self.shipped
 
     def current(self, reading: int) -> bytes:
-        """``shipped``, with the values that the function uses (variables, objects) as the program has them: now, or
-        unless it is ``at_each_pass`` when the iteration with the number ``reading`` first asked.
+        """The shipped form of the function with the values of the variables and objects that it uses: their present
+        values, or, unless ``at_each_pass``, those at the first call with this ``reading``, the number of the iteration.
         """
         if len(self.shipped) > _MOST_BYTES:
             return self.shipped
@@ -79,6 +81,6 @@ class Origin:
             try:
                 now = self._ship(self._f)
             except Exception:
-                now = self.shipped  # it has come to use what cannot be sent, or changes at this moment
+                now = self.shipped  # the function uses an object that cannot be sent, or that changes at this moment
             self._now = reading, now
         return now

@@ -19,7 +19,7 @@ class Pool:
 
     def __init__(self, limits: Limits = Limits(), accepts: Callable[[str, bytes], None] = lambda *_: None) -> None:
         self.limits = limits
-        #: Raises for the label and the program of a function that must not run here.
+        #: Called with the label and the shipped form of a function. Raises if the function must not run here.
         self.accepts = accepts
         self._size = limits.processes or len(os.sched_getaffinity(0))
         self._changed = threading.Condition()
@@ -66,7 +66,7 @@ class Pool:
         self._of_generators.stop()
 
     def generator(self, shipped: bytes, key: Key | None = None) -> Generator:
-        """The runner of that generator for a pass, until the pool is stopped.
+        """The runner of the generator ``shipped`` for one pass, which is stopped with the pool.
 
         key: as of ``Generator``.
         """
@@ -87,7 +87,11 @@ class Pool:
         return out
 
     def _one_by_one(self, name: bytes, function: bytes, rows: list[Any], fate: str) -> list[Answer]:
-        """After a process died: so that only the row that killed it is lost."""
+        """The results of rows whose process died. They run one at a time, so that only a row that ends its process
+        fails; a single row is not run again.
+
+        fate: how the process ended.
+        """
         out: list[Answer] = []
         for row in rows:
             if self._stopped:
@@ -115,7 +119,7 @@ class Pool:
             return False
 
     def _take(self, wanted: int) -> list[Child]:
-        """One process at least; more, up to ``wanted``, if they are idle."""
+        """At least one process; up to ``wanted`` if they are idle or may be started."""
         with self._changed:
             while True:
                 if self._stopped:

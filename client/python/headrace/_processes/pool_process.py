@@ -45,11 +45,11 @@ def _why(name: str, e: Exception) -> str:
 # -- answers: as src/pool_answer.hpp reads them ------------------------------------------------------------
 
 _Row = bytes | bytearray
-#: Bytes of an array that is not copied once more on its way.
+#: Contiguous arrays of at least this many bytes are written without a temporary copy.
 _LARGE = 4096
 #: The longest text about a failed row.
 _LONGEST_TEXT = 1 << 16
-#: Numbers of errors, as in ``headrace.errors``. These are what TensorFlow makes of Python's exceptions.
+#: Error codes, as in ``headrace.errors``. ``_CODES`` maps Python's exceptions to them as TensorFlow does.
 _UNKNOWN = 2
 _INVALID_ARGUMENT = 3
 _CODES: tuple[tuple[type[Exception] | tuple[type[Exception], ...], int], ...] = (
@@ -67,7 +67,7 @@ def _raised(name: str, e: Exception) -> bytes:
 
 
 def _misfit(name: str, e: Exception) -> bytes:
-    """Of a result that is not as it was declared."""
+    """The error row for a result that does not fit what was declared."""
     return _failed(f"{name}: {type(e).__name__}: {e}", _INVALID_ARGUMENT)
 
 
@@ -88,7 +88,7 @@ def _written(arrays: list[Any]) -> bytearray:
 
 
 def function_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[list[Any]], list[_Row]]:
-    """The results of the rows, in the form of an answer."""
+    """A function that returns the results of rows, each encoded for an answer."""
     name = f"{about.made_by} {getattr(made, '__qualname__', repr(made))}"
     f = made() if isinstance(made, type) else made
     check = checked(about.declared)
@@ -119,9 +119,10 @@ class _Pass:
 
 
 def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Callable[[Steps], list[_Row]]:
-    """The elements of these numbers, as above; fewer if there are no more. Starts over for a number that was given.
+    """A function that returns the requested elements of a pass, each encoded for an answer; fewer if the generator
+    ends. A number below that of the next element starts the generator of the pass again.
 
-    All passes call one generator function, so that they share what it keeps.
+    All passes call one generator function, so that they share its state.
     """
     generator, args = made
     name = f"from_generator {getattr(generator, '__qualname__', repr(generator))}"
@@ -160,14 +161,14 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
 
 
 def runner(shipped: bytes, watch: _Watch) -> Callable[[Any], list[_Row]]:
-    """The runner of that function or generator."""
+    """The runner of the function or generator that ``shipped`` contains."""
     about = _shipping.unpack(shipped)
     make = generator_runner if about.kind == "generator" else function_runner
     return make(_shipping.load(about.program), about, watch)
 
 
 class _Watch:
-    """Ends the process, by SIGALRM, if what is done within takes too long, whatever it hangs in."""
+    """Ends the process by SIGALRM if the body of the ``with`` takes longer than ``seconds``, wherever it hangs."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -182,13 +183,13 @@ class _Watch:
 
 
 def _end_with(pipe: int) -> None:
-    """Ends this process, whatever it is doing, when nobody holds the other end of the pipe any more."""
+    """Ends this process, whatever it is doing, when no process holds the other end of the pipe any more."""
     os.set_inheritable(pipe, False)
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
     if select.select([pipe], [], [], 0)[0]:
-        os.kill(os.getpid(), signal.SIGKILL)  # it happened before
+        os.kill(os.getpid(), signal.SIGKILL)  # the other end was closed before O_ASYNC was set
 
 
 def main(memory: int, call_timeout: float, life: int) -> None:

@@ -53,7 +53,7 @@ class _Twice(_Around):
 
 
 class _Parts(_Around):
-    """Of a function whose list or tuple is the list of its parts: returns a tuple. One part may come without a list."""
+    """Returns the parts of the result as a tuple: the items of a list or tuple; any other result is the only part."""
 
     def __call__(self, *arguments: Any) -> Any:
         result = self._result(arguments)
@@ -61,7 +61,9 @@ class _Parts(_Around):
 
 
 class _OnePart(_Around):
-    """Of a function that is declared to give one tensor, perhaps as the only part of a list or tuple: returns the tensor."""
+    """Returns the tensor of a function that is declared to give one: its result, or the only item of a list or
+    tuple.
+    """
 
     def __call__(self, *arguments: Any) -> Any:
         result = self._result(arguments)
@@ -89,7 +91,7 @@ class PyFunction:
         self.deterministic = deterministic
 
     def _function(self, graph: _core.Graph) -> _core.Function:
-        """The function for that graph's elements."""
+        """The function for the elements of ``graph``."""
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
         around, made_by = self._around, self._made_by
@@ -127,9 +129,10 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
     made in each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
     processes: here, or on workers started from Python (``WorkerServer``, ``headrace worker --python``).
     Tout: dtypes or ``TensorSpec``s, arranged as what ``func`` gives. A dtype alone leaves the shape open: see
-    ``ensure_shape``. With ``inp``, a list or a tuple that ``func`` gives is the list of its parts: as many as in ``Tout``, or
-    the one.
-    deterministic: your word that it gives the same for the same element wherever it runs. The graph says so.
+    ``ensure_shape``. With ``inp``, a list or a tuple that ``func`` gives is the list of its results: as many as in
+    ``Tout``, or one if ``Tout`` is no list or tuple.
+    deterministic: a promise that ``func`` gives the same result for the same element wherever it runs. The graph
+    records it.
 
     An exception is that element's error, with the traceback of where it ran: an ``InvalidArgumentError`` for a
     ``ValueError`` or ``TypeError``, ``ResourceExhaustedError`` for a ``MemoryError``, ``UnimplementedError`` for a
@@ -156,7 +159,8 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
 
 def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, stateful: bool = True,
                    name: str | None = None) -> Any:
-    """``py_function(func, inp, Tout)`` with strings as ``bytes`` alone. ``stateful=False``: it gives the same for the same element wherever it runs.
+    """``py_function(func, inp, Tout)`` with strings as ``bytes`` alone. ``stateful=False``: a promise that ``func``
+    gives the same result for the same element wherever it runs.
 
     >>> list(hr.Dataset.range(3).map(lambda n: hr.numpy_function(np.square, [n], hr.int64)))
     [np.int64(0), np.int64(1), np.int64(4)]
@@ -170,7 +174,10 @@ def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout
 
 def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, function: str,
             around: Callable[[Any], Any] | None = None) -> Any:
-    """What the function gives for tensors of the element for which a function is being traced."""
+    """The results of ``f`` for ``inp``, tensors of the element of the function that is being traced.
+
+    function: the name of the caller, for messages.
+    """
     from .._dataset import Dataset
 
     if not isinstance(inp, (list, tuple)):
@@ -236,10 +243,10 @@ def named_function(name: str, Tout: Any, *, deterministic: bool = False) -> Name
 
 def load_plugin(path: Any) -> None:
     """Adds the C++ functions of a plug-in, a shared library, to those that pipelines in this process may call:
-    iterations, and workers that it starts. It stays loaded.
+    those of iterations, and of workers that the process starts. The plug-in stays loaded.
 
-    Raises ``NotFoundError`` if there is no such file, ``FailedPreconditionError`` if it is no plug-in of this release, and
-    ``AlreadyExistsError`` if a function of its name is there.
+    Raises ``NotFoundError`` if there is no such file, ``FailedPreconditionError`` if it is no plug-in of this release,
+    and ``AlreadyExistsError`` if a function with the name of one of its functions is registered already.
 
     >>> try:
     ...     hr.load_plugin("/nowhere/plugin.so")
@@ -252,15 +259,18 @@ def load_plugin(path: Any) -> None:
 
 def _find(label: str, shipped: bytes, pool: _pool.Pool | None, origin: _origins.Origin | None = None,
           reading: int = 0) -> tuple[Any, Any, Any, bool]:
-    """For the extension: how to run what ``_shipping.pack`` made over rows (in ``pool``, or the process's own), the specs
-    of what it takes and gives, and whether it is a generator, which may give fewer rows than it is asked for.
+    """For the extension: a callable that runs ``shipped``, a result of ``_shipping.pack``, over rows; the specs of its
+    argument and of its result; and true if it is a generator, which may give fewer rows than requested.
 
-    origin: the function of this program of which it was made. Where the program reads the dataset itself, it runs with the
-    values that the program has now, and its own state goes on from pass to pass as long as these do not change.
-    reading: the number of the iteration. A generator looks for changes at each pass, and a function, which may be asked for
-    with every element, at each iteration.
+    pool: where it runs. None: in the pool of this process.
+    origin: the function object of this program from which ``shipped`` was made. Without a ``pool`` the function is
+    shipped again with the present values of what it uses, and keeps its state from pass to pass as long as these do not
+    change.
+    reading: the number of the iteration. Changed values are looked for at each pass of a generator, but only once in an
+    iteration for a function, which may be requested with every element.
 
-    Raises ``PermissionDeniedError`` for one that the pool does not accept, and ``InvalidArgumentError`` for a damaged one.
+    Raises ``PermissionDeniedError`` if the pool does not accept the function, ``InvalidArgumentError`` if it is
+    damaged.
     """
     where = pool or _pool.shared()
     where.accepts(label, shipped)
@@ -310,14 +320,14 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
 
 
 def _with_tensors(generator: Any, declared: Any, args: Any) -> Dataset:
-    """Of ``args`` with tensors that depend on the element for which a function is being traced."""
+    """The dataset for ``args`` with tensors that depend on the element of the function that is being traced."""
     columns = _whole_generator.columns_of(declared)
     return _whole_generator.elements_of(
         _called(generator, list(args), columns, False, "from_generator", _Whole(declared)), declared)
 
 
 class _Whole:
-    """Makes ``WholeGenerator``s of these components."""
+    """Makes a ``WholeGenerator`` with these components from a generator function."""
 
     def __init__(self, declared: Any) -> None:
         self._declared = declared

@@ -1,5 +1,5 @@
-"""Python functions as graphs carry them: a header that everybody may read, and a pickle that only the processes open
-in which the function runs.
+"""Python functions as graphs contain them: a header that any process may read, and a pickle that only the processes in
+which the function runs load.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..errors import InvalidArgumentError
 
 #: The name of all Python functions in graphs.
 NAME = "python"
-#: The version of the header. Another one belongs to a release that this one does not know.
+#: The version of the header. Functions with another version are refused.
 _FORMAT = 1
 #: The deepest nesting of a function's arguments and results.
 _DEEPEST = 64
@@ -31,19 +31,19 @@ class Shipped(NamedTuple):
     #: list of int or None, or None.
     argument: Any
     declared: Any
-    #: What made it: ``py_function``, or ``numpy_function`` or ``from_generator``, whose functions are given strings as
-    #: ``bytes`` that do not equal the str.
+    #: The function of this package that made it: ``py_function``, or ``numpy_function`` or ``from_generator``, in which
+    #: strings are plain ``bytes`` that do not equal the str.
     made_by: str
     #: The pickled function. Unpickling runs code.
     program: bytes
 
 
-#: What makes functions and generators.
+#: The functions of this package that make each kind. The header omits the first one.
 _MAKERS = {"function": ("py_function", "numpy_function", "from_generator"), "generator": ("from_generator",)}
 
 
 def pack(kind: str, made: Any, argument: Any, declared: Any, made_by: str = "py_function") -> bytes:
-    """A ``"function"`` or ``"generator"`` with the specs of its argument and result.
+    """The shipped form of ``made``, a ``"function"`` or ``"generator"``, with the specs of its argument and result.
 
     Raises ``TypeError``, naming ``made_by``, if it cannot be pickled.
     """
@@ -64,8 +64,8 @@ def pack(kind: str, made: Any, argument: Any, declared: Any, made_by: str = "py_
 
 
 def unpack(shipped: bytes) -> Shipped:
-    """The reverse. Runs nothing of it. Raises ``InvalidArgumentError`` for what is damaged, crafted or of another
-    release.
+    """The reverse of ``pack``, which runs no code of the function. Raises ``InvalidArgumentError`` for bytes that are
+    damaged, crafted or of an unknown release.
     """
     head, line, program = shipped.partition(b"\n")
     try:
@@ -86,7 +86,7 @@ def unpack(shipped: bytes) -> Shipped:
 
 
 def label_of(f: Any) -> str:
-    """What people know ``f`` by, for messages."""
+    """The name of ``f`` in messages."""
     return str(getattr(f, "__qualname__", type(f).__qualname__))
 
 
@@ -128,5 +128,5 @@ def _leaf(dtype: Any, dims: Any) -> list[Any]:
 
 
 def load(program: bytes) -> Any:
-    """The function itself. Only for processes of a pool: it runs what is in it."""
+    """The function itself. Only for processes of a pool, as unpickling runs code."""
     return pickle.loads(program)

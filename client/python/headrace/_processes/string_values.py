@@ -36,5 +36,7 @@ def _holds_strings(spec: Any) -> bool:
 
 
 def with_string_values(spec: Any) -> Callable[[Any], Any] | None:
-    """Makes strings in an element of this spec ``String``s, which are bytes that equal the str, too. None: there are none."""
+    """A function that converts the strings in an element of this spec to ``String``, which is ``bytes`` that also equal
+    the ``str``. None if the spec has no strings.
+    """
     return _with_values if any(map(_holds_strings, flatten(spec))) else None

@@ -1,8 +1,8 @@
 """Which Python functions a worker runs: those that a process of its own user vouches for.
 
 A process that hands a dataset to a service leaves a file for each Python function in it, named by the function's
-SHA-256, in a folder that only its user can write to. A worker of that user runs what has such a file. So a stranger who
-reaches the dispatcher's port cannot have code of his own run, and graphs stay the same whoever made them.
+SHA-256, in a folder that only its user can write to. A worker of that user runs the functions that have such a file. So
+a stranger who reaches the dispatcher's port cannot run code there, and graphs do not depend on the user who made them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Generators whose arguments depend on the element: all that one gives is made at once, by a Python function."""
+"""Generators whose arguments depend on the element: a Python function makes all elements of one at once."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MOST = 1 << 20
 
 
 def columns_of(declared: Any) -> list[TensorSpec]:
-    """The specs of what ``WholeGenerator`` gives: for each component its values in all elements. Those of a component whose
-    shape is not known are serialized tensors.
+    """The specs of the results of ``WholeGenerator``: for each component a tensor of its values in all elements, or, if
+    its shape is not fully defined, a vector of serialized tensors.
     """
     leaves = flatten(declared)
     if not all(isinstance(spec, TensorSpec) for spec in leaves):
@@ -32,7 +32,7 @@ def columns_of(declared: Any) -> list[TensorSpec]:
 
 
 class WholeGenerator:
-    """A function that gives all elements of ``generator(*args)``, in the columns that ``columns_of`` says."""
+    """A function that gives all elements of ``generator(*args)``, in columns with the specs of ``columns_of``."""
 
     def __init__(self, generator: Callable[..., Any], declared: Any) -> None:
         self._generator = generator
@@ -68,7 +68,7 @@ def _column(i: int, spec: TensorSpec, rows: list[list[Any]]) -> Any:
 
 
 def elements_of(columns: Any, declared: Any) -> Dataset:
-    """The elements of such columns, one after another."""
+    """The dataset of the elements in columns that ``WholeGenerator`` made."""
     from .._dataset import Dataset
 
     def arranged(*parts: Any) -> Any:

@@ -181,7 +181,8 @@ class ProcessStrategy(Strategy):
     rank, world_size: the number of this process, and how many there are. None: those of torch.distributed or
     jax.distributed if one is initialised, else of the environment: RANK and WORLD_SIZE, OMPI_COMM_WORLD_RANK and _SIZE, or
     SLURM_PROCID and SLURM_NTASKS.
-    seed: decides, with the number of the iteration, what is drawn without a seed of its own; the same in all processes.
+    seed: determines, with the number of the iteration, random orders and numbers that have no seed of their own. It
+    must be the same in all processes.
 
     Raises ``ValueError`` if the rank is wrong, or cannot be found.
 

@@ -16,7 +16,7 @@ from .._tracing import tensors
 from .._values import integer
 from ..errors import OutOfRangeError, UnimplementedError
 
-#: The seed of orders that are drawn, the same for all calls of a program.
+#: The seed of random orders in ``at``, so that all calls of a program see one order.
 _DRAWN = secrets.randbits(64)
 
 
@@ -86,10 +86,10 @@ class _Column:
 
 
 def at(dataset: Dataset, index: Any) -> Any:
-    """The element with this number, from 0 on. An order that is drawn is the same in all calls of a program.
+    """The element with this number, from 0 on. Random orders are the same in all calls of a program.
 
-    The elements before it are read, too, where they cannot be skipped. Raises ``OutOfRangeError`` if there are not so many, and
-    the error of an element that failed.
+    The elements before it are read, too, where they cannot be skipped. Raises ``OutOfRangeError`` if there is no such
+    element, and the error of an element that failed.
 
     >>> at(Dataset.range(5).map(lambda x: x * x), 3)
     np.int64(9)

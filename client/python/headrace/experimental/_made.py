@@ -63,14 +63,16 @@ def _rounded(value: float, kind: dtypes.DType) -> Any:
 
 
 def _kind(text: str, before: Any) -> Any:
-    """The narrowest dtype that holds this text and those before. What is no number, or infinite, is a string."""
+    """The narrowest dtype that holds this text and those before, whose dtype is ``before``. A text that is not a
+    number, or that is positive infinity, is a string.
+    """
     kinds = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string]
     for kind in kinds[0 if before is None else kinds.index(before):]:
         try:
             if kind == dtypes.string:
                 return kind
             value = int(text) if kind.is_integer else float(text)
-            # TensorFlow asks for no lower bound of floats.
+            # As in TensorFlow, floats have no lower bound here.
             if kind.is_integer and kind.min <= value <= kind.max or kind.is_floating and _rounded(value, kind) <= kind.max:
                 return kind
         except (ValueError, OverflowError):

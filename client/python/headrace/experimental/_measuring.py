@@ -22,8 +22,8 @@ def latency_stats(tag: str) -> Callable[[Dataset], Dataset]:
     """Measures the time for each element, in microseconds, under the name ``tag`` for the dataset's
     ``StatsAggregator``.
 
-    Elements that were made together, in one block, took equally long. Without an aggregator nothing is measured, nor is it
-    where a service runs the dataset.
+    The time of a block is divided equally among its elements. Without an aggregator nothing is measured, nor on the
+    workers of a service.
 
     >>> aggregator = hr.experimental.StatsAggregator()
     >>> ds = Dataset.range(5).apply(latency_stats("numbers")).apply(set_stats_aggregator(aggregator))

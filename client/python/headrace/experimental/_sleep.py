@@ -12,7 +12,7 @@ from .._values import count_of
 
 def sleep(micros: Int) -> Callable[[Dataset], Dataset]:
     """For ``Dataset.apply``: pauses before every element, in the process that runs the pipeline, to simulate a slow
-    one.
+    pipeline.
 
     ``micros``: microseconds; in a function that gives a dataset also a scalar tensor.
 

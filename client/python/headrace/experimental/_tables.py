@@ -52,12 +52,14 @@ def _check(dataset: Any, what: str) -> None:
 
 
 class _TableWithBuckets:
-    """A table that maps other keys, by their fingerprint, to one of some numbers from its own size on."""
+    """A table that maps each missing key, by its fingerprint, to one of ``buckets`` numbers from the table's size
+    on.
+    """
 
     def __init__(self, initializer: DatasetInitializer, buckets: int) -> None:
         numbers = np.arange(len(initializer.keys), dtype=np.int64)
         self._place = StaticHashTable(KeyValueTensorInitializer(initializer.keys, numbers), np.int64(-1))
-        # One value is appended, for the lookup if the key is missing.
+        # One value is appended, as place 0 is read for missing keys, also in an empty table.
         self._values = _core.constant(np.append(initializer.values.astype(np.int64), 0))
         self._buckets, self._is_text = buckets, initializer.keys.dtype == np.object_
 
@@ -83,8 +85,8 @@ def table_from_dataset(dataset: Dataset | None = None, num_oov_buckets: Any = 0,
     """A table of the elements of a dataset, ``(key, value)``, which is read at once.
 
     num_oov_buckets: other keys get, by their fingerprint, one of so many numbers from the table's size on; 0: they get
-    ``default_value`` (None: -1). vocab_size: only so many elements are read, and there must be as many. hasher_spec: None
-    alone, TensorFlow's default. key_dtype: a string or an integer; the keys' own counts.
+    ``default_value`` (None: -1). vocab_size: only so many elements are read, and there must be as many. hasher_spec:
+    must be None, TensorFlow's default. key_dtype: a string or an integer; ignored, as the keys have a dtype.
 
     Raises ``ValueError`` and ``TypeError`` naming the argument that is wrong, and ``FailedPreconditionError`` for a key
     that has two values, and for fewer elements than ``vocab_size``.

@@ -79,7 +79,8 @@ def scan(initial_state: Any, scan_func: Any) -> Transformation:
 
 
 def assert_cardinality(expected_cardinality: Any) -> Transformation:
-    """``Dataset.assert_cardinality``.
+    """Declares the number of elements, or ``INFINITE_CARDINALITY``. Another number raises ``FailedPreconditionError``:
+    here if it is known, else when the dataset is read.
 
     >>> Dataset.range(9).filter(lambda x: x < 2).apply(assert_cardinality(2)).cardinality()
     2

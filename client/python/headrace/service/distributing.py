@@ -113,22 +113,24 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     consumer_index, num_consumers: coordinated reads. In each round every one of the ``num_consumers`` consumers of the job
         gets one element; all of them come from one worker, and follow each other in its output. They need a ``job_name`` and
         an infinite dataset (``repeat()`` without a count).
-    rejoin: of coordinated reads: this consumer comes in the place of one of its index that has left or is lost, if there
-        was one, and goes on with the next rounds. One that still reads is given up.
+    rejoin: of coordinated reads: this consumer replaces the one with its index that has left or is lost, if there was
+        one, and continues with the next rounds. A consumer with its index that still reads is given up.
     consumer_timeout: of coordinated reads: seconds to wait where consumers are missing (300).
-    max_outstanding_requests: elements asked of all workers in advance; None: bounded by bytes alone.
+    max_outstanding_requests: the most elements that all workers together send in advance; None: bounded by bytes alone.
     compression: ``"AUTO"``, ``"SNAPPY"`` or None.
     worker_timeout: seconds to wait while there is no worker at all, no dispatcher yet, or none for a part of the dataset
     under a static policy (60).
-    stall_timeout: seconds to wait for an element while workers run the job (3600); longer than one may take.
+    stall_timeout: seconds to wait for an element while workers run the job (3600). It must exceed the time that one
+        element may take.
     target_workers: from which workers to read. ``"LOCAL"``: those of this process alone, whose elements come without sockets
         or copies; ``FailedPreconditionError`` if there are none. ``"ANY"``: all, but for those of other processes that are
         tagged ``"COLOCATED"``. ``"AUTO"``: as ``"ANY"``; as ``"LOCAL"`` under a static policy where the dispatcher's
         ``deployment_mode`` is ``"COLOCATED"``.
     task_refresh_interval_hint_ms: accepted; here tasks are announced at once.
     guarantee: of ``DYNAMIC``, where workers are lost: ``"at_most_once"`` (no element comes twice, some may be missing)
-        or ``"at_least_once"`` (none is missing, some may come twice). Under both, what a trainer of a shared job had
-        given out and not reported when it died, or was stopped for longer than its lease, may come to another one again.
+        or ``"at_least_once"`` (none is missing, some may come twice). Under both, elements that a trainer of a shared
+        job had handed out and not reported when it died, or was stopped for longer than its lease, may be given to
+        another trainer again.
     session: how this program connects to the service: a ``Session``. None: as the whole process does, see ``secure``.
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for what this release
@@ -190,9 +192,9 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     timeout: seconds to wait for a dispatcher that is not there yet, and for its answer (60).
     session: as of ``distribute``.
 
-    A ``dataset_id`` that is taken by a dataset with the same structure (``element_spec``; finite, infinite or of unknown
-    size) means that one, with a ``RuntimeWarning`` if its graph is another. Raises ``AlreadyExistsError`` where it is taken
-    by any other dataset.
+    If a dataset with the same structure (``element_spec``; finite, infinite or of unknown size) is registered as
+    ``dataset_id``, the id keeps that dataset, with a ``RuntimeWarning`` if the graphs differ. Raises
+    ``AlreadyExistsError`` if any other dataset is registered as ``dataset_id``.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:

@@ -12,7 +12,7 @@ class ShardingPolicy(enum.IntEnum):
     """How the workers of a service share a dataset.
 
     FILE, DATA, FILE_OR_DATA and HINT are static: each worker of the dispatcher's ``worker_addresses`` has a part of its own.
-    A worker that is started again begins its part anew; an epoch does not end before all parts were read.
+    A worker that is started again begins its part anew; a repetition does not end before all parts were read.
 
     >>> ShardingPolicy["DYNAMIC"] == ShardingPolicy.DYNAMIC
     True
@@ -43,9 +43,9 @@ class CrossTrainerCache:
     """Lets trainers with different ids share elements that are made once: each trainer is given all elements of each
     worker.
 
-    Workers keep a window of the newest elements, of at most ``WorkerConfig.cross_trainer_cache_size_bytes``. The trainer that
-    is furthest makes it advance; the others read the same elements. A trainer that is too slow skips the elements that
-    were dropped, and gets a ``RuntimeWarning``.
+    Workers keep a window of the newest elements, of at most ``WorkerConfig.cross_trainer_cache_size_bytes``. The window
+    advances with the trainer that is furthest ahead; the others read the same elements. A trainer that is too slow
+    skips the elements that were dropped, and gets a ``RuntimeWarning``.
 
     trainer_id: iterators of the same id share one place in the elements, so that no element is given to two of them.
     on_lag: what happens once the cache is full of elements that a trainer has not been given: ``"skip"``: it skips them;
@@ -98,7 +98,7 @@ class CrossTrainerCache:
 
 
 def mode_name(processing_mode: Any) -> str:
-    """The engine's name of a policy, or of the name of one."""
+    """The engine's name of a policy, which is given as a ``ShardingPolicy`` or by a name."""
     if isinstance(processing_mode, str) and not isinstance(processing_mode, ShardingPolicy):
         named = {"parallel_epochs": ShardingPolicy.OFF, "distributed_epoch": ShardingPolicy.DYNAMIC}
         if processing_mode not in named and processing_mode.upper() in ShardingPolicy.__members__:

@@ -70,9 +70,9 @@ class secure:
 
     tls_cert, tls_key, tls_ca: PEM files, or without them those of the environment, as of a ``Session``. They
     are used for all requests of the program without a ``Session``: ``distribute``, ``register_dataset``, ``status``;
-    the servers in this program use the certificates of their configs, and these for requests about themselves. It must
-    be made before anything else that uses a service, and closed after it. Processes that read for this one (DataLoader
-    workers) make one of their own.
+    the servers in this program use the certificates of their configs, also for requests about themselves. ``secure``
+    must be called before anything else that uses a service, and closed after it. Processes that read for this one
+    (DataLoader workers) call ``secure`` themselves.
 
     Raises ``TypeError`` and ``ValueError`` naming the argument, and ``FailedPreconditionError`` if the program is
     connected otherwise.
@@ -90,7 +90,7 @@ class secure:
         _open.add(self)
 
     def close(self) -> None:
-        """Later connections are plain again, when no object uses the open ones."""
+        """Ends the use of TLS: later connections are plain again, once no object uses the open ones."""
         self._end()
 
     def _end(self) -> None:

@@ -234,8 +234,8 @@ class WorkerServer(_Server):
     """A worker in this process: runs input pipelines for a dispatcher.
 
     ``start`` returns when the worker is registered at the dispatcher. If the dispatcher cannot be reached, the worker
-    registers as soon as it can, as after each loss of it. Python functions in pipelines run in processes of their own
-    beside it.
+    registers as soon as it can, as after each loss of the dispatcher. Python functions in pipelines run in processes of
+    their own beside the worker.
 
     Raises ``TypeError``, ``ValueError`` and other errors as ``DispatchServer`` does.
 
@@ -289,13 +289,13 @@ class WorkerServer(_Server):
                 workers = status(dispatcher or None, timeout=1, session=self._session())["workers"]
                 if any(w["alive"] and w["address"] == self.address for w in workers):
                     return
-                ready = sum(1 for w in workers if w["state"] == "alive")  # the worker is not about to leave
+                ready = sum(1 for w in workers if w["state"] == "alive")  # without workers that are about to leave
                 try:
                     _core.await_workers(dispatcher, ready + 1, min(left, _LOOK), inner(self._session()))
                 except DeadlineExceededError:
                     pass  # other workers may have left
         except OpError:
-            pass  # there is no worker yet
+            pass  # the dispatcher does not answer yet
 
     def _is_over(self) -> bool:
         return self._ending is not None and self._ending.over.is_set()
