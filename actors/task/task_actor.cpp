@@ -217,8 +217,14 @@ void task_state::send(task_memory::route& to, const stream_block& what) {
   if (fits)
     return void(to.over->send(std::move(carrier)));
   if (const auto half = rows.rows / 2; half != 0) {
-    send(to, {what.first, rows.slice(0, half), what.skipped});
-    return send(to, {what.first + half, rows.slice(half, rows.rows - half), what.skipped});
+    send(to, {.first = what.first,
+              .rows = rows.slice(0, half),
+              .skipped = what.skipped,
+              .claimed = what.claimed});
+    return send(to, {.first = what.first + half,
+                     .rows = rows.slice(half, rows.rows - half),
+                     .skipped = what.skipped,
+                     .claimed = what.claimed});
   }
   failed_to_send_ = true;
   carry_out(core().cannot_send(

@@ -97,8 +97,11 @@ void remove_if_of(const std::string& file, const std::string& token) {
   const auto aside = part_of(file, token);
   if (::rename(file.c_str(), aside.c_str()) != 0)
     return;
-  if (text_at(read_json(aside), "token") != token)
-    (void)::link(aside.c_str(), file.c_str());
+  // Where the file system has no hard links it is put back by another rename, which replaces a file
+  // that was written meanwhile: the newer of two that were both written by the next run.
+  if (text_at(read_json(aside), "token") != token && ::link(aside.c_str(), file.c_str()) != 0
+      && errno != EEXIST && ::rename(aside.c_str(), file.c_str()) == 0)
+    return;
   ::unlink(aside.c_str());
 }
 

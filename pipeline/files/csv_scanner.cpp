@@ -92,14 +92,13 @@ csv_scanner::ending csv_scanner::quoted() {
 }
 
 bool csv_scanner::skip_line() noexcept {
-  const auto* p =
-    at_ == end_ ? nullptr
-                : static_cast<const char*>(std::memchr(at_, '\n', static_cast<size_t>(end_ - at_)));
-  if (!p) {
-    at_ = end_;
-    return last_;
+  const auto* p = std::find_if(at_, end_, [](char c) { return c == '\n' || c == '\r'; });
+  // Whether a line feed follows the last character is not known yet.
+  if (p == end_ || (*p == '\r' && p + 1 == end_ && !last_)) {
+    at_ = p;
+    return p == end_ && last_;
   }
-  at_ = p + 1;
+  at_ = p + (*p == '\r' && p + 1 != end_ && p[1] == '\n' ? 2 : 1);
   ++lines_;
   return true;
 }

@@ -208,8 +208,12 @@ axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antial
       const auto begin = at * scale, end = (at + 1) * scale;
       const auto first = std::min(std::floor(begin), last);
       made.begin(static_cast<size_t>(first));
-      for (auto x = first; x < std::max(std::min(std::ceil(end), last + 1), first + 1); ++x)
+      // Pixels are counted by integers: floats above 2^24 have no successors.
+      const auto past = std::max(std::min(std::ceil(end), last + 1), first + 1);
+      for (auto k = static_cast<size_t>(first); k < static_cast<size_t>(past); ++k) {
+        const auto x = static_cast<float>(k);
         made.add((std::min(x + 1, end) - std::max(x, begin)) / scale);
+      }
       continue;
     }
     const auto wide = antialias ? std::max(scale, 1.0f) : 1.0f;
@@ -218,8 +222,8 @@ axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antial
     const auto first = std::clamp(std::ceil(centre - radius - 0.5f), 0.0f, last);
     const auto end = std::clamp(std::floor(centre + radius - 0.5f), 0.0f, last);
     made.begin(static_cast<size_t>(first));
-    for (auto x = first; x <= end; ++x)
-      made.add(weight_of(kernel, std::abs(x + 0.5f - centre) / wide));
+    for (auto k = static_cast<size_t>(first); k <= static_cast<size_t>(end); ++k)
+      made.add(weight_of(kernel, std::abs(static_cast<float>(k) + 0.5f - centre) / wide));
     made.normalise();
   }
   return std::move(made).finish();

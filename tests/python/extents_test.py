@@ -345,3 +345,29 @@ def test_PartsOfAShapeWithoutARankAreNotKnown():
     assert [part.rank for part in (shape[1:], shape[-2:], shape[:-1])] == [None] * 3
     ds = hr.Dataset.range(2).map(lambda n: hr.py_function(lambda m: m, [n], hr.int64)).map(lambda x: x + (1 if x.shape[-1] is None else 0))
     assert list(ds) == [1, 2]
+
+
+@pytest.mark.parametrize("f", [hr.range, lambda n: hr.fill([2], n), lambda n: hr.zeros([n]), lambda n: hr.range(5)[:n]])
+def test_OperandsWhoseRanksShowInTheElementsAreCheckedThere(f):
+    def read(value):
+        texts = hr.Dataset.from_tensors(value).map(hr.io.serialize_tensor)
+        return list(texts.map(lambda text: f(hr.io.parse_tensor(text, hr.int64))))
+    assert len(read(np.int64(3))) == 1
+    for wrong in (np.arange(2), np.zeros(0, np.int64)):
+        with pytest.raises(hr.errors.InvalidArgumentError):
+            read(wrong)
+
+
+def test_AnAxisThatIsNoneIsRefused():
+    for f in (lambda x: hr.unstack(x, num=2, axis=5), lambda x: hr.repeat(x, 2, axis=5), lambda x: hr.repeat(x, 2, axis=-3)):
+        with pytest.raises(hr.errors.InvalidArgumentError):
+            hr.Dataset.from_tensors([[1, 2]]).map(f)
+
+
+def test_AGeneratorOfDatasetsIsReadOnce():
+    def two():
+        yield from (hr.Dataset.range(2), hr.Dataset.range(2, 4))
+    chosen = hr.Dataset.from_tensor_slices(np.array([1, 0, 1]))
+    assert list(hr.Dataset.choose_from_datasets(two(), chosen)) == [2, 0, 3]
+    assert sorted(hr.Dataset.sample_from_datasets(two(), seed=1)) == [0, 1, 2, 3]
+    assert hr.Dataset.from_tensors(np.array([1 + 2j, 3])).map(np.mean).get_single_element() == 2 + 1j

@@ -143,7 +143,7 @@ _FUNCTIONS: dict[Any, Any] = {
     np.all: _reduction(_core.reduce_all),
     np.any: _reduction(_core.reduce_any),
     np.mean: lambda a, axis=None, *, keepdims=False: _core.reduce_mean(
-        a if a.dtype.is_floating else _core.cast(a, "float64"), _axes(axis), keepdims),
+        a if a.dtype.is_floating or a.dtype.is_complex else _core.cast(a, "float64"), _axes(axis), keepdims),
     np.where: lambda c, x, y: _core.where(_values.constant(c), *_values.pair(x, y)),
     np.reshape: lambda a, shape: _core.reshape(a, _values.extents(shape, "shape")),
     np.transpose: lambda a, axes=None: _core.transpose(a, _axes(axes)),

@@ -15,6 +15,11 @@ bool decodes_whole(const expr_node& node) {
          && node.attrs.text != "png";
 }
 
+/// True if the ranks of all operands are known, so that they need not be checked in each row.
+bool has_known_ranks(const expr_node& node) {
+  return std::ranges::all_of(node.inputs, [](const auto& x) { return x->spec.dims.has_rank(); });
+}
+
 /// How a node is used.
 struct uses {
   size_t slices = 0;  ///< the number of its slices
@@ -102,9 +107,10 @@ private:
     if (image.spec.type != dtype::uint8)
       return false;
     if (decodes_whole(image))
-      return !needed_whole(image);
+      return has_known_ranks(image) && !needed_whole(image);
     const auto& used = uses_.at(&image);
-    return image.op == expr_op::slice_at && used.resizes == 1
+    return image.op == expr_op::slice_at && has_known_ranks(image)
+           && has_known_ranks(*image.inputs[0]) && used.resizes == 1
            && used.slices + used.extents + used.others == 0 && decodes_whole(*image.inputs[0])
            && !needed_whole(*image.inputs[0]);
   }

@@ -23,12 +23,17 @@ template <class Body>
 column run_shaped_rows(const op_call& call, size_t rank, Body&& body) {
   const auto nothing = shape_of_nothing(call.node.spec, rank);
   column_builder out{call.node.spec.type, call.rows};
+  // Operands whose ranks were not known when the function was made are checked in each row.
+  const bool checked =
+    std::ranges::all_of(call.node.inputs, [](const auto& x) { return x->spec.dims.has_rank(); });
+  row_specs specs{call};
   for (size_t r = 0; r < call.rows; ++r) {
     if (call.skips(r)) {
       out.end_row_of_nothing(nothing);
       continue;
     }
-    const result<shape> dims = body(r, out);
+    const auto fits = checked ? result<shape>{shape{}} : specs.at(r);
+    const result<shape> dims = fits ? body(r, out) : fits;
     if (dims) {
       out.end_row(*dims);
     } else {
@@ -397,7 +402,7 @@ column run_slice_along(const op_call& call) {
       const auto start = part.has_start ? bound(1) : back ? parts.extent - 1 : 0;
       const auto stop = part.has_stop ? bound(part.has_start ? 2 : 1) : back ? -1 : parts.extent;
       const auto distance = back ? start - stop : stop - start;
-      const auto stride = back ? -part.step : part.step;
+      const auto stride = back ? -std::max(part.step, -INT64_MAX) : part.step;
       const auto count = distance <= 0 ? 0 : (distance - 1) / stride + 1;
       for (int64_t o = 0; o < parts.outer; ++o) {
         const auto base = in.first_value(r) + o * parts.extent * parts.inner;

@@ -278,7 +278,11 @@ column run_parse_tensor(const op_call& call) {
   for (size_t r = 0; r < call.rows; ++r) {
     if (call.skips(r))
       continue;
-    how[r] = read_proto(in.data->string(static_cast<size_t>(in.first_value(r))), wanted, read[r]);
+    if (const auto row = in.shape_of(r); row.is_scalar())
+      how[r] = read_proto(in.data->string(static_cast<size_t>(in.first_value(r))), wanted, read[r]);
+    else
+      how[r] =
+        invalid_argument(fmt::format("the text has shape {}; a scalar is needed", to_string(row)));
     if (how[r].ok() && !rank)
       rank = read[r].dims.size();
     else if (how[r].ok() && read[r].dims.size() != *rank)

@@ -199,8 +199,9 @@ result<dataset_ptr> decode_load(node_reader& from) {
 }
 
 std::optional<uint64_t> splits_of_blocks(const dataset_node& node) {
-  const auto blocks = node.as<load_parameters>().blocks;
-  return blocks < 0 ? std::nullopt : std::optional{static_cast<uint64_t>(blocks)};
+  const auto& [folder, blocks, piece_wait_ns] = node.as<load_parameters>();
+  return blocks < 0 || piece_wait_ns != 0 ? std::nullopt
+                                          : std::optional{static_cast<uint64_t>(blocks)};
 }
 
 std::string shown_load(const dataset_node& node) { return node.as<load_parameters>().folder; }

@@ -121,7 +121,12 @@ result<std::vector<uint64_t>> build(const random_file& file) {
 }
 
 bool fits(const std::vector<uint64_t>& offsets, const random_file& file) {
-  return !offsets.empty() && offsets.back() == file.bytes() && std::ranges::is_sorted(offsets);
+  if (offsets.empty() || offsets.back() != file.bytes())
+    return false;
+  const auto too_short = [](uint64_t begin, uint64_t end) {
+    return end < begin || end - begin < tfrecord_header + tfrecord_footer;
+  };
+  return std::ranges::adjacent_find(offsets, too_short) == offsets.end();
 }
 
 } // namespace

@@ -133,6 +133,14 @@ TEST(Csv, WrongRowsAreErrorsWithFileLineAndColumnAndTheNextOnesCome) {
   EXPECT_EQ(rows[7], "7|'j'");
 }
 
+TEST(Csv, ABadRowIsOneRowWhateverEndsItsLine) {
+  for (const std::string end : {"\n", "\r", "\r\n"})
+    EXPECT_THAT(read("1,a" + end + "2,\"b\"c" + end + "3,d" + end + "4,e\"" + end + "5,f",
+                     number_and_word()),
+                ElementsAre("1|'a'", HasSubstr("line 2"), "3|'d'", HasSubstr("line 4"), "5|'f'"))
+      << testing::PrintToString(end);
+}
+
 TEST(Csv, AQuoteThatStaysOpenIsAnErrorAtItsLine) {
   EXPECT_THAT(read("1,a\n2,\"b\n3,c\n", number_and_word()),
               ElementsAre("1|'a'", EndsWith("line 2: column 1: the file ends within quotes")));

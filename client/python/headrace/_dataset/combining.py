@@ -86,6 +86,7 @@ class Combining(Described):
         >>> sorted(Dataset.sample_from_datasets([a, b], seed=1))
         [np.int64(0), np.int64(1), np.int64(2), np.int64(3)]
         """
+        datasets = list(datasets)
         again = False if rerandomize_each_iteration is None else flag(rerandomize_each_iteration,
                                                                        "rerandomize_each_iteration")
         if isinstance(weights, Described):
@@ -106,6 +107,7 @@ class Combining(Described):
         >>> list(Dataset.choose_from_datasets([a, b], Dataset.from_tensor_slices(np.array([1, 0, 1]))))
         [np.int64(10), np.int64(0), np.int64(11)]
         """
+        datasets = list(datasets)
         if not isinstance(choice_dataset, Described):
             raise TypeError(f"choose_from_datasets: choice_dataset must be a Dataset, not "
                             f"{type(choice_dataset).__name__}")

@@ -181,7 +181,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
         x, axis = reshape(x, [-1]), 0
     along = _values.integer(axis, "axis")
     times = _values.constant(repeats)
-    if _core.is_static(times) and times.ndim == 0 and x.ndim is not None:
+    if _core.is_static(times) and times.ndim == 0 and x.ndim is not None and -x.ndim <= along < x.ndim:
         return _repeated(x, _values.integer(times, "repeats"), along % x.ndim)
     return _core.repeat_parts(x, times, along)
 

@@ -7,6 +7,7 @@ from typing import Any
 from .. import _core, _values, dtypes
 from .._refusals import refuse
 from .._tensor_shape import TensorShape
+from ..errors import ArgumentError
 
 Tensor = _core.Tensor
 
@@ -76,6 +77,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     """
     x = _values.constant(value)
     dims = x.shape.as_list()
+    if not -len(dims) <= axis < len(dims):
+        raise ArgumentError(f"unstack: axis {axis} of a tensor of shape {x.shape}")
     extent = dims[axis] if num is None else num
     if extent is None:
         refuse("unstack needs to know how many parts there are", "Give num")

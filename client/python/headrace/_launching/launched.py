@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core, service as _service
-from ..errors import DeadlineExceededError, NotFoundError, OpError
+from ..errors import CancelledError, DeadlineExceededError, NotFoundError, OpError
 from .certificates import CertificateFiles, Certificates
 from .launcher import Launcher
 from .server import ServerPlan
@@ -106,6 +106,8 @@ class LaunchedService:
             raise ValueError(f"workers must be a number, 0 or more, not {workers!r}")
         until = time.monotonic() + (self._timeout if timeout is None else timeout)
         with self._lock:
+            if self._over.is_set():
+                raise CancelledError("the service was stopped, or its connection was closed")
             now = self._workers()
             if workers < len(now):
                 self._shrink(now[workers:], until)
@@ -132,7 +134,8 @@ class LaunchedService:
         while not self._has(came):
             if time.monotonic() > until:
                 raise DeadlineExceededError(f"workers run, but did not register with the dispatcher {self._address}")
-            self._over.wait(_LOOK)
+            if self._over.wait(_LOOK):
+                raise CancelledError("the service was stopped while its workers were awaited")
         if missing:
             error = next(iter(missing.values()))
             text = f"{len(missing)} of {workers} workers did not come: {error}"

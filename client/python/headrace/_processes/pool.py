@@ -131,9 +131,14 @@ class Pool:
             taken = [self._idle.pop() for _ in range(min(wanted, len(self._idle)))]
             fresh = min(wanted - len(taken), room)
             self._starting += fresh
-        started = []
+        started: list[Child] = []
         try:
-            started = [Child(self.limits) for _ in range(fresh)]
+            for _ in range(fresh):
+                started.append(Child(self.limits))
+        except BaseException:
+            with self._changed:
+                self._idle += taken + started
+            raise
         finally:
             with self._changed:
                 self._starting -= fresh
