@@ -135,9 +135,9 @@ TEST(Csv, WrongRowsAreErrorsWithFileLineAndColumnAndTheNextOnesCome) {
 
 TEST(Csv, ABadRowIsOneRowWhateverEndsItsLine) {
   for (const std::string end : {"\n", "\r", "\r\n"})
-    EXPECT_THAT(read("1,a" + end + "2,\"b\"c" + end + "3,d" + end + "4,e\"" + end + "5,f",
-                     number_and_word()),
-                ElementsAre("1|'a'", HasSubstr("line 2"), "3|'d'", HasSubstr("line 4"), "5|'f'"))
+    EXPECT_THAT(
+      read("1,a" + end + "2,\"b\"c" + end + "3,d" + end + "4,e\"" + end + "5,f", number_and_word()),
+      ElementsAre("1|'a'", HasSubstr("line 2"), "3|'d'", HasSubstr("line 4"), "5|'f'"))
       << testing::PrintToString(end);
 }
 
