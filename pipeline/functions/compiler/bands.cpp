@@ -18,7 +18,10 @@ bool starts_bands(const program::plan& plan, const program::plan::step& step) {
     return false;
   const auto& node = *plan.items[step.nodes.front()].node;
   return node.op == expr_op::resize_image && node.attrs.text != "nearest"
-         && node.spec.dims.is_static() && node.spec.dims.rank() == 3;
+         && node.spec.dims.is_static()
+         && node.spec.dims.rank() == 3
+         // Of one line a pass could compute values that do not depend on the image.
+         && node.spec.dims[0] > 1;
 }
 
 /// True if a value of spec `x` is the same for all lines of an image.

@@ -58,6 +58,8 @@ public:
     band_[image_] = column::dense(dtype::float32, {static_cast<int64_t>(count), dims_[1], dims_[2]},
                                   1, buffer{memory_, memory_->data(), n * sizeof(float)});
     for (size_t m = 1; m < step_.members.size(); ++m) run_pass(m);
+    if (n == 0)
+      return;
     for (auto& x : results_)
       std::memcpy(x.row + first * values_in_line_ * x.size, band_.at(x.item).value_buffer().data(),
                   n * x.size);
@@ -164,12 +166,14 @@ void evaluation::run_bands(const program::plan::step& step) {
   std::map<size_t, std::vector<row_error>> errors{{resize.nodes.front(), std::move(made.errors)}};
   for (size_t m = 1; m < step.members.size(); ++m) {
     const auto& pass = step.members[m];
-    std::vector<row_error> all;
-    for (auto in : pass.inputs)
-      if (const auto known = errors.find(in); known != errors.end())
-        merge(all, known->second);
-    merge(all, bands.errors_of(m));
-    for (auto i : pass.kept) errors[i] = all;
+    for (auto i : pass.nodes) {
+      std::vector<row_error> all;
+      for (auto in : plan_.items[i].inputs)
+        if (const auto known = errors.find(in); known != errors.end())
+          merge(all, known->second);
+      merge(all, bands.errors_of(m)); // a checked function has a pass of its own
+      errors[i] = std::move(all);
+    }
     counter_.calls += pass.nodes.size();
   }
   ++counter_.calls;

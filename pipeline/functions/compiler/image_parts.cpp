@@ -81,7 +81,9 @@ private:
 
   bool needed_whole(const expr_node& image) const {
     const auto& used = uses_.at(&image);
-    return used.others != 0 || used.slices + used.resizes > 1;
+    // The extents of a PNG are read by decoding it.
+    return used.others != 0 || used.slices + used.resizes > 1
+           || (used.resizes != 0 && used.extents != 0 && image.attrs.text != "jpeg");
   }
 
   expr_ptr make(const expr_ptr& node) const {

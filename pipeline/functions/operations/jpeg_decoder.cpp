@@ -47,6 +47,17 @@ margins margins_of(const jpeg_decompress_struct& c, const image_part& part) {
           static_cast<JDIMENSION>(std::max<int64_t>(0, part.top - down))};
 }
 
+/// True if the library smooths blocks, because scans of a progressive image are missing. Smoothing
+/// reads two blocks on each side, of which a cropped line does not have all.
+bool is_smoothed(const jpeg_decompress_struct& c) {
+  if (c.progressive_mode && c.coef_bits != nullptr)
+    for (int k = 0; k < c.num_components; ++k)
+      if (std::any_of(c.coef_bits[k] + 1, c.coef_bits[k] + DCTSIZE2,
+                      [](int bits) { return bits != 0; }))
+        return true;
+  return false;
+}
+
 /// Lines that are decoded at a time: as many as the library makes of one row of blocks.
 constexpr JDIMENSION lines_at_once = 2 * DCTSIZE;
 
@@ -92,6 +103,10 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
   c.scale_denom = static_cast<unsigned>(ratio);
   jpeg_start_decompress(&c);
   auto [left, width, top] = margins_of(c, part);
+  if (is_smoothed(c)) {
+    left = 0;
+    width = c.output_width;
+  }
   if (width != c.output_width)
     jpeg_crop_scanline(&c, &left, &width);
   if (top != 0)
@@ -121,6 +136,16 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
   return true;
 }
 
+/// No jump crosses it: it is made after the library's part is, and failures later on jump to a
+/// function that was called.
+struct destroyer {
+  jpeg_decompress_struct& c;
+
+  explicit destroyer(jpeg_decompress_struct& of) : c(of) {}
+  destroyer(const destroyer&) = delete;
+  ~destroyer() { jpeg_destroy_decompress(&c); }
+};
+
 status decode(std::string_view bytes, int ratio, bool fast, const image_part& part,
               const line_memory& memory, const line_reader& to) {
   failing errors{};
@@ -131,8 +156,8 @@ status decode(std::string_view bytes, int ratio, bool fast, const image_part& pa
   if (setjmp(errors.back) != 0)
     return resource_exhausted("no memory for a JPEG decoder");
   jpeg_create_decompress(&c);
+  const destroyer owner{c};
   const bool done = decode(c, errors, bytes, ratio, fast, part, memory, to);
-  jpeg_destroy_decompress(&c);
   return done ? status{} : invalid_argument(fmt::format("no whole JPEG: {}", errors.text));
 }
 

@@ -21,7 +21,14 @@ result<tensor_spec> infer_cond(const library_operands& in) {
 
 column run_cond(const op_call& call) {
   const auto type = call.node.spec.type;
+  // All rows of a column have one rank: that of the first row that has a value.
   size_t rank = std::max(call.inputs[1].data->rank(), call.inputs[2].data->rank());
+  for (size_t r = 0; r < call.rows; ++r)
+    if (const auto decides = row_values<bool>(call.inputs[0], r);
+        !call.skips(r) && decides.size() == 1) {
+      rank = call.inputs[decides[0] ? 1 : 2].data->rank();
+      break;
+    }
   const auto nothing = shape_of_nothing(call.node.spec, rank);
   column_builder out{type, call.rows};
   for (size_t r = 0; r < call.rows; ++r) {
@@ -34,6 +41,11 @@ column run_cond(const op_call& call) {
     }
     const auto& in = call.inputs[decides[0] ? 1 : 2];
     const auto dims = in.shape_of(r);
+    if (dims.rank() != rank) {
+      call.fail(r, unimplemented("the branches have different ranks, side by side"));
+      out.end_row_of_nothing(nothing);
+      continue;
+    }
     const auto first = static_cast<size_t>(in.first_value(r));
     const auto n = static_cast<size_t>(*dims.elements());
     if (type == dtype::string)

@@ -201,9 +201,7 @@ result<part_place> place_of_part(const op_call& call, size_t r, const image_size
 }
 
 /// The values of a part of an image.
-std::vector<std::byte> values_of_part(decoded from, const part_place& part, size_t size) {
-  if (part.dims == std::array{from.size.height, from.size.width, from.size.channels})
-    return std::move(from.pixels);
+std::vector<std::byte> values_of_part(const decoded& from, const part_place& part, size_t size) {
   std::vector<std::byte> out;
   const auto values = static_cast<size_t>(part.dims[2]) * size;
   out.reserve(static_cast<size_t>(part.dims[0] * part.dims[1]) * values);
@@ -246,13 +244,22 @@ status decode_lines(const op_call& call, size_t r,
     if (part && decode_jpeg_lines(bytes, ratio, is_fast(call), *part, begin(part->size)).ok())
       return {};
   }
-  HEADRACE_ASSIGN(auto whole, decode_whole(bytes, call));
+  HEADRACE_ASSIGN(const auto whole, decode_whole(bytes, call));
   part_place part{{}, {whole.size.height, whole.size.width, whole.size.channels}};
   if (call.inputs.size() > 1) {
     HEADRACE_ASSIGN(part, place_of_part(call, r, whole.size));
   }
-  const auto pixels = values_of_part(std::move(whole), part, size_of(call.node.spec.type));
   const auto to = begin({part.dims[0], part.dims[1], part.dims[2]});
+  const auto pixel = static_cast<size_t>(whole.size.channels) * size_of(call.node.spec.type);
+  const auto stride = static_cast<size_t>(whole.size.width) * pixel;
+  if (part.dims[2] == whole.size.channels) { // the lines are in memory as they are
+    const auto first =
+      static_cast<size_t>(part.begin[0]) * stride + static_cast<size_t>(part.begin[1]) * pixel;
+    for (size_t y = 0; y < static_cast<size_t>(part.dims[0]); ++y)
+      to.take(y, whole.pixels.data() + first + y * stride);
+    return {};
+  }
+  const auto pixels = values_of_part(whole, part, size_of(call.node.spec.type));
   const auto line = pixels.size() / static_cast<size_t>(std::max<int64_t>(1, part.dims[0]));
   for (size_t y = 0; y < static_cast<size_t>(part.dims[0]); ++y)
     to.take(y, pixels.data() + y * line);

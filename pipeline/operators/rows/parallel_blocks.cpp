@@ -297,8 +297,8 @@ size_t parallel_blocks::most_in_work() const {
 }
 
 bool parallel_blocks::as_many_as_may_be() const {
-  const auto most = options_.calls->calls(), in_work = most_in_work();
-  return shared_->in_work >= in_work || open_ >= in_work + most
+  const auto most = options_.calls->calls(), queued = most_in_work();
+  return shared_->in_work >= queued || open_ >= queued + most
          || jobs_.size() >= most * most_jobs_a_call;
 }
 

@@ -27,10 +27,12 @@ public:
   /// Makes rows of the rows of a block, each separately; must not throw. Called by several threads.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
-    std::shared_ptr<call_gate> calls; ///< the number of calls that run at the same time
-    bool ordered = true;              ///< false: blocks come in the order in which they are done
-    bool may_wait = false;            ///< the function may block
-    bool costly_rows = false;         ///< blocks have one row until the cost of rows is known
+    /// The number of calls that run at a time; the reader may run one more where there is one for
+    /// each core.
+    std::shared_ptr<call_gate> calls;
+    bool ordered = true;      ///< false: blocks come in the order in which they are done
+    bool may_wait = false;    ///< the function may block
+    bool costly_rows = false; ///< blocks have one row until the cost of rows is known
     /// The budget of all that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
     /// The clock by which the number of calls is tuned; null: that of the system.

@@ -200,6 +200,24 @@ TEST(ResizedImages, OfABranchFailOnlyWhereItIsChosen) {
             values_of<uint8_t>(all.columns[0].slice(0, 1)));
 }
 
+TEST(ResizedImages, AreDecodedAndResizedInOneCall) {
+  const auto calls = [](auto&& f) {
+    kernel_counter counter;
+    std::mt19937_64 random{61};
+    const auto made = trace(element_spec{tensor_spec{dtype::string, {}}}, f);
+    compile(made).run(rows_of({texts(jpegs(random, 2, false))}), nullptr, counter);
+    return counter.calls;
+  };
+  const auto small = [](expr s) { return image::resize(image::decode_jpeg(s, 3), 5, 5); };
+  EXPECT_EQ(calls(small), 1u);
+  EXPECT_EQ(calls([&](expr s) { return cast<uint8_t>(round(small(s))); }), 3u);
+  EXPECT_EQ(calls([](expr s) {
+              const auto whole = image::decode_jpeg(s, 3);
+              return std::tuple{image::resize(whole, 5, 5), whole};
+            }),
+            2u);
+}
+
 // Two readers of one image decode it once.
 TEST(ResizedImages, OfOneDecodedImageShareIt) {
   std::mt19937_64 random{47};

@@ -20,6 +20,8 @@ _LENGTH = struct.Struct("<Q")
 ANSWER = struct.Struct("<QI")
 #: The capacity of the pipe of answers. With a smaller one, the two processes take turns many times for each answer.
 _PIPE_BYTES = 1 << 20
+#: The most processes that have such pipes at a time: a user who is not root has 64 MiB for all pipes.
+_MOST_WIDE = 16
 #: The most bytes of one read.
 _PIECE = 1 << 24
 #: How many functions a process keeps, with the values that they captured.
@@ -111,7 +113,8 @@ class Child:
         finally:
             os.close(theirs)
         try:
-            fcntl.fcntl(self._child.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            if len(_all) < _MOST_WIDE:
+                fcntl.fcntl(self._child.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         except OSError:
             pass  # the user's pipes together have the largest capacity that the system allows
         with _lock:
