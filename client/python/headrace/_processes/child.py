@@ -113,7 +113,7 @@ class Child:
         finally:
             os.close(theirs)
         try:
-            if len(_all) < _MOST_WIDE:
+            if self._child.stdout and len(_all) < _MOST_WIDE:
                 fcntl.fcntl(self._child.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         except OSError:
             pass  # the user's pipes together have the largest capacity that the system allows

@@ -160,6 +160,12 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
     return run
 
 
+def _failing(why: str) -> Callable[[Any], list[_Row]]:
+    """The runner in place of a function or generator that could not be set up."""
+    failed = _failed(why, _UNKNOWN)
+    return lambda rows: [failed] * len(rows.numbers if isinstance(rows, Steps) else rows)
+
+
 def runner(shipped: bytes, watch: _Watch) -> Callable[[Any], list[_Row]]:
     """The runner of the function or generator that ``shipped`` contains."""
     about = _shipping.unpack(shipped)
@@ -216,8 +222,7 @@ def main(memory: int, call_timeout: float, life: int) -> None:
                 known[name] = runner(shipped, watch)
             except Exception as e:
                 why = f"py_function: {type(e).__name__} while it was set up: {e}\n{traceback.format_exc()}"
-                known[name] = lambda rows, why=why: [_failed(why, _UNKNOWN)] * len(  # type: ignore[misc]
-                    rows.numbers if isinstance(rows, Steps) else rows)
+                known[name] = _failing(why)
         done = known[name](rows)
         send(answers, ANSWER.pack(number, len(done)), *done)
         known.pop(forgotten, None)
