@@ -85,8 +85,8 @@ double plain_parse(const std::string& path) {
     std::string bytes(std::filesystem::file_size(path), '\0');
     std::ifstream{path, std::ios::binary}.read(bytes.data(),
                                                static_cast<std::streamsize>(bytes.size()));
-    // As in the pipeline, the values of some thousand examples are in one buffer, which is then
-    // freed.
+    // As in the pipeline, the values of a few thousand examples are collected before they are
+    // dropped: each field has one buffer.
     constexpr size_t most = 4096;
     std::vector<float> floats;
     std::vector<int64_t> labels;

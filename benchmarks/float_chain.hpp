@@ -4,10 +4,10 @@
 
 namespace headrace::detail::bench {
 
-/// Vectors of 256 floats per second, to each of which twenty multiplications and additions are
-/// applied by loops over a tile that stays in the cache, one pass for each function: the limit of
-/// one core without an interpreter. Compiled for the targets of the kernels, and run with the best
-/// one for this CPU; the result is the best of several tile sizes.
+/// The number of vectors of 256 floats per second to which one core can apply twenty
+/// multiplications and additions without an interpreter. Each function is a loop over a tile that
+/// stays in the cache. The loops are compiled for the targets of the kernels, and those for the
+/// best target of this CPU run; the result is the best of two tile sizes.
 double plain_float_chain(size_t vectors);
 
 } // namespace headrace::detail::bench

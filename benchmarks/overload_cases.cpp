@@ -50,7 +50,7 @@ double beside_stalled_shared(const service& from) {
   return rate(scalars, [&] { drain_blocks(dataset::range(scalars).apply(reads)); });
 }
 
-/// The same, while a consumer of the same job takes one element per second.
+/// As `read_shared_job`, while another consumer of the job takes one element per second.
 double beside_slow_shared(const service& from) {
   const auto reads = from.reads(dynamic, job_of_its_own());
   std::jthread slow{[&](std::stop_token stop) {

@@ -67,8 +67,8 @@ bool is_host_name(const std::string& host) {
          && host.front() != '.' && host.find("..") == std::string::npos;
 }
 
-/// The hosts of a certificate by default: `name`, if it is a host name or an IP address, and the
-/// names of this host.
+/// The hosts of a certificate by default: `name`, if it is a host name or an IP address, the names
+/// of this host, and `localhost` with its addresses.
 std::vector<std::string> default_hosts(const std::string& name) {
   std::vector<std::string> out;
   if (is_host_name(name) || is_ip(name))

@@ -8,7 +8,7 @@ Sentences of many lengths are batched in three ways, and each way is read by as 
 * bucketed: sentences of like length together, but each replica gets whatever batch comes next;
 * coordinated: the same, and in each step all replicas get batches of one bucket, from one worker.
 
-A synchronous step takes as long as its longest batch, so that the longest batches of the steps are what to compare.
+A synchronous step takes as long as its longest batch. Therefore the program compares the longest batches of the steps.
 """
 
 import glob

@@ -79,7 +79,7 @@ status write_save_plan(const std::string& folder, const save_plan& what);
 status note_save_failure(const std::string& folder, uint64_t plan, const status& why);
 /// The failure in the note; ok if there is no note.
 status noted_save_failure(const std::string& folder);
-/// Removes the note, because the save continues.
+/// Removes the note, if there is one. To be called when the save continues or is complete.
 void forget_save_failure(const std::string& folder);
 
 } // namespace headrace::detail

@@ -198,7 +198,7 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
   const auto verdict = it.check.payload(frame, payload);
   if (it.check.greeted())
     ungreeted_.erase(it.number);
-  // The framework requests the next header itself.
+  // After a frame that is passed on, the framework requests the next header itself.
   if (carry_out(x.handle, verdict, frame)) {
     if (pass_part(x.handle, header_))
       pass_part(x.handle, payload);

@@ -1,5 +1,6 @@
-"""The classes of errors are those that TensorFlow 2.21 raises for the same program, and it raises them at the same time:
-when something is made, or for an element. Where this package has always raised another class, both catch it.
+"""Errors have the classes that TensorFlow 2.21 raises for the same program, and are raised at the same point as there:
+when something is made, or for an element. Where earlier versions of this package raised another class, an ``except``
+for either class catches the error.
 """
 
 from __future__ import annotations

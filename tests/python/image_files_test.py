@@ -1,4 +1,6 @@
-"""Files of images, by functions that are named after another format too. Expected is what TensorFlow 2.21 gives."""
+"""Decoding of PNG and JPEG files, also by the function that is named after the other format (``decode_png`` of a JPEG).
+The expected values are those of TensorFlow 2.21.
+"""
 
 from __future__ import annotations
 

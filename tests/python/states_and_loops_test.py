@@ -1,4 +1,6 @@
-"""States whose shapes change, loops over datasets, indices from the end, and counts below 0. Expected is what TensorFlow 2.21 gives."""
+"""Tests of states whose shapes change, loops over datasets, indices from the end, counts below 0, and known shapes. The
+expected values are those of TensorFlow 2.21.
+"""
 
 from __future__ import annotations
 

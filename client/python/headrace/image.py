@@ -174,7 +174,7 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes
 def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None) -> Tensor:
     """A uint8 image with 1 or 3 channels as a JPEG; ``quality`` in [1, 100].
 
-    A string scalar.
+    The result is a string scalar.
 
     >>> images.map(lambda x: hr.image.encode_jpeg(x, quality=90)).get_single_element()[:3]
     b'\\xff\\xd8\\xff'
@@ -191,7 +191,7 @@ def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | Non
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
     """A uint8 or uint16 image with 1 to 4 channels as a PNG; ``compression`` in [0, 9], -1: zlib's default.
 
-    A string scalar.
+    The result is a string scalar.
 
     >>> images.map(hr.image.encode_png).get_single_element()[:4]
     b'\\x89PNG'

@@ -44,13 +44,14 @@ def _known(value: Any) -> Any:
 
 
 def as_tensor(value: Any, share_memory: bool = False) -> Any:
-    """A leaf of an element as a tensor: an array as a copy, a scalar as a tensor without axes, ``bytes`` unchanged.
+    """A leaf of an element as a tensor: an array of numbers as a copy, a scalar as a tensor without axes. ``bytes`` and
+    arrays of ``bytes`` are returned unchanged.
 
-    share_memory: an array is not copied. Its tensor must not be written to (``x.add_(1)``), as the memory may be that of a
-    cache, or of another element.
+    share_memory: an array is not copied. Its tensor must not be written to (``x.add_(1)``), as the memory may be that
+    of a cache, or of another element.
 
-    Where torch has no uint16 and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes that torch
-    lacks.
+    Where torch has no uint16 and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes of
+    numbers that torch lacks.
 
     >>> as_tensor(np.int64(3)), as_tensor(b"x")
     (tensor(3), b'x')

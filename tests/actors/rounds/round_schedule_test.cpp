@@ -172,7 +172,7 @@ public:
   }
   /// Checks that the job counts all missed rounds: those between the last round of a consumer that
   /// is gone and the first round of the next one with its index. Returns an error text if it counts
-  /// fewer, or an empty text.
+  /// fewer and the dispatcher never died, else an empty text.
   std::string uncounted_rounds(const std::vector<round_reading>& all) {
     uint64_t missing = 0;
     std::map<uint32_t, uint64_t> next; // the next round by index, for consumers that are gone

@@ -43,7 +43,7 @@ TEST(Repeat, StartsOverSoOften) {
 
 TEST(Repeat, OfAnEmptyDatasetForEverEnds) {
   EXPECT_THAT(read_numbers(make_repeat(range(0, 0), -1).value()), ElementsAre());
-  // A dataset whose emptiness is noticed only when it is read.
+  // This dataset is empty, but its source is not.
   auto empty = make_skip(make_shuffle(range(0, 3), 2).value(), 7).value();
   EXPECT_THAT(read_numbers(make_repeat(empty, -1).value()), ElementsAre());
 }

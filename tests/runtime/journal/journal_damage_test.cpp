@@ -24,8 +24,8 @@ protected:
     out.vfs = disk.name();
     return out;
   }
-  /// A journal with several streams and free pages. `checkpoint_pages`: 1 has all of it in the
-  /// file, a large number in the log.
+  /// A journal with several streams and free pages. If `checkpoint_pages` is 1, all records but
+  /// perhaps the last are in the file; if it is a large number, all are in the log.
   disk_image written(int checkpoint_pages) {
     simulated_disk disk;
     auto options = on(disk);

@@ -57,9 +57,9 @@ class Keeping(Described):
     def cache(self, filename: Path = "", name: str | None = None) -> Dataset:
         """The same elements; those of the first iteration that reads all of them are kept, and given by later ones.
 
-        In memory, for this process, or in the folder ``filename``, which other programs can read too. An iteration in
-        which an element failed keeps nothing. A folder that is whole when ``distribute`` is called is shared among the
-        workers under ``dynamic``; they do not write one.
+        They are kept in memory, for this process, or in the folder ``filename``, which other programs can read too. An
+        iteration in which an element failed keeps nothing. Under ``dynamic``, the workers of a service share a folder
+        that is whole when ``distribute`` is called; a folder that is not whole is refused.
 
         >>> ds = Dataset.range(5).shuffle(5).cache()
         >>> list(ds) == list(ds)

@@ -15,7 +15,8 @@ Tensor = _core.Tensor
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same values in another shape; one extent may be -1. Extents may be tensors: then each element has its own.
 
-    Raises ``InvalidArgumentError`` if the extents that are known do not fit; others are an error of the element.
+    Raises ``InvalidArgumentError`` if the extents that are known do not fit. If extents that become known only with an
+    element do not fit, that element fails.
 
     >>> Dataset.range(6).batch(6).map(lambda x: hr.reshape(x, [2, -1])).get_single_element()
     array([[0, 1, 2],
