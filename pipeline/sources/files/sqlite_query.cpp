@@ -110,6 +110,39 @@ private:
     }
   }
 
+  // Clang 14 instantiates these only if they stand before the lambda that calls them.
+  template <class T>
+  status append_integer(int i, int type, field_column& to) const {
+    if (type != SQLITE_INTEGER)
+      return wrong(i, type, dtype_of<T>);
+    const int64_t x = sqlite3_column_int64(statement_, i);
+    bool fits = false;
+    if constexpr (std::is_same_v<T, bool>)
+      fits = x == 0 || x == 1;
+    else
+      fits = std::in_range<T>(x);
+    if (!fits)
+      return invalid_argument(
+        fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
+    to.append(static_cast<T>(x));
+    return {};
+  }
+
+  template <class T>
+  status append_float(int i, int type, field_column& to) const {
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+      return wrong(i, type, dtype_of<T>);
+    const double x = sqlite3_column_double(statement_, i);
+    const auto out =
+      static_cast<T>(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(x));
+    if constexpr (sizeof(T) < 8)
+      if (std::isfinite(x) && !std::isfinite(static_cast<float>(out)))
+        return invalid_argument(
+          fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
+    to.append(out);
+    return {};
+  }
+
   status append(int i, field_column& to) const {
     const auto type = sqlite3_column_type(statement_, i);
     const auto& format = columns_[static_cast<size_t>(i)];
@@ -143,38 +176,6 @@ private:
         ? std::string{}
         : fmt::format(" ({})", reinterpret_cast<const char*>(sqlite3_column_text(statement_, i))),
       to_string(wanted)));
-  }
-
-  template <class T>
-  status append_integer(int i, int type, field_column& to) const {
-    if (type != SQLITE_INTEGER)
-      return wrong(i, type, dtype_of<T>);
-    const int64_t x = sqlite3_column_int64(statement_, i);
-    bool fits = false;
-    if constexpr (std::is_same_v<T, bool>)
-      fits = x == 0 || x == 1;
-    else
-      fits = std::in_range<T>(x);
-    if (!fits)
-      return invalid_argument(
-        fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
-    to.append(static_cast<T>(x));
-    return {};
-  }
-
-  template <class T>
-  status append_float(int i, int type, field_column& to) const {
-    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-      return wrong(i, type, dtype_of<T>);
-    const double x = sqlite3_column_double(statement_, i);
-    const auto out =
-      static_cast<T>(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(x));
-    if constexpr (sizeof(T) < 8)
-      if (std::isfinite(x) && !std::isfinite(static_cast<float>(out)))
-        return invalid_argument(
-          fmt::format("{} is out of the range of {}", x, to_string(dtype_of<T>)));
-    to.append(out);
-    return {};
   }
 
   std::string path_;
