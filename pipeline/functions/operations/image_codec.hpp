@@ -42,7 +42,7 @@ struct image_part {
 struct line_reader {
   /// The number of newest lines, the last one included, that must be readable in `take`.
   size_t kept = 1;
-  /// Line `y` of the image. Must not throw.
+  /// Called with line `y` of the image. May throw.
   std::function<void(size_t y, const std::byte* line)> take;
 };
 

@@ -25,7 +25,7 @@ public:
   /// lines; once all lines of this memory are filled, the next ones are written from its start.
   virtual band begin(const shape& dims) = 0;
   /// Called when the lines `[first, first + count)` of the image are in the memory that `begin`
-  /// returned. Must not throw.
+  /// returned. May throw.
   virtual void filled(size_t first, size_t count) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio> // jpeglib.h does not include what it needs
+#include <cstring>
 #include <fmt/format.h>
 #include <jpeglib.h>
 #include <memory>
@@ -64,7 +65,8 @@ constexpr JDIMENSION lines_at_once = 2 * DCTSIZE;
 /// Memory for the last lines of an image, or for all.
 struct line_memory {
   unsigned char* first;
-  size_t stride, lines;
+  size_t stride; ///< bytes from line to line, at least those of a line
+  size_t lines;
 
   unsigned char* of(size_t y) const noexcept { return first + y % lines * stride; }
 };
@@ -102,6 +104,13 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
   c.scale_num = 1;
   c.scale_denom = static_cast<unsigned>(ratio);
   jpeg_start_decompress(&c);
+  const auto end = static_cast<JDIMENSION>(part.top + part.size.height);
+  // The memory is as large as another reader of the header has found.
+  if (size_t{c.output_width} * static_cast<size_t>(c.output_components) > memory.stride
+      || end > c.output_height) {
+    std::strcpy(errors.text, "its extents are read in two ways");
+    return false;
+  }
   auto [left, width, top] = margins_of(c, part);
   if (is_smoothed(c)) {
     left = 0;
@@ -111,7 +120,6 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
     jpeg_crop_scanline(&c, &left, &width);
   if (top != 0)
     jpeg_skip_scanlines(&c, top);
-  const auto end = static_cast<JDIMENSION>(part.top + part.size.height);
   const auto skip = static_cast<size_t>((part.left - left) * part.size.channels);
   JSAMPROW rows[lines_at_once];
   while (c.output_scanline < end) {
@@ -136,8 +144,8 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
   return true;
 }
 
-/// No jump crosses it: it is made after the library's part is, and failures later on jump to a
-/// function that was called.
+/// Frees what the library holds. No longjmp passes over its destructor: it is made after the
+/// library's own set-up, and later failures jump to `decode`, which was called after it was made.
 struct destroyer {
   jpeg_decompress_struct& c;
 

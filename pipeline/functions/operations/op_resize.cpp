@@ -95,11 +95,16 @@ private:
   column_builder out_;
 };
 
+status check_pixels(const images& from) {
+  if (from.height == 0 || from.width == 0)
+    return invalid_argument("an image without pixels cannot be resized");
+  return {};
+}
+
 /// The shape to which one image, or one row of images, is resized, or why there is none.
 result<shape> resized_shape(const op_call& call, const tensor_spec& image) {
   HEADRACE_ASSIGN(const auto to, infer_resize({{&image, 1}, call.node.attrs, call.node.spec.type}));
-  if (const images from{image.dims}; from.height == 0 || from.width == 0)
-    return invalid_argument("an image without pixels cannot be resized");
+  HEADRACE_TRY(check_pixels(images{image.dims}));
   return to.dims;
 }
 
@@ -146,8 +151,7 @@ column resize_nearest(const op_call& call) {
   const auto size = size_of(call.node.spec.type);
   return run_rows(call, [&](size_t r, const shape& dims, column_builder& out) -> status {
     const images from{call.inputs[0].shape_of(r)}, to{dims};
-    if (from.height == 0 || from.width == 0)
-      return invalid_argument("an image without pixels cannot be resized");
+    HEADRACE_TRY(check_pixels(from));
     const auto* in = row_bytes(call.inputs[0], r);
     auto* place = out.extend(static_cast<size_t>(*dims.elements()));
     for (size_t i = 0; i < from.count; ++i)
