@@ -80,7 +80,7 @@ def _written(arrays: list[Any]) -> bytearray:
                 text = value.encode() if isinstance(value, str) else bytes(value)
                 out += struct.pack("<Q", len(text))
                 out += text
-        elif array.nbytes < _LARGE or not array.flags.c_contiguous:
+        elif array.nbytes < _LARGE:
             out += array.tobytes()
         else:
             out += array.reshape(-1).view(np.uint8).data
