@@ -69,7 +69,10 @@ void job_core::commit(std::vector<job_record::fact> facts) {
 }
 
 void job_core::answer(request_token to, std::variant<status, iteration_view, lease_answer> what) {
-  todo_.push_back(job_command::answer{to, std::move(what)});
+  auto& made =
+    std::get<job_command::answer>(todo_.emplace_back(std::in_place_type<job_command::answer>));
+  made.to = to;
+  made.what = std::move(what);
 }
 
 void job_core::carry_out(repetition& r, const iteration::decision& decided,

@@ -205,8 +205,7 @@ void evaluation::run_loop(const program::plan::step& step) {
   std::vector<uint8_t> own;
   auto skip = skipped(step, own);
   if (item.uniform && !skip.empty()) // One row stands for all.
-    skip = {
-      static_cast<uint8_t>(std::all_of(skip.begin(), skip.end(), [](auto x) { return x != 0; }))};
+    skip.assign(1, static_cast<uint8_t>(std::ranges::all_of(skip, [](auto x) { return x != 0; })));
   skip.resize(rows);
   std::vector<row_error> errors;
   for (size_t v = 0; v < parts.variables.size(); ++v)
