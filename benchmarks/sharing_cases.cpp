@@ -218,7 +218,7 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with) {
                                    std::pair{"steps_than_padded", way::padded}})
     to.push_back({name, "steps/s", than == way::bucketed ? "bucketed alone" : "padded alone",
                   [&with] { return steps_a_second(with.two(), way::coordinated); },
-                  [&with, than] { return steps_a_second(with.two(), than); }});
+                  [&with, than = than] { return steps_a_second(with.two(), than); }});
   for (const size_t count : {2u, 4u, 8u})
     to.push_back({"cache_" + std::to_string(count), "el/s each", "one trainer",
                   [&with, count] { return rate_of_trainers(with.one(), count); },
@@ -232,8 +232,8 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with) {
   for (const auto& [name, what] :
        {std::pair{"save_scalars", scalars}, std::pair{"save_slow", slow}})
     to.push_back({name, "el/s", "one thread, save",
-                  [&with, what] { return saved_a_second(&with.two(), what); },
-                  [what] { return saved_a_second(nullptr, what); }, 3});
+                  [&with, what = what] { return saved_a_second(&with.two(), what); },
+                  [what = what] { return saved_a_second(nullptr, what); }, 3});
 }
 
 } // namespace headrace::detail::bench

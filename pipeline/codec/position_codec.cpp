@@ -24,33 +24,41 @@ constexpr size_t most_depth = 1024;
 /// use them.
 class position_writer {
 public:
+  // Operators may be running. What an operator did after its position is read before what its
+  // inputs did, which so have all rows to which it refers.
   status visit(const position& x) {
     HEADRACE_TRY(x.refused);
     if (numbers_.contains(&x))
       return {};
-    for (const auto& part : x.parts)
-      if (part)
-        HEADRACE_TRY(visit(*part));
+    auto later = x.later ? logs_.after(*x.later) : choice_log::choices{};
+    for (const auto* parts : {&x.parts, &std::as_const(later).opened})
+      for (const auto& part : *parts)
+        if (part)
+          HEADRACE_TRY(visit(*part));
     numbers_.emplace(&x, static_cast<uint32_t>(all_.size() + 1));
-    all_.push_back(&x);
+    all_.emplace_back(&x, std::move(later));
     return {};
   }
 
   void write(schema::SavedIteration::Builder out) const {
     auto list = out.initPositions(static_cast<unsigned>(all_.size()));
-    for (unsigned i = 0; i < list.size(); ++i) write(*all_[i], list[i]);
+    for (unsigned i = 0; i < list.size(); ++i) write(*all_[i].first, all_[i].second, list[i]);
   }
 
 private:
-  void write(const position& x, schema::Position::Builder out) const {
+  void write(const position& x, const choice_log::choices& later,
+             schema::Position::Builder out) const {
     out.setOp(static_cast<uint16_t>(x.op));
     out.setVersion(x.version);
     out.setEnded(x.ended);
-    auto numbers = out.initNumbers(static_cast<unsigned>(x.numbers.size()));
-    for (unsigned i = 0; i < numbers.size(); ++i) numbers.set(i, x.numbers[i]);
-    auto parts = out.initParts(static_cast<unsigned>(x.parts.size()));
-    for (unsigned i = 0; i < parts.size(); ++i)
-      parts.set(i, x.parts[i] ? numbers_.at(x.parts[i].get()) : 0);
+    auto numbers = out.initNumbers(static_cast<unsigned>(x.numbers.size() + later.numbers.size()));
+    unsigned i = 0;
+    for (const auto* from : {&x.numbers, &later.numbers})
+      for (auto number : *from) numbers.set(i++, number);
+    auto parts = out.initParts(static_cast<unsigned>(x.parts.size() + later.opened.size()));
+    i = 0;
+    for (const auto* from : {&x.parts, &later.opened})
+      for (const auto& part : *from) parts.set(i++, part ? numbers_.at(part.get()) : 0);
     if (!x.reads)
       return;
     out.setReads(true);
@@ -59,8 +67,9 @@ private:
     out.setSplit(x.reads->split);
   }
 
-  std::vector<const position*> all_;
+  std::vector<std::pair<const position*, choice_log::choices>> all_;
   std::unordered_map<const position*, uint32_t> numbers_;
+  choice_log::reader logs_;
 };
 
 result<position_ptr> read_positions(::capnp::List<schema::Position>::Reader in) {
@@ -128,18 +137,21 @@ result<buffer> unpacked(const buffer& from, size_t size) {
   return std::move(out).freeze();
 }
 
-size_t bytes_of(const position& x) {
-  return 48 + x.numbers.size() * sizeof(uint64_t) + x.parts.size() * sizeof(uint32_t);
+choice_log::choices later_than(const position& x) {
+  return x.later ? choice_log::reader{}.after(*x.later) : choice_log::choices{};
 }
 
 /// The bytes of all positions below one; a shared position counts once.
 size_t bytes_below(const position& x, std::unordered_set<const position*>& seen) {
   if (!seen.insert(&x).second)
     return 0;
-  auto out = bytes_of(x);
-  for (const auto& part : x.parts)
-    if (part)
-      out += bytes_below(*part, seen);
+  const auto later = later_than(x);
+  auto out = 48 + (x.numbers.size() + later.numbers.size()) * sizeof(uint64_t)
+             + (x.parts.size() + later.opened.size()) * sizeof(uint32_t);
+  for (const auto* parts : {&x.parts, &later.opened})
+    for (const auto& part : *parts)
+      if (part)
+        out += bytes_below(*part, seen);
   return out;
 }
 size_t bytes_below(const position& x) {

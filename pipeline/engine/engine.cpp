@@ -2,6 +2,7 @@
 #include "headrace/pipeline/graph/graph_options.hpp"
 
 #include "headrace/pipeline/graph/operator_record.hpp"
+#include "headrace/pipeline/graph/row_order.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -117,6 +118,14 @@ result<std::unique_ptr<iterator>> engine::make_input(const dataset_ptr& node, co
       if (!is_whole(*node, i))
         inner.first_source += static_cast<uint32_t>(sources_below(*node->inputs[i]));
   return make(node->inputs[index], inner);
+}
+
+bool engine::reorders(const dataset_node& part) {
+  std::lock_guard lock{mutex_};
+  const auto [known, first] = reorders_.try_emplace(&part);
+  if (first)
+    known->second = detail::reorders(part, options_);
+  return known->second;
 }
 
 result<std::shared_ptr<const compiled_function>> engine::compiled(const dataset_node& node) {

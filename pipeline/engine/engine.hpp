@@ -92,6 +92,8 @@ public:
   bool ordered(const dataset_node& node) const noexcept {
     return node.calls.deterministic.value_or(options_.deterministic.value_or(true));
   }
+  /// True if the order of the rows of this part of the graph depends on time.
+  bool reorders(const dataset_node& part);
   const graph_options& options() const noexcept { return options_; }
   /// The seed from which nodes without a seed of their own derive theirs.
   uint64_t seed() const noexcept { return options_.seed.value_or(context_.seed); }
@@ -209,6 +211,7 @@ private:
   /// The key has the scope because a source may be in nested functions.
   std::map<std::pair<const dataset_node*, const function_scope*>, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;
+  std::unordered_map<const dataset_node*, bool> reorders_;
   std::unordered_map<uint32_t, uint64_t> passes_;
   std::unordered_map<uint32_t, shared_passes> shared_;
   std::unordered_map<const dataset_node*, std::shared_ptr<call_log>> calls_;

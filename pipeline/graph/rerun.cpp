@@ -32,7 +32,7 @@ public:
 
 private:
   status check(const dataset_node& node, bool in_function) const {
-    if (what_.gave_rows && may_reorder(node, options_, in_function))
+    if (what_.gave_rows && may_reorder(node, options_))
       return refused(node, "gives rows as they are done; with deterministic = true it can");
     const auto find_reason = record_of(node).not_run_again;
     const auto why = find_reason ? find_reason(node, what_, in_function) : std::string{};

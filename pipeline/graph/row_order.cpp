@@ -14,18 +14,18 @@ bool draws_order(const dataset_node& x) {
   return draws != nullptr && !given_seed(x) && draws(x);
 }
 
-void look(const dataset_node& x, const graph_options& options, bool in_function, order_facts& out) {
+void look(const dataset_node& x, const graph_options& options, order_facts& out) {
   if (out.drawn.empty() && draws_order(x))
     out.drawn = to_string(x.op);
-  if (out.reorders.empty() && may_reorder(x, options, in_function))
+  if (out.reorders.empty() && may_reorder(x, options))
     out.reorders = to_string(x.op);
   if (x.op == dataset_op::distribute) {
     out.service = true;
     return;
   }
-  for (const auto& input : x.inputs) look(*input, options, in_function, out);
+  for (const auto& input : x.inputs) look(*input, options, out);
   if (x.body && x.body->dataset)
-    look(*x.body->dataset, options, true, out);
+    look(*x.body->dataset, options, out);
 }
 
 } // namespace
@@ -37,15 +37,20 @@ bool may_spread(const dataset_node& map, const graph_options& options, bool in_f
          && !in_function && options.autotune.value_or(true) && options.threads.value_or(2) > 1;
 }
 
-bool may_reorder(const dataset_node& node, const graph_options& options, bool in_function) {
-  if (node.calls.deterministic.value_or(options.deterministic.value_or(true)))
-    return false;
-  return node.calls.count != 0 || may_spread(node, options, in_function);
+bool may_reorder(const dataset_node& node, const graph_options& options) {
+  return node.calls.count != 0
+         && !node.calls.deterministic.value_or(options.deterministic.value_or(true));
+}
+
+bool reorders(const dataset_node& part, const graph_options& options) {
+  order_facts facts;
+  look(part, options, facts);
+  return !facts.reorders.empty();
 }
 
 order_facts order_of(const dataset_node& graph) {
   order_facts out;
-  look(graph, options_of(graph), false, out);
+  look(graph, options_of(graph), out);
   return out;
 }
 

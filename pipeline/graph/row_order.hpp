@@ -6,14 +6,19 @@
 
 namespace headrace::detail {
 
-/// True if this map may run on all cores although its number of calls is 0. `options`: those of the
-/// whole graph; `in_function`: the map belongs to a dataset that a function makes.
+/// True if this map may run on all cores although its number of calls is 0; it keeps the order.
+/// `options`: those of the whole graph; `in_function`: the map belongs to a dataset that a function
+/// makes.
 bool may_spread(const dataset_node& map, const graph_options& options, bool in_function);
 
 /// True if this operator may return its rows in the order in which they are done, which may differ
 /// between runs even if the order of its inputs does not. Random orders that are drawn from a seed
 /// do not count.
-bool may_reorder(const dataset_node& node, const graph_options& options, bool in_function);
+bool may_reorder(const dataset_node& node, const graph_options& options);
+
+/// True if an operator of this part of a graph, or of the datasets that its functions make, may
+/// reorder. `options`: those of the whole graph.
+bool reorders(const dataset_node& part, const graph_options& options);
 
 /// The properties of a graph because of which another process may read its elements in another
 /// order. Operators are given by their names.

@@ -21,7 +21,7 @@ public:
     const auto& facts = record_of(node).rows;
     out.apart &= facts.apart;
     out.single &= !facts.several && (!is_source(node.op) || splits_are_rows(node));
-    out.in_order &= !facts.mixed && !may_reorder(node, options_, false);
+    out.in_order &= !facts.mixed && !may_reorder(node, options_);
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (!is_whole(node, i))
         visit(*node.inputs[i]);

@@ -1,13 +1,11 @@
 #pragma once
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/iterator/choice_log.hpp"
 #include "headrace/pipeline/iterator/splits_done.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 namespace headrace::detail {
-
-struct position;
-using position_ptr = std::shared_ptr<const position>;
 
 /// One split of a source, in one of its passes.
 struct split_place {
@@ -27,6 +25,9 @@ struct position {
   bool ended = false;
   std::vector<uint64_t> numbers;
   std::vector<position_ptr> parts; ///< the positions of inputs and open datasets; null: not open
+  /// What the operator did after the position, which follows `numbers` and `parts` when the
+  /// position is stored or restored; unset if the rows after it do not depend on time.
+  std::optional<choice_log::mark> later;
   /// For a source outside of functions: the split that it reads next, or is reading.
   std::optional<split_place> reads;
   /// For a source with a split provider: the splits that are done in this run. Not stored.

@@ -18,20 +18,29 @@ constexpr size_t longest_text = 4096;
 
 } // namespace
 
+position_reader::position_reader(const position& from)
+  : from_(from), numbers_(from.numbers), parts_(from.parts) {
+  if (!from.later)
+    return;
+  const auto later = choice_log::reader{}.after(*from.later);
+  numbers_.insert(numbers_.end(), later.numbers.begin(), later.numbers.end());
+  parts_.insert(parts_.end(), later.opened.begin(), later.opened.end());
+}
+
 uint64_t position_reader::number(uint64_t most) noexcept {
-  if (numbers_ == from_.numbers.size() || from_.numbers[numbers_] > most) {
+  if (!has_number() || numbers_[next_number_] > most) {
     fits_ = false;
     return 0;
   }
-  return from_.numbers[numbers_++];
+  return numbers_[next_number_++];
 }
 
 position_ptr position_reader::part() noexcept {
-  if (parts_ == from_.parts.size()) {
+  if (!has_part()) {
     fits_ = false;
     return nullptr;
   }
-  return from_.parts[parts_++];
+  return parts_[next_part_++];
 }
 
 status position_reader::restore(iterator& it) {

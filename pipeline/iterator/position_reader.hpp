@@ -8,16 +8,16 @@ namespace headrace::detail {
 /// or one that is too large, makes `finish` fail.
 class position_reader {
 public:
-  explicit position_reader(const position& from) : from_(from) {}
+  explicit position_reader(const position& from);
 
   /// The next number, at most `most`; 0 if it is missing or larger.
   uint64_t number(uint64_t most = UINT64_MAX) noexcept;
   /// The next failure, or ok.
   status failure();
+  bool has_number() const noexcept { return next_number_ != numbers_.size(); }
+  bool has_part() const noexcept { return next_part_ != parts_.size(); }
   /// True if all numbers and parts were read.
-  bool empty() const noexcept {
-    return numbers_ == from_.numbers.size() && parts_ == from_.parts.size();
-  }
+  bool empty() const noexcept { return !has_number() && !has_part(); }
   bool flag() noexcept { return number(1) == 1; }
   /// The next part; null if it is not open, or missing.
   position_ptr part() noexcept;
@@ -33,7 +33,9 @@ public:
 
 private:
   const position& from_;
-  size_t numbers_ = 0, parts_ = 0;
+  std::vector<uint64_t> numbers_;
+  std::vector<position_ptr> parts_;
+  size_t next_number_ = 0, next_part_ = 0;
   bool fits_ = true;
 };
 

@@ -66,8 +66,8 @@ private:
   /// The rows in an order that is the same on all workers: parallel calls that the graph's options
   /// allow to change the order keep it.
   result<dataset_ptr> in_order(const dataset_ptr& rows) {
-    return rewrite_nodes(rows, [this](dataset_node& x, bool in_function) {
-      if (!may_reorder(x, options_, in_function))
+    return rewrite_nodes(rows, [this](dataset_node& x, bool) {
+      if (!may_reorder(x, options_))
         return false;
       x.calls.deterministic = true;
       return true;

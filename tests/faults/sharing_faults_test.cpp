@@ -79,7 +79,7 @@ std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t
     const bool first =
       std::ranges::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
                            [&](const auto& x) { return x.member == all[i].member; });
-    const auto at = std::ranges::search(rounds, mine).begin();
+    const auto at = std::search(rounds.begin(), rounds.end(), mine.begin(), mine.end());
     if (!mine.empty() && (at == rounds.end() || (first && at != rounds.begin())))
       return fmt::format("{} is given rounds that {} is not", all[i].name, whole->name);
   }

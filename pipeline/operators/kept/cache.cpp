@@ -1,4 +1,5 @@
 #include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/kept/kept_pass.hpp"
@@ -22,7 +23,8 @@ public:
       folder_(std::move(folder)),
       shard_of_(std::move(shard_of)),
       memory_(shared.memory_of(node_, at_)),
-      below_(shared, node_, at_) {}
+      below_(shared, node_, at_),
+      openings_(shared, *node_.inputs[0]) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -49,7 +51,7 @@ protected:
   // block and the row; or its id and, as a part, the position of the second input, which reads it.
   // For a pass that is kept, or is being kept: the pass, the number of returned rows and, as a
   // part, the position at its beginning. For another pass of the input: the pass and the position.
-  // Before the first pass: the caches below, as parts.
+  // Before the first pass: the caches below, and the pass that was opened later, as parts.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -74,6 +76,7 @@ protected:
       } else {
         to.numbers = {not_begun};
         below_.save_to(to);
+        openings_.save_to(to);
       }
     } else if (sink_ || published_) {
       whole(pass_, given_, begin_);
@@ -88,6 +91,7 @@ protected:
     const auto what = from.number(last_kind);
     if (what == not_begun) {
       below_.restore(from);
+      openings_.restore(from);
       return {};
     }
     if (what == saved_pass_by_reader) {
@@ -154,6 +158,7 @@ private:
     }
     const auto& run = engine_.context();
     HEADRACE_TRY(open_input({run.seed, run.repetition, at_.path, at_.iteration}));
+    HEADRACE_TRY(openings_.add(input_.get()));
     begin_ = input_->save();
     return at_.in_function() ? status{} : open_sink();
   }
@@ -168,7 +173,7 @@ private:
     }
     HEADRACE_TRY(open_input(pass.from));
     HEADRACE_TRY(input_->restore(*pass.begin));
-    begin_ = pass.begin;
+    begin_ = input_->save(); // as `pass.begin`, and what the input does from now on
     HEADRACE_TRY(open_sink());
     constexpr uint64_t most = 4096;
     while (given_ < rows) {
@@ -246,6 +251,7 @@ private:
   std::shared_ptr<const compiled_function> shard_of_; ///< may be null
   std::shared_ptr<memory_cache> memory_;              ///< null: kept in a folder
   const unopened_caches below_;
+  openings openings_;
   // Set while a kept pass is being read.
   std::optional<kept_cursor> kept_;
   std::optional<saved_cursor> saved_;

@@ -1,4 +1,5 @@
 #include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/kept/unopened_caches.hpp"
 
@@ -12,7 +13,8 @@ public:
     : operator_iterator(shared, *node),
       self_(std::move(node)),
       at_(std::move(at)),
-      caches_(shared, node_, at_) {}
+      caches_(shared, node_, at_),
+      openings_(shared, node_) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -25,6 +27,8 @@ protected:
           return last_failure(opened.status());
         input_ = *std::move(opened);
         ++next_;
+        if (auto failed = openings_.add(input_.get()); !failed.ok())
+          return last_failure(failed);
       }
       if (auto out = input_->next(wanted))
         return out;
@@ -32,16 +36,18 @@ protected:
     }
   }
   // Saves as numbers: the input to open next; as parts: the present input, if it is open, then the
-  // caches below later inputs.
+  // caches below later inputs, and later inputs.
   void save_to(position& to) const override {
     to.numbers = {next_};
     to.parts = {input_ ? input_->save() : nullptr};
     caches_.save_to(to, next_);
+    openings_.save_to(to);
   }
   status restore_from(position_reader& from) override {
     next_ = from.number(node_.inputs.size());
     const auto open = from.part();
     caches_.restore(from, next_);
+    openings_.restore(from);
     if (!open || next_ == 0)
       return {};
     HEADRACE_ASSIGN(input_, engine_.make_input(self_, at_, next_ - 1));
@@ -52,6 +58,7 @@ private:
   dataset_ptr self_;
   place at_;
   const unopened_caches caches_;
+  openings openings_;
   std::unique_ptr<iterator> input_;
   size_t next_ = 0;
 };

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/groups/inner_datasets.hpp"
@@ -10,7 +11,9 @@ class flat_map_iterator final : public operator_iterator {
 public:
   flat_map_iterator(engine& shared, const dataset_node& node, const place& at,
                     std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node), datasets_(shared, node, at, std::move(input)) {}
+    : operator_iterator(shared, node),
+      datasets_(shared, node, at, std::move(input)),
+      openings_(shared, *node.body->dataset) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -43,14 +46,17 @@ protected:
     }
     return gather_rows(views, runs, kernel_calls_);
   }
-  // Saves the row whose dataset is open, or the next row; as parts: the open dataset.
+  // Saves the row whose dataset is open, or the next row; as parts: the open dataset, then later
+  // ones.
   void save_to(position& to) const override {
     datasets_.save_to(to, open_.rows ? open_.row : datasets_.row());
     to.parts.push_back(open_.rows ? open_.rows->save() : nullptr);
+    openings_.save_to(to);
   }
   status restore_from(position_reader& from) override {
     HEADRACE_TRY(datasets_.restore(from));
     const auto at = from.part();
+    openings_.restore(from);
     if (!at)
       return {};
     HEADRACE_ASSIGN(open_, datasets_.next_of(datasets_.row(), kernel_calls_));
@@ -66,6 +72,10 @@ private:
       datasets_.release_before(datasets_.row());
       open_ = datasets_.next();
       ++opened_;
+      if (auto failed = openings_.add(open_.rows.get()); !failed.ok()) {
+        open_.rows.reset();
+        open_.failed = std::move(failed);
+      }
       if (!open_.rows) {
         auto failed = failure(open_.failed);
         set_origin(failed, open_.from);
@@ -90,6 +100,7 @@ private:
 
   inner_datasets datasets_;
   inner_dataset open_;
+  openings openings_;
   uint64_t opened_ = 0;
   uint64_t given_ = 0;
 };

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/engine/read_ahead.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
@@ -21,7 +22,8 @@ public:
     : operator_iterator(shared, node),
       datasets_(shared, node, at, std::move(input)),
       cycle_(static_cast<size_t>(node.as<interleave_parameters>().cycle)),
-      length_(static_cast<size_t>(node.as<interleave_parameters>().length)) {
+      length_(static_cast<size_t>(node.as<interleave_parameters>().length)),
+      openings_(shared, *node.body->dataset) {
     if (node.calls.count == 0)
       return;
     turns_ = shared.gate_of(node);
@@ -37,7 +39,16 @@ protected:
     size_t rows = 0, bytes = 0;
     for (auto& slot : slots_) slot.piece = no_piece;
     while (rows < wanted.rows && bytes < wanted.bytes && !engine_.stopped()) {
-      if (arrivals_ && !go_to_ready_place()) {
+      if (!order_.empty()) {
+        const bool opens = order_.front().rows == 0;
+        if (!repeat_choice(wanted)) {
+          if (engine_.stopped())
+            break;
+          return last_failure(data_loss("the data is not what it was when the position was saved"));
+        }
+        if (opens)
+          continue;
+      } else if (arrivals_ && !go_to_ready_place()) {
         if (rows != 0)
           break;
         ask(wanted.rows);
@@ -60,6 +71,7 @@ protected:
           advance();
           continue;
         }
+        note({at_, 0});
         if (arrivals_ && slot.waits())
           continue;
       }
@@ -72,15 +84,22 @@ protected:
         pieces.push_back(slot.rows);
         bytes += slot.rows->bytes() * (slot.rows->rows - slot.at) / slot.rows->rows;
       }
-      const auto count =
-        std::min({length_ - given_here_, slot.rows->rows - slot.at, wanted.rows - rows});
+      const auto turn = order_.empty() ? length_ - given_here_ : order_.front().rows;
+      const auto count = std::min({turn, slot.rows->rows - slot.at, wanted.rows - rows});
       append_run(runs, {slot.piece, static_cast<uint32_t>(slot.at), static_cast<uint32_t>(count)});
       slot.at += count;
       rows += count;
+      if (!order_.empty()) {
+        if ((order_.front().rows -= count) == 0)
+          order_.pop_front();
+        continue;
+      }
+      note({at_, count});
       given_here_ += count;
       if (given_here_ == length_)
         advance();
     }
+    log_noted();
     if (rows == 0) {
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
@@ -96,7 +115,8 @@ protected:
   // Saves the first row whose dataset is open, or the next row. As numbers: the next row, the place
   // that is visited, the number of rows of its turn that were returned, whether the input has
   // ended, the number of places; for each place its state; unless it is closed, the number of its
-  // row; for an open one a point of its dataset.
+  // row; for an open one a point of its dataset; if the order may change, the choices after that.
+  // As parts after these: datasets that were opened later.
   void save_to(position& to) const override {
     datasets_.save_to(to, first_row());
     to.numbers.insert(to.numbers.end(),
@@ -109,6 +129,11 @@ protected:
       if (slot.what() == state::open)
         put(to, slot.point());
     }
+    openings_.save_to(to);
+    if (!arrivals_)
+      return;
+    for (const auto& x : order_) to.numbers.push_back(x.as_number());
+    to.later = openings_.log().now();
   }
   status restore_from(position_reader& from) override {
     HEADRACE_TRY(datasets_.restore(from));
@@ -131,6 +156,12 @@ protected:
         place.at = from.part();
       }
     }
+    openings_.restore(from);
+    while (arrivals_ && from.has_number()) {
+      order_.push_back(choice::of(from.number()));
+      if (order_.back().place >= cycle_)
+        from.refuse();
+    }
     HEADRACE_TRY(from.finish());
     for (const auto& [row, place] : open) HEADRACE_TRY(reopen(row, place));
     return datasets_.skip_to(next, kernel_calls_);
@@ -138,6 +169,55 @@ protected:
 
 private:
   static constexpr uint32_t no_piece = UINT32_MAX;
+
+  /// What the operator did next where the order may change: it opened a dataset at a place, or took
+  /// rows of the one that is open there.
+  struct choice {
+    size_t place;
+    size_t rows; ///< 0: a dataset was opened
+
+    uint64_t as_number() const { return static_cast<uint64_t>(place) << 32 | rows; }
+    static choice of(uint64_t number) { return {number >> 32, number & UINT32_MAX}; }
+  };
+
+  // Rows of one place are one choice.
+  void note(const choice& next) {
+    if (!arrivals_)
+      return;
+    if (next.rows != 0 && noted_ && noted_->rows != 0 && noted_->place == next.place) {
+      noted_->rows += next.rows;
+      return;
+    }
+    log_noted();
+    noted_ = next;
+  }
+  void log_noted() {
+    if (noted_)
+      openings_.log().add(noted_->as_number());
+    noted_.reset();
+  }
+
+  // Opens the dataset that the next choice opens, or goes to the place from which it takes rows.
+  // False: the data is not the same, or the iteration was stopped.
+  bool repeat_choice(const limits& wanted) {
+    const auto [place, rows] = order_.front();
+    if (place >= slots_.size())
+      slots_.resize(place + 1);
+    auto& slot = slots_[place];
+    given_here_ = 0;
+    if (rows == 0) {
+      if (slot.open()) {
+        if (slot.at != slot.rows->rows || refill(slot, wanted, 1) || engine_.stopped())
+          return false;
+        close(slot);
+      }
+      order_.pop_front();
+      at_ = place;
+      return open_next(slot, 1);
+    }
+    at_ = place;
+    return slot.open() && (slot.at != slot.rows->rows || refill(slot, wanted, wanted.rows));
+  }
 
   // Moves to the next place that gives a row, or can take a dataset, without blocking.
   bool go_to_ready_place() {
@@ -238,7 +318,12 @@ private:
       input_ended_ = true;
       return false;
     }
-    place(to, datasets_.next());
+    auto next = datasets_.next();
+    if (auto failed = openings_.add(next.rows.get()); !failed.ok()) {
+      next.rows.reset();
+      next.failed = std::move(failed);
+    }
+    place(to, std::move(next));
     return true;
   }
 
@@ -311,6 +396,7 @@ private:
   inner_datasets datasets_;
   const size_t cycle_;
   const size_t length_;
+  openings openings_;                  ///< its log also has the choices, if the order may change
   std::shared_ptr<call_gate> turns_;   ///< null: datasets are read on the reader's thread
   std::shared_ptr<arrivals> arrivals_; ///< null: the order is kept
   const std::shared_ptr<row_size> rows_are_ = std::make_shared<row_size>(0);
@@ -321,6 +407,9 @@ private:
   uint64_t seen_ = 0; ///< the count of `arrivals_` before the places were checked
   bool input_ended_ = false;
   uint64_t opened_ = 0, given_ = 0;
+  /// The choices that a restored iterator has to repeat; rows that were returned are taken off.
+  std::deque<choice> order_;
+  std::optional<choice> noted_; ///< the last choice, which is not in the log yet
 };
 
 opened open_interleave(engine& shared, const dataset_ptr& node, const place& at) {

@@ -62,7 +62,8 @@ struct parallel_blocks::shared {
 /// One block that is being passed through the function. The thread that claims the job evaluates
 /// it.
 struct parallel_blocks::job {
-  job(block in, position_ptr at) : before(std::move(at)), read(in.rows), rows(std::move(in)) {}
+  job(block in, position_ptr at, uint64_t n)
+    : number(n), before(std::move(at)), read(in.rows), rows(std::move(in)) {}
 
   void run_if_unclaimed(shared& with) {
     if (claimed.exchange(true))
@@ -102,6 +103,7 @@ struct parallel_blocks::job {
   }
   bool finished() const { return done && given >= rows.rows; }
 
+  const uint64_t number;
   const position_ptr before; ///< the position of the input before the block
   const uint64_t read;       ///< the number of rows of the input
   std::atomic<bool> claimed{false};
@@ -124,6 +126,11 @@ constexpr size_t most_jobs_a_call = 64;
 /// The approximate limit for the cost of all rows of a block, in nanoseconds.
 constexpr uint64_t most_block_ns = 5'000'000;
 constexpr uint64_t all = UINT64_MAX;
+
+// The choices of blocks without order: a block of so many rows was read; the rows of the job of
+// this number were the next ones.
+constexpr uint64_t read_choice(uint64_t rows) { return 2 * rows; }
+constexpr uint64_t job_choice(uint64_t number) { return 2 * number + 1; }
 
 /// One arena for all operators. If an arena is destroyed before its calls have run, as happens with
 /// operators that are not read to the end, the library keeps some KiB of it.
@@ -182,11 +189,11 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
     const auto is_there = [&] {
       if (stop_.stop_requested() || chosen() || for_the_reader() || over())
         return true;
-      if (open_ == 0 && !asked_) {
+      if ((open_ == 0 || awaits_planned()) && !asked_) {
         asked_ = true;
         shared_->room.notify_one();
       }
-      shared_->awaited = options_.ordered && !jobs_.empty() ? jobs_.front().get() : nullptr;
+      shared_->awaited = is_in_order() ? next_in_order().get() : nullptr;
       return false;
     };
     shared_->rows.wait(lock, is_there);
@@ -202,13 +209,14 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       lock.unlock();
       from->run_if_unclaimed(*shared_);
       lock.lock();
-      if (!options_.ordered)
+      if (!is_in_order())
         continue;
       shared_->awaited = from.get();
       shared_->rows.wait(lock, [&] { return from->done || stop_.stop_requested(); });
       if (!from->done)
         return std::nullopt;
     }
+    note_choice(*from);
     kernel_calls += std::exchange(from->kernel_calls, 0);
     if (auto* counts = options_.counters) {
       counts->work_ns += std::exchange(from->work_ns, 0);
@@ -221,6 +229,8 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       const auto freed = std::exchange(from->counted, 0);
       from->rows = {};
       from->given = all;
+      if (!order_.empty())
+        order_.pop_front();
       --open_;
       drop_finished();
       lock.unlock();
@@ -236,8 +246,10 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
 // The job whose rows are next, if it is done: the first one if the order is kept; else the one of
 // which rows were returned already, or any.
 parallel_blocks::job_ptr parallel_blocks::chosen() const {
-  if (options_.ordered)
-    return jobs_.empty() || !jobs_.front()->done ? nullptr : jobs_.front();
+  if (is_in_order()) {
+    auto next = next_in_order();
+    return next && next->done ? next : nullptr;
+  }
   job_ptr out;
   for (const auto& x : jobs_) {
     if (!x->done || x->given == all)
@@ -250,13 +262,29 @@ parallel_blocks::job_ptr parallel_blocks::chosen() const {
   return out;
 }
 
-// A block that the reader should evaluate instead of waiting. If the order is kept it is the next
+parallel_blocks::job_ptr parallel_blocks::next_in_order() const {
+  if (jobs_.empty() || awaits_planned())
+    return nullptr;
+  return order_.empty() ? jobs_.front() : jobs_[order_.front() - jobs_.front()->number];
+}
+
+// The next job in the order of a restored iterator was not read yet.
+bool parallel_blocks::awaits_planned() const {
+  return !order_.empty() && order_.front() >= next_number_;
+}
+
+void parallel_blocks::note_choice(const job& first) {
+  if (!is_in_order() && first.given == 0)
+    log_.add(job_choice(first.number));
+}
+
+// A block that the reader should evaluate instead of waiting. If the order is given it is the next
 // one; else one that no thread has claimed, if no further block may begin. If the function may
 // block, the reader evaluates the block only if the system had no thread for it.
 parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
   job_ptr out;
-  if (options_.ordered)
-    out = jobs_.empty() ? nullptr : jobs_.front();
+  if (is_in_order())
+    out = next_in_order();
   else if (ended_ || held_back_ || as_many_as_may_be())
     out = last_unclaimed();
   return out && options_.may_wait && !out->no_one ? nullptr : out;
@@ -272,11 +300,13 @@ void parallel_blocks::drop_finished() {
   while (!jobs_.empty() && jobs_.front()->given == all) jobs_.pop_front();
 }
 
+// @pre the mutex is held
 void parallel_blocks::start(const job_ptr& work, size_t counted) {
   work->counted = counted;
   work->ahead = counted != 0;
   asked_ = false;
   jobs_.push_back(work);
+  ++next_number_;
   ++open_;
   ++shared_->in_work;
   auto call = [work, with = shared_] { work->run_if_unclaimed(*with); };
@@ -284,6 +314,28 @@ void parallel_blocks::start(const job_ptr& work, size_t counted) {
     work->no_one = !threads_.run(std::move(call));
   else
     arena().enqueue(std::move(call));
+}
+
+// Continues with the block that was planned first. @pre the mutex is held
+void parallel_blocks::start_planned(result<block> rows, position_ptr before) {
+  const auto plan = planned_.front();
+  if (!rows) {
+    failed_ = rows.status();
+    planned_.clear();
+    order_.clear();
+    ended_ = true;
+    return;
+  }
+  planned_.pop_front();
+  const auto work = std::make_shared<job>(*std::move(rows), std::move(before), next_number_);
+  work->given = plan.given;
+  if (work->given != all)
+    return start(work, 0);
+  work->rows = {};
+  work->claimed = work->done = true;
+  jobs_.push_back(work);
+  ++next_number_;
+  drop_finished();
 }
 
 // If there is a call for each thread of the arena, twice as many blocks may be in work: the further
@@ -317,6 +369,8 @@ size_t parallel_blocks::rows_of_a_block() const {
 // The number of rows that may be pulled now, and their bytes. If the budget has no room, rows for
 // which the reader waits are allowed without being counted.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
+  if (!planned_.empty() && (asked_ || !as_many_as_may_be()))
+    return {planned_.front().rows, 0};
   if (as_many_as_may_be())
     return {};
   const auto out = shared_->held.take(rows);
@@ -352,18 +406,28 @@ void parallel_blocks::pull() {
       break;
     auto wanted = wanted_;
     wanted.rows = may.rows;
+    const bool is_planned = !planned_.empty();
     lock.unlock();
     const auto began = options_.counters != nullptr ? clock::system().now() : time_point{};
-    auto in = input_->next(wanted);
+    std::optional<block> in;
+    result<block> again = block{};
+    if (is_planned)
+      again = read_exactly(may.rows);
+    else
+      in = input_->next(wanted);
     if (options_.counters != nullptr)
       options_.counters->below_ns += static_cast<uint64_t>((clock::system().now() - began).count());
     auto after = input_->save();
     lock.lock();
     auto before = std::exchange(after_, std::move(after));
-    if (in)
-      start(std::make_shared<job>(*std::move(in), std::move(before)), may.bytes);
-    else
+    if (is_planned) {
+      start_planned(std::move(again), std::move(before));
+    } else if (in) {
+      log_.add(read_choice(in->rows));
+      start(std::make_shared<job>(*std::move(in), std::move(before), next_number_), may.bytes);
+    } else {
       ended_ = true;
+    }
     const bool wakes_reader = ended_ || !options_.ordered || jobs_.size() == 1 || options_.may_wait;
     const bool ended = ended_;
     lock.unlock();
@@ -382,48 +446,75 @@ size_t parallel_blocks::ahead() const {
   return jobs_.size();
 }
 
-// Saves as numbers: the number of blocks from the point to the last one of which rows were
-// returned; for each of them the number of its rows, and of the rows of its result that were
-// returned.
+status parallel_blocks::failed() const {
+  std::lock_guard lock{shared_->mutex};
+  return failed_;
+}
+
+// Saves as numbers: the number of blocks from the point on, if the order is kept only to the last
+// one of which rows were returned; for each of them the number of its rows, and of the rows of its
+// result that were returned; without order also the number of the first block, and the choices
+// after the point.
 void parallel_blocks::save_to(position& to) const {
   std::lock_guard lock{shared_->mutex};
-  auto last = jobs_.end();
-  while (last != jobs_.begin() && (*std::prev(last))->given == 0) --last;
-  to.numbers.push_back(static_cast<uint64_t>(last - jobs_.begin()));
-  for (auto x = jobs_.begin(); x != last; ++x) {
-    to.numbers.push_back((*x)->read);
-    to.numbers.push_back((*x)->given);
-  }
+  std::vector<planned> blocks;
+  for (const auto& work : jobs_) blocks.push_back({work->read, work->given});
+  blocks.insert(blocks.end(), planned_.begin(), planned_.end());
+  if (options_.ordered)
+    while (!blocks.empty() && blocks.back().given == 0) blocks.pop_back();
+  to.numbers.push_back(blocks.size());
+  for (const auto& x : blocks) to.numbers.insert(to.numbers.end(), {x.rows, x.given});
   to.parts.push_back(!jobs_.empty() ? jobs_.front()->before : after_ ? after_ : input_->save());
+  if (options_.ordered)
+    return;
+  const auto first = next_number_ - jobs_.size();
+  to.numbers.push_back(first);
+  for (auto number : order_)
+    if (blocks[number - first].given == 0)
+      to.numbers.push_back(job_choice(number));
+  to.later = log_.now();
 }
 
 status parallel_blocks::restore(position_reader& from) {
   HEADRACE_TRY(from.restore(*input_));
-  // The input is read without the mutex, because that may call other operators that share the
-  // budget.
-  std::vector<job_ptr> begun;
+  std::lock_guard lock{shared_->mutex};
   for (auto left = from.number(); left != 0 && from.fits(); --left) {
     const auto rows = from.number(UINT32_MAX);
-    const auto given = from.number();
-    auto before = input_->save();
-    HEADRACE_ASSIGN(auto in, read_exactly(rows));
-    begun.push_back(std::make_shared<job>(std::move(in), std::move(before)));
-    begun.back()->given = given;
+    planned_.push_back({rows, from.number()});
   }
-  auto after = input_->save();
-  std::lock_guard lock{shared_->mutex};
-  for (const auto& work : begun) {
-    if (work->given != all) {
-      start(work, 0);
-      continue;
-    }
-    work->rows = {};
-    work->claimed = work->done = true;
-    jobs_.push_back(work);
-  }
-  drop_finished();
-  after_ = std::move(after);
+  if (!options_.ordered)
+    read_choices(from);
+  if (std::ranges::any_of(planned_, [](const auto& x) { return x.rows == 0; }))
+    from.refuse();
   return {};
+}
+
+// The block of which rows were returned in part comes first, then those in the order of the
+// choices. Blocks after the last one of these are read as if there had been no position.
+void parallel_blocks::read_choices(position_reader& from) {
+  for (size_t i = 0; i < planned_.size(); ++i)
+    if (planned_[i].given != 0 && planned_[i].given != all)
+      order_.push_back(i);
+  if (!from.has_number()) // older builds saved no choices
+    return;
+  next_number_ = from.number(UINT64_MAX / 4);
+  for (auto& number : order_) number += next_number_;
+  while (from.has_number()) {
+    const auto choice = from.number();
+    if (choice % 2 == 0)
+      planned_.push_back({choice / 2, 0});
+    else
+      order_.push_back(choice / 2);
+  }
+  std::vector<bool> chosen(planned_.size());
+  for (auto number : order_) {
+    const auto i = number - next_number_;
+    if (number < next_number_ || i >= planned_.size() || planned_[i].given == all || chosen[i])
+      return from.refuse();
+    chosen[i] = true;
+  }
+  while (!planned_.empty() && planned_.back().given == 0 && !chosen[planned_.size() - 1])
+    planned_.pop_back();
 }
 
 result<block> parallel_blocks::read_exactly(uint64_t rows) {

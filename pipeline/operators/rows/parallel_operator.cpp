@@ -31,7 +31,7 @@ std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const data
   return std::make_unique<parallel_blocks>(
     std::move(input), std::move(f),
     parallel_blocks::options{.calls = shared.gate_of(node, calls),
-                             .ordered = shared.ordered(node),
+                             .ordered = node.calls.count == 0 || shared.ordered(node),
                              .may_wait = !node.body->named.empty(),
                              .costly_rows = has_costly_rows(*node.body),
                              .budget = shared.budget(),
@@ -46,6 +46,9 @@ std::optional<block> parallel_reader::read(parallel_blocks& blocks, const limits
   auto out = blocks.next(wanted, kernel_calls_);
   if (!out && engine_.stopped())
     return last_failure(cancelled("the iteration was stopped"));
+  if (!out)
+    if (auto failed = blocks.failed(); !failed.ok())
+      return last_failure(failed.with_context("restore"));
   return out;
 }
 

@@ -1,4 +1,5 @@
 #include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
@@ -27,6 +28,7 @@ public:
       self_(std::move(node)),
       at_(std::move(at)),
       caches_(shared, node_, at_),
+      openings_(shared, *node_.inputs[0]),
       at_once_(has_rows_at_once(*node_.inputs[0]) && !shared.shares_splits(at_)) {}
 
 protected:
@@ -54,12 +56,13 @@ protected:
   }
 
   // Saves as numbers: the number of passes begun, whether the last one has given no rows so far; as
-  // parts: its input, if it is open; then the caches that later passes read.
+  // parts: its input, if it is open; then the caches that later passes read, and later passes.
   void save_to(position& to) const override {
     to.numbers = {static_cast<uint64_t>(passes_), empty_};
     to.parts = {input_ ? input_->save() : nullptr};
     if (passes_ != count_)
       caches_.save_to(to);
+    openings_.save_to(to);
   }
   status restore_from(position_reader& from) override {
     passes_ =
@@ -68,6 +71,7 @@ protected:
     const auto at = from.part();
     if (passes_ != count_)
       caches_.restore(from);
+    openings_.restore(from);
     if (!at || passes_ == 0)
       return {};
     --passes_; // the last pass is opened again
@@ -88,6 +92,8 @@ private:
           return last_failure(opened.status());
         input_ = *std::move(opened);
         ++passes_;
+        if (auto failed = openings_.add(input_.get()); !failed.ok())
+          return last_failure(failed);
         empty_ = true;
         partial_ = partial_passes();
         shared_elements_ = engine_.shared_elements();
@@ -132,6 +138,7 @@ private:
   dataset_ptr self_;
   place at_;
   const unopened_caches caches_;
+  openings openings_;
   const bool at_once_; ///< the rows of each pass are available without waiting
   std::unique_ptr<iterator> input_;
   int64_t passes_ = 0;

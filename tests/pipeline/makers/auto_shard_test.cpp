@@ -157,9 +157,10 @@ TEST_F(AutoShard, GivesWhatALocalRunGivesThatIsShardedByHand) {
   };
   for (const auto& [kind, names] :
        {std::pair{"tfrecord", tfrecord}, {"csv", csv}, {"json", json}, {"fixed", txt}})
-    table.push_back({kind, read(kind, names).value(), [&, kind, names](auto n, auto i) {
-                       return read(kind, every(names, n, i)).value();
-                     }});
+    table.push_back(
+      {kind, read(kind, names).value(), [&, kind = kind, names = names](auto n, auto i) {
+         return read(kind, every(names, n, i)).value();
+       }});
   for (const auto& [name, graph, by_file] : table)
     for (int64_t n : {2, 3}) {
       SCOPED_TRACE(fmt::format("{} on {} workers", name, n));

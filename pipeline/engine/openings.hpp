@@ -1,0 +1,64 @@
+#pragma once
+
+#include "headrace/pipeline/engine/engine.hpp"
+#include "headrace/pipeline/iterator/position_reader.hpp"
+
+#include <deque>
+
+namespace headrace::detail {
+
+/// The iterators that an operator opens one after another. If their order depends on time, the
+/// positions of the operator have those that it opened later, which a restored operator reads in
+/// the same order.
+class openings {
+public:
+  /// `opens`: the graph of the iterators.
+  openings(engine& shared, const dataset_node& opens) : keeps_(shared.reorders(opens)) {}
+
+  /// To be called for each iterator before its first row; null: it could not be opened.
+  status add(iterator* opened) {
+    if (!planned_.empty()) {
+      const auto at = std::move(planned_.front());
+      planned_.pop_front();
+      if ((opened != nullptr) != (at != nullptr))
+        return data_loss("a dataset that could be opened cannot be opened now, or the other way "
+                         "round");
+      if (at)
+        HEADRACE_TRY(opened->restore(*at));
+    }
+    if (keeps_)
+      log_.add(opened != nullptr ? opened->save() : nullptr);
+    return {};
+  }
+
+  /// Appends the number of planned iterators, and these as the last parts of a position; after them
+  /// come the iterators that were opened later, the planned ones first.
+  void save_to(position& to) const {
+    if (!keeps_)
+      return;
+    to.numbers.push_back(planned_.size());
+    to.parts.insert(to.parts.end(), planned_.begin(), planned_.end());
+    to.later = log_.now();
+  }
+  /// Reads all parts that are left. Positions of older builds have none.
+  void restore(position_reader& from) {
+    if (!keeps_ || !from.has_number())
+      return;
+    std::vector<position_ptr> planned;
+    for (auto left = from.number(); left != 0 && from.has_part(); --left)
+      planned.push_back(from.part());
+    while (from.has_part()) planned_.push_back(from.part());
+    for (auto i = planned_.size(); i < planned.size(); ++i) planned_.push_back(planned[i]);
+  }
+
+  /// The log that the positions refer to.
+  choice_log& log() noexcept { return log_; }
+  const choice_log& log() const noexcept { return log_; }
+
+private:
+  const bool keeps_;
+  std::deque<position_ptr> planned_; ///< where the next iterators are restored
+  choice_log log_;
+};
+
+} // namespace headrace::detail

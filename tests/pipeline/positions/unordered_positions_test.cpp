@@ -1,0 +1,183 @@
+#include "headrace/pipeline/codec/position_codec.hpp"
+#include "headrace/pipeline/functions/sequences.hpp"
+#include "tests/pipeline/random/generator.hpp"
+#include "tests/support/test_seed.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+// Where calls may change the order, the rows after a position depend on time. Rows that were
+// returned after it must also come first after a restart from there, in the same order.
+
+namespace headrace::detail {
+namespace {
+
+using test::always;
+using test::range;
+using test::read_all;
+using test::traced;
+using texts = std::vector<std::string>;
+
+dataset_ptr unordered(const dataset_ptr& graph) {
+  return make_options(graph, {.deterministic = false}).value();
+}
+
+/// The same numbers, by calls of which some take much longer than others.
+dataset_ptr uneven(const dataset_ptr& in) {
+  const auto f = traced(
+    in, [](const expr& x) { return x + 0 * reduce_sum(detail::range(0 * x, (x % 5) * 20'000)); });
+  return make_map(in, f, 4).value();
+}
+
+dataset_ptr three_of_each(const dataset_ptr& in, int64_t cycle) {
+  const auto f = traced(in, [](const expr& x) {
+    return make_range((x * 3).node(), (x * 3 + 3).node(), scalar_constant(1)).value();
+  });
+  return make_interleave(in, f, cycle, 2, 3).value();
+}
+
+std::unique_ptr<iterator> restored(const dataset_ptr& graph, const iterator_context& context,
+                                   const position_ptr& at) {
+  const auto record = encode_iteration({.graph = "x", .point = {at, 0}}).value();
+  auto out = make_iterator(graph, context).value();
+  EXPECT_EQ(to_string(out->restore(*decode_iteration(record, "x").value().point.at)), "ok");
+  return out;
+}
+
+void append(texts& to, texts more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// Takes a position before each third row or so, and restores it after further rows were read; and
+/// once more while the restored iterator repeats these.
+void expect_repeats(const dataset_ptr& graph, const texts& want, uint64_t seed,
+                    size_t most_stops = 40) {
+  test::random::dice draw{seed};
+  iterator_context context;
+  context.seed = seed;
+  const auto sizes = [&] { return 1 + draw.below(5); };
+  const size_t step = std::max<size_t>(3, want.size() / most_stops);
+  for (size_t stop = 0; stop <= want.size(); stop += step) {
+    auto first = make_iterator(graph, context).value();
+    const auto before = read_all(*first, sizes, stop);
+    const auto at = first->save();
+    const auto after = read_all(*first, sizes, draw.below(want.size() + 1));
+    auto second = restored(graph, context, at);
+    const auto part = draw.below(after.size() + 1);
+    const auto again = read_all(*second, sizes, part);
+    const auto later = second->save();
+    auto rest = read_all(*second, sizes, draw.below(want.size() + 1));
+    append(rest, read_all(*restored(graph, context, second->save()), sizes));
+    for (const auto& it : {later, at}) {
+      auto got = it == later ? again : texts{};
+      append(got, read_all(*restored(graph, context, it), sizes));
+      ASSERT_GE(got.size(), after.size()) << "at " << stop << ": " << got.back();
+      const texts first_rows{got.begin(), got.begin() + static_cast<ptrdiff_t>(after.size())};
+      ASSERT_EQ(first_rows, after) << "at " << stop << (it == later ? ", again" : "");
+      auto whole = before;
+      append(whole, std::move(got));
+      std::ranges::sort(whole);
+      ASSERT_EQ(whole, want) << "at " << stop;
+    }
+    auto whole = before;
+    append(whole, again);
+    append(whole, rest);
+    std::ranges::sort(whole);
+    ASSERT_EQ(whole, want) << "at " << stop;
+  }
+}
+
+void expect_repeats(const dataset_ptr& graph) {
+  auto want = read_all(graph);
+  std::ranges::sort(want);
+  expect_repeats(unordered(graph), want, test::test_seed());
+}
+
+TEST(UnorderedPositions, OfMaps) { expect_repeats(uneven(range(0, 120))); }
+TEST(UnorderedPositions, OfInterleaves) { expect_repeats(three_of_each(range(0, 40), 5)); }
+TEST(UnorderedPositions, OfMapsOfInterleaves) {
+  expect_repeats(uneven(three_of_each(range(0, 40), 4)));
+}
+TEST(UnorderedPositions, OfInterleavesOfMaps) {
+  expect_repeats(three_of_each(uneven(range(0, 40)), 4));
+}
+TEST(UnorderedPositions, OfMapsInInterleaves) {
+  const auto in = range(0, 12);
+  const auto f = traced(in, [](const expr& x) {
+    return uneven(make_range((x * 9).node(), (x * 9 + 9).node(), scalar_constant(1)).value());
+  });
+  expect_repeats(make_interleave(in, f, 3, 1, 2).value());
+}
+TEST(UnorderedPositions, OfWhatIsOpenedLater) {
+  const auto in = range(0, 12);
+  const auto nine = traced(in, [](const expr& x) {
+    return uneven(make_range((x * 9).node(), (x * 9 + 9).node(), scalar_constant(1)).value());
+  });
+  const auto some = uneven(range(0, 15)), more = uneven(range(15, 30));
+  expect_repeats(make_flat_map(in, nine).value());
+  expect_repeats(make_interleave(in, nine, 3, 2).value());
+  expect_repeats(make_repeat(some, 5).value());
+  expect_repeats(make_concatenate(make_concatenate(some, more).value(), some).value());
+  expect_repeats(make_repeat(make_flat_map(range(0, 4), nine).value(), 3).value());
+}
+TEST(UnorderedPositions, OfCaches) {
+  const auto some = make_cache(uneven(range(0, 30))).value();
+  expect_repeats(some);
+  expect_repeats(make_repeat(some, 3).value());
+  expect_repeats(make_concatenate(range(50, 60), some).value());
+}
+TEST(UnorderedPositions, UnderRowsThatAreHeld) {
+  expect_repeats(make_shuffle(uneven(range(0, 120)), 30, 7).value());
+  expect_repeats(make_prefetch(uneven(range(0, 120)), 9).value());
+  expect_repeats(make_repeat(make_shuffle(uneven(range(0, 40)), 50).value(), 3).value());
+  expect_repeats(make_unique_elements(make_repeat(uneven(range(0, 40)), 2).value()).value());
+}
+
+TEST(UnorderedPositions, OfAnInterleaveBesideAFileThatKeepsItWaiting) {
+  test::scratch_folder folder;
+  const auto slow = folder.path() + "/slow";
+  ASSERT_EQ(::mkfifo(slow.c_str(), 0600), 0);
+  const std::vector<std::string> names{slow, folder.write("fast", "1\n2\n3\n")};
+  const auto files = make_from_tensor_slices({string_constant(names)}).value();
+  const auto lines = traced(files, [](const expr& x) { return make_text_lines(x.node()).value(); });
+  const auto graph = make_interleave(files, lines, 2, 1, 2, false).value();
+  iterator_context context;
+  auto it = make_iterator(graph, context).value();
+  const auto at = it->save();
+  const texts fast{"'1'", "'2'", "'3'"};
+  ASSERT_EQ(read_all(*it, always(1), 3), fast);
+  std::ofstream{slow} << "late\n";
+  auto again = restored(graph, context, at);
+  EXPECT_EQ(read_all(*again, always(1), 3), fast); // does not wait for the slow file
+  std::ofstream{slow} << "late\n";
+  EXPECT_EQ(read_all(*again), texts{"'late'"});
+  EXPECT_EQ(read_all(*it), texts{"'late'"});
+}
+
+TEST(UnorderedPositions, OfRandomGraphs) {
+  const auto first = test::test_seed();
+  for (uint64_t i = 0; i < 150; ++i) {
+    SCOPED_TRACE(fmt::format("seed {}, pipeline {}", first, i));
+    test::scratch_folder folder;
+    test::random::generator make{first + i * 1000003, folder, true};
+    const auto graph = unordered(make.make(static_cast<int>(1 + make.below(6))).graph);
+    iterator_context context;
+    context.find_function = test::find_function;
+    context.seed = i;
+    const auto most = 1 + make.below(40);
+    const auto sizes = [&] { return 1 + make.below(most); };
+    auto it = make_iterator(graph, context).value();
+    read_all(*it, sizes, make.below(100));
+    const auto at = it->save();
+    const auto after = read_all(*it, sizes);
+    auto again = restored(graph, context, at);
+    auto got = read_all(*again, sizes, make.below(after.size() + 1));
+    append(got, read_all(*restored(graph, context, again->save()), sizes));
+    ASSERT_EQ(got, after);
+  }
+}
+
+} // namespace
+} // namespace headrace::detail
