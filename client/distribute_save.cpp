@@ -22,7 +22,9 @@ namespace {
 result<save_status> status_in(const result<envelope>& answer) {
   if (!answer)
     return answer.status();
-  HEADRACE_ASSIGN(const auto view, read_save_view((*answer)->getDispatcher().getSaveStatus()));
+  HEADRACE_ASSIGN(const auto said,
+                  dispatcher_answer(*answer, schema::DispatcherMessage::SAVE_STATUS));
+  HEADRACE_ASSIGN(const auto view, read_save_view(said.getSaveStatus()));
   return service::to_public(view);
 }
 

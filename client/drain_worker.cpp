@@ -83,7 +83,9 @@ result<draining_worker> drain_worker(const std::string& dispatcher, const std::s
       return too_late(worker, last, how.timeout);
     if (!answer)
       return last ? not_drained(answer.status(), *last) : answer.status();
-    last = read_worker_drains((*answer)->getDispatcher().getWorkerDrains());
+    HEADRACE_ASSIGN(const auto said,
+                    dispatcher_answer(*answer, schema::DispatcherMessage::WORKER_DRAINS));
+    last = read_worker_drains(said.getWorkerDrains());
     const draining_worker out{last->id.value, last->data_address, last->tasks, last->left};
     if (how.on_progress)
       how.on_progress(out);

@@ -155,7 +155,8 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
                                 make_envelope(random_id(), [](schema::Envelope::Builder b) {
                                   b.initDispatcher().setGetStatus();
                                 })));
-  auto in = answer->getDispatcher().getStatus();
+  HEADRACE_ASSIGN(const auto said, dispatcher_answer(answer, schema::DispatcherMessage::STATUS));
+  const auto in = said.getStatus();
   service_status out;
   out.uptime = ns(in.getUptimeNs());
   out.datasets = in.getDatasets();

@@ -418,8 +418,9 @@ struct SplitRange {
 }
 
 struct LeaseSplits {
-  # A task's question for splits of one pass of one source. The task has read all splits of that
-  # pass and source that it was given before.
+  # A task's question for splits of one pass of one source, or its report that it closes a pass or
+  # that readers are gone. A task that sends a question has read all splits of that pass and source
+  # that it was given before.
 
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
@@ -442,7 +443,7 @@ struct LeaseSplits {
   # (failed_precondition). Absent: the numbers stand for the same splits everywhere.
   closes @9 :UnreadSplits;
   # Set: the message is not a question; the task closes this pass, and has not begun these splits.
-  # The answer is ok. Absent: the task requests splits.
+  # The answer is ok. Absent: the task requests splits, unless `given` is set.
   given @10 :SplitReceipt;
   # Set: the message is not a question, but an account: readers are gone, and these are the splits
   # of which the task's readers were given rows. Rows that the gone readers held go to the others.

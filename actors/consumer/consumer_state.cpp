@@ -129,10 +129,10 @@ void consumer_state::carry_out(const consume::ask& what) {
   port::request(self_, *dispatcher_.get(), answer_limit_, question)
     .then(
       [this, number = what.number](const envelope& in) {
-        if (const auto how = status_of(in); !how)
-          return carry_out(core_.answered(number, how, now()));
-        carry_out(
-          core_.answered(number, read_iteration(in->getDispatcher().getIteration()), now()));
+        const auto said = dispatcher_answer(in, schema::DispatcherMessage::ITERATION);
+        if (!said)
+          return carry_out(core_.answered(number, said.status(), now()));
+        carry_out(core_.answered(number, read_iteration(said->getIteration()), now()));
       },
       [this, number = what.number](const caf::error& why) {
         // A peer that has ended does not have the request after its restart.

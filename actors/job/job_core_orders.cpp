@@ -42,9 +42,10 @@ job_commands job_core::stop_answered(const job_command::stop_task& what, bool an
 job_commands job_core::readers_answered(const job_command::name_readers& what, bool answered,
                                         time_point now) {
   now_ = now;
-  auto& known = readers_known_[what.who.task];
   if (answered) {
-    known = std::max(known, what.who.version);
+    // A task that was forgotten has no entry.
+    if (const auto at = readers_known_.find(what.who.task); at != readers_known_.end())
+      at->second = std::max(at->second, what.who.version);
     forget_departed(what.who);
   } else {
     repeat_later();

@@ -147,7 +147,7 @@ job_commands job_core::start_answered(const job_command::start_task& asked, cons
   if (found == all.end())
     return finish();
   auto& r = found->second;
-  if (answer.ok())
+  if (answer.ok() && r.state.tasks().contains(asked.what.id))
     readers_known_[asked.what.id] =
       std::max(readers_known_[asked.what.id], asked.what.readers.version);
   if (!asked.with_graph && answer.code() == status_code::not_found) {

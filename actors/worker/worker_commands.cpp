@@ -28,6 +28,12 @@ bool same_bytes(const buffer& a, const buffer& b) {
 
 /// The status in the answer; or the failure, if there was no answer.
 status outcome_of(const result<envelope>& in) { return in ? status_of(*in) : in.status(); }
+result<schema::DispatcherMessage::Reader> answer_of(const result<envelope>& in,
+                                                    schema::DispatcherMessage::Which due) {
+  if (!in)
+    return in.status();
+  return dispatcher_answer(*in, due);
+}
 
 } // namespace
 
@@ -78,12 +84,10 @@ void worker_state::carry_out(const worker::register_here& x) {
       write_registration(b.initRegisterWorker(), x.who);
     },
     [this, over = x.connection](const result<envelope>& in) {
-      result<worker_registered> what = internal_error("unset");
-      if (auto how = outcome_of(in); !how)
-        what = how;
-      else
-        what = read_registered((*in)->getDispatcher().getWorkerRegistered());
-      carry_out(core_.registered(over, what, now()));
+      const auto said = answer_of(in, schema::DispatcherMessage::WORKER_REGISTERED);
+      if (!said)
+        return carry_out(core_.registered(over, said.status(), now()));
+      carry_out(core_.registered(over, read_registered(said->getWorkerRegistered()), now()));
     });
 }
 
@@ -138,8 +142,10 @@ void worker_state::carry_out(const worker::ask_splits& x) {
         return carry_out(core_.splits_answered(id, ask, how));
       if (says)
         return carry_out(core_.splits_answered(id, ask, lease_answer{}));
-      carry_out(core_.splits_answered(
-        id, ask, read_splits_answer((*in)->getDispatcher().getSplitsLeased())));
+      const auto said = dispatcher_answer(*in, schema::DispatcherMessage::SPLITS_LEASED);
+      if (!said)
+        return carry_out(core_.splits_answered(id, ask, said.status()));
+      carry_out(core_.splits_answered(id, ask, read_splits_answer(said->getSplitsLeased())));
     });
 }
 
@@ -267,12 +273,10 @@ void worker_state::carry_out(const worker::ask_save_steps& x) {
       write_save_question(b.initAskSaveSteps(), x.id, x.life, x.what);
     },
     [this, over = x.connection](const result<envelope>& in) {
-      if (auto how = outcome_of(in); !how)
-        return carry_out(core_.save_steps_answered(over, how));
-      if (!(*in)->isDispatcher() || !(*in)->getDispatcher().isSaveSteps())
-        return carry_out(core_.save_steps_answered(over, unavailable("that is no answer")));
-      carry_out(
-        core_.save_steps_answered(over, read_save_steps((*in)->getDispatcher().getSaveSteps())));
+      const auto said = answer_of(in, schema::DispatcherMessage::SAVE_STEPS);
+      if (!said)
+        return carry_out(core_.save_steps_answered(over, said.status()));
+      carry_out(core_.save_steps_answered(over, read_save_steps(said->getSaveSteps())));
     });
 }
 
@@ -286,9 +290,10 @@ void worker_state::carry_out(const worker::run_save& x) {
     std::chrono::minutes{1},
     [&](schema::DispatcherMessage::Builder b) { b.setGetDataset(x.what.what.dataset_id); },
     [this, order = x.what](const result<envelope>& in) {
-      if (auto how = outcome_of(in); !how)
-        return run_save(order, how);
-      const auto bytes = (*in)->getDispatcher().getDatasetDef().getGraph();
+      const auto said = answer_of(in, schema::DispatcherMessage::DATASET_DEF);
+      if (!said)
+        return run_save(order, said.status());
+      const auto bytes = said->getDatasetDef().getGraph();
       auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
       // Kept, so that further steps of the save need not request the graph.
       if (graph)

@@ -148,7 +148,9 @@ result<registered_graph> register_dataset(const target& dispatcher, const waitin
     auto answer, call(dispatcher, how, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
                         write_dataset_registration(b.initDispatcher().initRegisterDataset(), what);
                       })));
-  const auto def = answer->getDispatcher().getDatasetDef();
+  HEADRACE_ASSIGN(const auto said,
+                  dispatcher_answer(answer, schema::DispatcherMessage::DATASET_DEF));
+  const auto def = said.getDatasetDef();
   return registered_graph{std::string{text_of(def.getDatasetId())},
                           std::string{text_of(def.getWarning())}};
 }
@@ -190,14 +192,18 @@ envelope question_for_dataset(const std::string& id) {
 
 result<dataset_ptr> graph_of(const target& dispatcher, const std::string& id, duration limit) {
   HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, question_for_dataset(id)));
-  auto graph = answer->getDispatcher().getDatasetDef().getGraph();
+  HEADRACE_ASSIGN(const auto said,
+                  dispatcher_answer(answer, schema::DispatcherMessage::DATASET_DEF));
+  const auto graph = said.getDatasetDef().getGraph();
   return decode_graph(buffer::copy_of(graph.begin(), graph.size()));
 }
 
 result<dataset_metadata> metadata_of(const target& dispatcher, const std::string& id,
                                      const waiting& how) {
   HEADRACE_ASSIGN(auto answer, call(dispatcher, how, question_for_dataset(id)));
-  const auto def = answer->getDispatcher().getDatasetDef();
+  HEADRACE_ASSIGN(const auto said,
+                  dispatcher_answer(answer, schema::DispatcherMessage::DATASET_DEF));
+  const auto def = said.getDatasetDef();
   const auto spec = def.getElementSpec();
   dataset_metadata out;
   HEADRACE_ASSIGN(out.spec, decode_spec(buffer::copy_of(spec.begin(), spec.size())));

@@ -29,8 +29,8 @@ struct service_session;
 /// function's argument: it is the last of `dataset_node::tensors`, an int64 scalar (see
 /// `engine::number_of`).
 using known_number = std::optional<int64_t>;
-/// The seed that a user has set. An unset seed stays unset in the graph, and is drawn by the
-/// process that runs the graph.
+/// The seed that a user has set. If it is unset, it stays unset in the graph, and the operator's
+/// seed is derived from that of the run (`iterator_context::seed`).
 using optional_seed = std::optional<uint64_t>;
 
 // -- sources; their other arguments are the expressions in `dataset_node::tensors` -------------

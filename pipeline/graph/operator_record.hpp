@@ -73,8 +73,9 @@ struct reread_place {
 
 /// All properties of an operator, except its checks, which are in its maker (see
 /// makers/dataset_makers.hpp). There is one constant record for each operator, in the operator's
-/// own file. Null functions stand for default behaviour; the defaults of the properties are safe
-/// for any operator.
+/// own file. Each record sets the name, `arm`, `encode`, `decode` and `open`. The defaults of the
+/// other properties are not right for every operator: for example, `mixed` is false, and a null
+/// `not_run_again` permits another run to continue one that was interrupted.
 struct operator_record {
   std::string_view name; ///< the name in messages
 

@@ -7,7 +7,8 @@
 
 namespace headrace::detail {
 
-/// Numbers the calls of a journal and keeps the journal's totals. Pure; not thread-safe.
+/// Makes the `journal_change` of each call of a journal: numbers the records of each stream, and
+/// keeps the total of the journal. Pure; not thread-safe.
 class journal_ledger {
 public:
   journal_change append(uint64_t stream, buffer record);

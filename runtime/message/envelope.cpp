@@ -107,4 +107,16 @@ status status_of(const envelope& answer) {
   }
 }
 
+result<schema::DispatcherMessage::Reader>
+dispatcher_answer(const envelope& answer, schema::DispatcherMessage::Which due) {
+  HEADRACE_TRY(status_of(answer));
+  if (!answer->isDispatcher())
+    return data_loss("the dispatcher's answer has no content");
+  const auto in = answer->getDispatcher();
+  if (in.which() != due)
+    return data_loss(fmt::format("the dispatcher answered with message {} where {} was due",
+                                 static_cast<int>(in.which()), static_cast<int>(due)));
+  return in;
+}
+
 } // namespace headrace::detail

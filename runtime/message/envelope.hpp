@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/runtime/base/status.hpp"
+#include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/message/message.hpp"
 #include "headrace/schemas/envelope.capnp.h"
 
@@ -61,5 +61,9 @@ envelope make_bad_message(uint64_t count, std::string_view reason);
 /// `badMessage` results in data loss, `unsupported` in unimplemented with both versions, an invalid
 /// envelope in the reason.
 status status_of(const envelope& answer);
+/// The answer of a dispatcher, whose member is `due`; valid as long as the envelope. As `status_of`
+/// for a failure; data loss for another answer.
+result<schema::DispatcherMessage::Reader>
+dispatcher_answer(const envelope& answer, schema::DispatcherMessage::Which due);
 
 } // namespace headrace::detail

@@ -194,6 +194,10 @@ result<process_end> child_process::wait(duration limit) {
       ended_ = WIFSIGNALED(raw) ? process_end{0, WTERMSIG(raw)} : process_end{WEXITSTATUS(raw), 0};
       break;
     }
+    if (got < 0 && errno == ECHILD) { // the system did not keep the exit code
+      ended_ = process_end{unknown_exit_code, 0};
+      break;
+    }
     auto left = remaining_ms(deadline);
     if (left == 0 || (got < 0 && errno != EINTR))
       break;

@@ -10,6 +10,9 @@
 
 namespace headrace::detail {
 
+/// The exit code of a process whose code the system did not keep (SIGCHLD is ignored).
+inline constexpr int unknown_exit_code = 255;
+
 /// How a process ended.
 struct process_end {
   int code = 0;   ///< exit code; without meaning if `signal` is set

@@ -68,13 +68,16 @@ void watch(int process, const std::function<void()>& on_killed) {
   ::_exit(128 + SIGKILL);
 }
 
-[[noreturn]] void live(int parent, int signals, const std::function<int(int)>& body,
+[[noreturn]] void live(int parent, pid_t parent_id, int signals, const std::function<int(int)>& body,
                        const std::function<void()>& on_killed) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  if (parent >= 0)
+  if (parent >= 0) {
     std::thread{watch, parent, on_killed}.detach();
-  else // there are no such descriptors in some containers: at least this process ends
+  } else { // there are no such descriptors in some containers: at least this process ends
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent_id) // the parent ended before the signal was requested
+      ::_exit(128 + SIGKILL);
+  }
   int code = static_cast<int>(exit_code::internal);
   try {
     code = body(signals);
@@ -131,6 +134,7 @@ int run_guarded(const std::function<int(int signals)>& body,
   }
   // Made before the fork, so that the child cannot miss the end of this process.
   const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
+  const auto own_id = ::getpid();
   const auto child = ::fork();
   if (child < 0) {
     std::perror("headrace: cannot start the process");
@@ -138,7 +142,7 @@ int run_guarded(const std::function<int(int signals)>& body,
   }
   if (child == 0) {
     ::close(pipe[1]);
-    live(self, pipe[0], body, on_killed);
+    live(self, own_id, pipe[0], body, on_killed);
   }
   if (self >= 0)
     ::close(self);

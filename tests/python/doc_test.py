@@ -34,7 +34,7 @@ WITHOUT_EXAMPLE = {
     "TFRecordWriter.flush",
     # These are the groups of Options, which has an example.
     "AutotuneOptions", "DistributeOptions", "OptimizationOptions", "ThreadingOptions",
-    # It has only names, of which the example of resize uses one.
+    # It has only constants, which are values for the argument `method` of resize.
     "ResizeMethod",
     # An example would have to make certificates.
     "secure.close",

@@ -6,8 +6,9 @@
 
 namespace headrace::detail::python {
 
-/// A string of an element as tf.data's iterators give them: bytes that are equal to the str with
-/// this UTF-8, too (Python's `headrace._core.String`). Takes as long to make as bytes do.
+/// Makes a `headrace._core.String`, the Python object for a string of an element: bytes that also
+/// compare equal to the str of which they are the UTF-8 encoding, as TensorFlow's string tensors
+/// do. Making one takes as long as making bytes.
 nb::object string_value(std::string_view text);
 
 /// Adds the class to the module.

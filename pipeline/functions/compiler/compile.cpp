@@ -251,15 +251,17 @@ private:
     }
   }
 
-  /// True if the two functions can share a fused pass, because they have the same shapes and are
-  /// not checked. Neither may need the other through something outside of the pass, so only values
-  /// of one level share one: the level is the largest number of borders between passes and other
-  /// steps on a way to the value.
+  /// True if the two items can belong to one fused pass: both are fused, with equal shapes of a
+  /// known rank, both or neither are uniform, and neither is checked (see `is_checked`).
   bool fuses(const program::plan::item& a, const program::plan::item& b) const {
     return a.what == kind::fused && b.what == kind::fused && a.uniform == b.uniform
            && a.node->spec.dims == b.node->spec.dims && a.node->spec.dims.has_rank()
            && !detail::is_checked(*a.node) && !detail::is_checked(*b.node);
   }
+  /// Computes levels and groups; the fused items of a group become one pass. The level of an item
+  /// is the largest number of edges on a path to it between items that cannot share a pass; an edge
+  /// leads to an item from each input and from each guard, which shares no pass with it. All items
+  /// of a group have one level: none depends on another one through an item outside of the group.
   void level() {
     levels_.resize(plan_.items.size());
     group_.resize(plan_.items.size());

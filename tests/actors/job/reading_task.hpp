@@ -132,7 +132,8 @@ private:
   std::map<std::pair<uint32_t, uint64_t>, std::vector<std::array<uint32_t, 3>>> counts_;
 };
 
-/// A task that reads the parts of a plan in random order, through its dealer.
+/// A task that reads the parts of a `random_plan` in random order. Its `split_dealer` gives it the
+/// splits.
 class reading_task {
 public:
   reading_task(const random_plan& plan, split_ledger& ledger)

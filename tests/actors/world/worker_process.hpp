@@ -39,8 +39,9 @@ public:
   bool there_from_the_start() const { return alive() && !leaving() && starts_ == 1 && first_; }
   /// SIGTERM.
   void leave();
-  /// The actor of a task crashes and is replaced, or its runner ends with an error.
+  /// The actor of a task crashes, and is replaced later.
   void crash_a_task();
+  /// The runner of a task crashes, and is replaced at once unless the task is over.
   void crash_a_runner();
 
   // -- called at this process by others ---------------------------------------------------
