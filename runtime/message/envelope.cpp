@@ -107,8 +107,8 @@ status status_of(const envelope& answer) {
   }
 }
 
-result<schema::DispatcherMessage::Reader>
-dispatcher_answer(const envelope& answer, schema::DispatcherMessage::Which due) {
+result<schema::DispatcherMessage::Reader> dispatcher_answer(const envelope& answer,
+                                                            schema::DispatcherMessage::Which due) {
   HEADRACE_TRY(status_of(answer));
   if (!answer->isDispatcher())
     return data_loss("the dispatcher's answer has no content");

@@ -63,7 +63,7 @@ envelope make_bad_message(uint64_t count, std::string_view reason);
 status status_of(const envelope& answer);
 /// The answer of a dispatcher, whose member is `due`; valid as long as the envelope. As `status_of`
 /// for a failure; data loss for another answer.
-result<schema::DispatcherMessage::Reader>
-dispatcher_answer(const envelope& answer, schema::DispatcherMessage::Which due);
+result<schema::DispatcherMessage::Reader> dispatcher_answer(const envelope& answer,
+                                                            schema::DispatcherMessage::Which due);
 
 } // namespace headrace::detail

@@ -68,7 +68,8 @@ void watch(int process, const std::function<void()>& on_killed) {
   ::_exit(128 + SIGKILL);
 }
 
-[[noreturn]] void live(int parent, pid_t parent_id, int signals, const std::function<int(int)>& body,
+[[noreturn]] void live(int parent, pid_t parent_id, int signals,
+                       const std::function<int(int)>& body,
                        const std::function<void()>& on_killed) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (parent >= 0) {

@@ -86,7 +86,7 @@ def test_WithoutHostsTheyAreForTheirNameAndThisHost(tmp_path):
         assert verified(tmp_path, "-verify_ip", x, name=long), x
 
 
-#: Connects to a port 80 times at once, and again wherever a connection is closed.
+#: Holds 80 connections to the port of its argument, and opens each again when it is closed.
 COME_AGAIN = """
 import contextlib, socket, sys, threading
 def hold():

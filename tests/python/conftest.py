@@ -33,7 +33,7 @@ def vouching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def cluster() -> Iterator[Callable[[int], hr.service.DispatchServer]]:
-    """Makes a dispatcher with that many workers, and waits until they are registered."""
+    """A function that makes a dispatcher and workers, and waits until these are registered."""
     servers: list[Any] = []
 
     def make(workers: int = 1, **config: Any) -> hr.service.DispatchServer:

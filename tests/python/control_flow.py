@@ -18,7 +18,7 @@ def same(f, numbers=NUMBERS):
     """Checks that the function gives the same results for tensors as for numpy's numbers."""
     want = [f(np.int64(n)) for n in numbers]
     got = list(hr.Dataset.from_tensor_slices(np.array(numbers, np.int64)).map(f))
-    for n, a, b in zip(numbers, want, got):
+    for n, a, b in zip(numbers, want, got, strict=True):
         assert np.array_equal(a, b), (n, a, b)
 
 

@@ -34,7 +34,8 @@ def test_AWorkersProcessEndsInOrder():
 
 
 def test_ErrorsSayWhatIsThere():
-    config = service.DispatcherConfig(worker_timeout_ms=200)  # so long it waits for workers of an earlier dispatcher
+    # For this time the dispatcher waits for workers of an earlier dispatcher.
+    config = service.DispatcherConfig(worker_timeout_ms=200)
     with service.DispatchServer(config) as dispatcher:
         with service.WorkerServer(service.WorkerConfig(dispatcher.target)) as worker:
             with pytest.raises(hr.errors.NotFoundError, match=f"there are: 1 at {worker.address}"):

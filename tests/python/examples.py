@@ -30,7 +30,7 @@ def run(module: Any, folder: pathlib.Path) -> int:
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:
-    """The documented members of a class, each as `Class.name` with the class that defines it."""
+    """The documented members of a class by `Class.name`, where `Class` defines the member."""
     for base in cls.__mro__:
         if base.__module__.startswith("headrace"):
             for name, member in vars(base).items():

@@ -158,7 +158,7 @@ def test_DatasetsThatAreMadeOfAShuffleThatKeepsItsOrderHaveThatOrder(shuffled):
     for _ in range(2):  # in each iteration
         assert {int(x) for x in train} | {int(x) for x in test} == set(range(100))
     pairs = hr.Dataset.zip(every.map(lambda x: x), every.map(lambda x: -x))
-    assert all(int(a) == -int(b) for a, b in pairs)
+    assert [int(a) == -int(b) for a, b in pairs] == [True] * 100
     parts = [set(map(int, every.shard(3, i))) for i in range(3)]
     assert set().union(*parts) == set(range(100)) and sum(map(len, parts)) == 100
 

@@ -68,7 +68,7 @@ def reads(service):
 
 
 class Watched:
-    """A process that this one did not start."""
+    """A process whose end can be awaited, whichever process started it."""
 
     def __init__(self, pid):
         self.descriptor = os.pidfd_open(pid)

@@ -63,7 +63,7 @@ RECORDS = """
     result = [sum(counts), min(counts) > 0]
 """
 
-# One program registers a dataset, and another one reads it.
+# A dataset is registered, and read by its id.
 REGISTERED = """
     import tensorflow as tf
 

@@ -445,6 +445,8 @@ def test_LargeArraysAreWhatTheyWereWhenTheFunctionReturned(dtype):
     spec = hr.TensorSpec
     ds = hr.Dataset.range(40).map(hr.py_function(one_array_again, (
         spec([64, 128], dtype), spec([128, 64], dtype), spec([64, 64], dtype), spec([0, 128], dtype))))
-    for i, parts in enumerate(ds):
+    got = list(ds)
+    assert len(got) == 40
+    for i, parts in enumerate(got):
         for part, shape in zip(parts, [(64, 128), (128, 64), (64, 64), (0, 128)], strict=True):
             assert part.dtype == dtype and part.shape == shape and (part == np.asarray(i % 2, dtype)).all()

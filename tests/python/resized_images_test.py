@@ -11,7 +11,9 @@ IMAGE = np.arange(5 * 6 * 3, dtype=np.uint8).reshape(5, 6, 3)
 
 
 def late(x, steps):
-    """The same value after so many functions that are no elementwise ones, so that it is computed in a later pass."""
+    """The same values (of one line, or all equal) after ``steps`` functions that are not
+    elementwise, so that they are computed in a later step of the function.
+    """
     for _ in range(steps):
         x = hr.reverse(x, [0])
     return x

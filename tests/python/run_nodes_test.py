@@ -57,7 +57,7 @@ def test_TheWorkersOfANodeLeaveInOrderWhenItsCommandEnds(start, address, by):
     assert [ended(first), ended(second)] == [(0, "2\n", ""), (0, "", "")]
 
 
-#: Reads after the first node's command has ended, which a file shows.
+#: Reads when there is the file that the first node's command makes as its last action.
 READS_LATE = """
 import pathlib
 while not pathlib.Path("over").exists():
@@ -98,8 +98,7 @@ def test_ADispatcherThatListensOnLoopbackOfAnotherHostIsNamed(start, tmp_path):
     assert code == 4 and "the dispatcher listens on 127.0.0.1:1 of the host other, which" in errors and "--host 0.0.0.0" in errors
 
 
-# -- runs that meet at the same place
-# -----------------------------------------------------------------------------------
+# -- runs that meet at the same place --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by", ["directory", "address"])

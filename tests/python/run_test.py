@@ -142,7 +142,8 @@ def test_ACommandThatDoesNotEndAfterASignalIsKilled(start):
     assert ended(process)[0] == 128 + signal.SIGKILL
 
 
-#: Prints the process ids of the service, of this program, of a child, and of one in a session of its own; then waits.
+#: Prints the process ids of the workers, of this program, of a child, and of a child in a session
+#: of its own; then waits.
 WITH_CHILDREN = """
 import os, signal, subprocess, sys
 import headrace as hr

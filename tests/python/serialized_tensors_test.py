@@ -57,7 +57,7 @@ def test_TheDocumentedWayIntoAFileAndBack(tmp_path):
 
 
 @pytest.mark.parametrize("data, kind, expected", [
-    # float_val packed, int_val of an int32 one by one, bool_val, half_val: as tf.make_tensor_proto writes them.
+    # In place of tensor_content: float_val packed, int_val one by one, bool_val, half_val.
     ("0801" "12041202" "0802" "2a08" "0000803f" "00000040", hr.float32, [1, 2]),
     ("0803" "12041202" "0803" "3805" "38feffffffffffffffff01", hr.int32, [5, -2, -2]),
     ("080a" "12041202" "0802" "5a020100", hr.bool, [True, False]),

@@ -43,7 +43,9 @@ def test_ReceivedArraysAreAlignedAndSharedWithTheBlock(cluster):
     dispatcher = cluster()
     ds = hr.Dataset.range(3).map(lambda x: hr.fill([1 << 17], x)).apply(
         service.distribute("off", dispatcher.target))
-    for x in ds:
+    got = list(ds)
+    assert sorted(x[0] for x in got) == [0, 1, 2]
+    for x in got:
         assert x.ctypes.data % 64 == 0 and not x.flags.owndata and (x == x[0]).all()
 
 

@@ -42,7 +42,7 @@ def test_OperatorsOfIntegersGiveWhatNumpyGives(f):
 ])
 def test_UfuncsGiveWhatNumpyGives(f):
     given = np.array([0.1, 0.4, 0.75], np.float32)
-    for row, x in zip(run(f, given), given):
+    for row, x in zip(run(f, given), given, strict=True):
         np.testing.assert_allclose(row, f(x), rtol=1e-6)
         assert row.dtype == np.asarray(f(x)).dtype
 
@@ -56,7 +56,7 @@ def test_UfuncsGiveWhatNumpyGives(f):
 ])
 def test_IndexingAndFunctionsOfArraysGiveWhatNumpyGives(f):
     given = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    for row, x in zip(run(f, given), given):
+    for row, x in zip(run(f, given), given, strict=True):
         np.testing.assert_allclose(row, f(x))
 
 
@@ -71,9 +71,9 @@ def test_PartsAreArgumentsAndDictsAreOne():
 def test_CapturedValuesBecomeConstants():
     table = np.arange(5, dtype=np.float64) ** 2
     scale = 2
-    got = list(hr.Dataset.range(3).map(lambda i: hr.constant(table)[i] * scale))
-    assert got == [0.0, 2.0, 8.0]
+    ds = hr.Dataset.range(3).map(lambda i: hr.constant(table)[i] * scale)
     table[:] = 0  # a copy was captured
+    assert list(ds) == [0.0, 2.0, 8.0]
     assert list(hr.Dataset.range(2).map(lambda i: (i, [1, 2], "s", 1.5)))[0][3].dtype == np.float32
 
 

@@ -74,7 +74,7 @@ def test_NothingIsUnpickledButInAPoolsProcess(tmp_path, kind):
     for shipped in (old, pickle.dumps(Evil(evil)), header(kind=kind) + pickle.dumps(Evil(evil))):
         got = read(hr.Dataset.range(1).map(Crafted(shipped)))
         assert "rror" in got[0], got
-    # The last one has the header of a function, so that a process of the pool unpickles it.
+    # The last one has a valid header, so that a process of the pool unpickles it.
     pids = evil.read_text().split()
     assert pids and str(os.getpid()) not in pids
 
@@ -123,7 +123,7 @@ SHAPE = hr.TensorSpec([None], hr.int64)
 
 @pytest.mark.parametrize("spec, content", [
     (SCALAR, b""), (SCALAR, b"x" * 11), (SCALAR, of_row(b"")), (SCALAR, of_row(b"\2")), (SCALAR, of_row(b"\0")),
-    (SCALAR, of_row(b"\1" + struct.pack("<I", 0))), (SCALAR, of_row(b"\x0b" + struct.pack("<I", 0))),  # the end of a dataset
+    (SCALAR, of_row(b"\1" + struct.pack("<I", 0))), (SCALAR, of_row(b"\x0b" + struct.pack("<I", 0))),  # out_of_range
     (SCALAR, of_row(b"\0\0" + b"x" * 7)), (SCALAR, of_row(b"\0\1" + struct.pack("<QQ", 1, 1))),
     (SCALAR, of_row(b"", rows=2)), (SCALAR, of_row(b"", rows=0)),
     (SHAPE, of_row(b"\0\1" + struct.pack("<Q", 1 << 61))), (SHAPE, of_row(b"\0\1" + struct.pack("<Q", 1 << 63))),
@@ -170,6 +170,7 @@ def test_AnswersCarryEveryKindOfValue():
     specs = (hr.bool, hr.float16, hr.TensorSpec([2], hr.string), hr.TensorSpec([2, 0], hr.uint8),
              {"c": hr.TensorSpec([], hr.complex128)}, hr.TensorSpec([None, 2], hr.int16), hr.int32)
     got = list(hr.Dataset.range(3).map(hr.py_function(of, specs)))
+    assert len(got) == 3
     for x, (truth, half, texts, nothing, named, rows, number) in enumerate(got):
         assert truth == (x == 1) and half == x and texts.tolist() == [b"", "\u00e4\0b".encode()]
         assert nothing.shape == (2, 0) and named["c"] == complex(0, x) and number == x

@@ -79,7 +79,7 @@ def test_AnIteratorThatWaitsForAServiceCanBeInterruptedClosedAndLeft(tmp_path):
             print("interrupted", flush=True)
         open(gate, "w").close()
         got += [int(x) for x in it]
-        # One that next gave may be lost before it is kept, by the interrupt.
+        # The interrupt may lose an element that next has returned, before it is appended.
         print(got == sorted(set(got)) and len(got) in (19_999, 20_000))
 
         it = iter(ds)
@@ -92,7 +92,7 @@ def test_AnIteratorThatWaitsForAServiceCanBeInterruptedClosedAndLeft(tmp_path):
                 failed.append(e)
         reader = threading.Thread(target=read)
         reader.start()
-        # At the gate it waits; here it is on its way there.
+        # The reader will wait at element 10,000; here it still reads the elements before that.
         while len(got) < 5_000 and reader.is_alive():
             os.sched_yield()
         it.close()

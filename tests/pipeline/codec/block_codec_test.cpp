@@ -47,7 +47,7 @@ std::vector<std::string> words(const block& rows) {
   return out;
 }
 
-/// A block of every kind of column, with errors and origins.
+/// A block, and the specs of its components.
 struct sample {
   std::vector<tensor_spec> specs;
   block rows;
@@ -59,6 +59,7 @@ block first(const dataset_ptr& graph, split_provider* splits = nullptr) {
   return *make_iterator(graph, context).value()->next({.rows = 1 << 16, .bytes = 1 << 20});
 }
 
+/// Blocks of every kind of column, with and without errors and origins.
 std::vector<sample> sample_blocks() {
   std::vector<sample> out;
   const auto add = [&](const dataset_ptr& graph, split_provider* splits = nullptr) {

@@ -237,7 +237,7 @@ TEST(WhileLoop, KeepsALoopInsideThatOthersNeverEnd) {
 
 TEST(WhileLoop, OnlyStepsThatAreTakenCanFail) {
   auto out = apply_everywhere({scalars<int64_t>({1, 2, 3})}, [](expr n) {
-    // Divides by 0 in the step in which n reaches it.
+    // The step divides by 0 when x is 0.
     return while_loop([](expr x) { return x != 2; }, [](expr x) { return x - 1 + x / x * 0; }, n,
                       8);
   });

@@ -161,8 +161,8 @@ TEST(FunctionErrorTexts, SayWhatIsWrongAndWhatWouldBeRight) {
   for (const auto& x : cases()) EXPECT_EQ(x.text(), x.expected) << to_string(x.op);
 }
 
-// Functions that cannot fail: every tensor has a shape and a size, and can be written; parameters
-// are made when a function is traced.
+// Functions that cannot fail: every tensor has a shape and a size, and can be serialized;
+// parameters are made when a function is traced.
 const std::set<expr_op> that_cannot_fail{expr_op::parameter, expr_op::shape_of, expr_op::size,
                                          expr_op::serialize_tensor};
 

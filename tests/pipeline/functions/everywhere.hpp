@@ -20,9 +20,9 @@ inline function through_a_graph(const function& f) {
   return *back->body;
 }
 
-/// Applies `f` to the rows. Checks that the result is the same (values, shapes and errors, bit for
-/// bit) for blocks of one row, after encoding and decoding `f`, and on every variant of the
-/// kernels; and that rows match the spec of the traced function.
+/// Applies `f` to the rows. Checks that the result is the same (values, shapes and errors; all bits
+/// except those of NaNs) for blocks of one row, after encoding and decoding `f`, and on every
+/// variant of the kernels; and that rows match the spec of the traced function.
 template <class F>
 block apply_everywhere(std::vector<column> columns, F&& f) {
   std::vector<element_spec> parts;

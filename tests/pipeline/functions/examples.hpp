@@ -36,7 +36,7 @@ public:
   }
   /// A feature of no kind.
   example& nothing(const std::string& name) { return add(name, 0, {}); }
-  /// A feature list of a sequence example: of each step it has the last feature that was added.
+  /// A feature list of a sequence example, with the last feature that was added to each step.
   example& list(const std::string& name, const std::vector<example>& steps) {
     std::string all, entry;
     for (const auto& step : steps) pbf_writer{all}.add_message(1, step.last_);

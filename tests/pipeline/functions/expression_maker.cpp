@@ -143,7 +143,7 @@ expr expression_maker::moved(const expr& x) {
 }
 
 expr expression_maker::extended(const expr& x) {
-  // In a few expressions `n` is negative, which is an error.
+  // In a few expressions `n` is negative, which is an error for some of these functions.
   const auto n =
     cast<int64_t>(reduce_max(cast<int32_t>(size(pick())) % 4)) - (below(6) == 0 ? 2 : 0);
   switch (below(10)) {

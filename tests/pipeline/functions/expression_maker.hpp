@@ -6,14 +6,14 @@
 
 namespace headrace::detail::test {
 
-/// Builds random expressions with all functions, each from the expressions made so far. Expressions
-/// that do not type-check are dropped.
+/// Builds random expressions with nearly all functions (the others: random_test.cpp), each from the
+/// expressions made so far. Expressions that do not type-check are dropped.
 class expression_maker {
 public:
   expression_maker(uint64_t seed, std::vector<expr> start)
     : random_(seed), pool_(std::move(start)) {}
 
-  /// The expressions that the last of `functions` calls made, and another one.
+  /// Makes `functions` more expressions. Returns the last four of all, and a random one.
   expr_structure make(size_t functions);
 
 private:

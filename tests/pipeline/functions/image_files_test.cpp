@@ -122,7 +122,8 @@ TEST(Jpeg, PartsOfItHaveTheBitsOfTheWholeAndFailWithIt) {
     }
 }
 
-// The results of TensorFlow's decode_jpeg. The extents would be the same at 3/8.
+// The results of TensorFlow's decode_jpeg. The extents alone do not show the scale: at 3/8 they
+// would be the same.
 TEST(Jpeg, OfFewPixelsIsDecodedAtTheScaleThatIsAskedFor) {
   std::vector<uint8_t> few;
   for (int y = 0; y < 2; ++y)

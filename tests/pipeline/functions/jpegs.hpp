@@ -10,7 +10,7 @@
 
 namespace headrace::detail::test {
 
-/// JPEGs of all kinds: sizes, chroma, progressive ones; some are damaged.
+/// JPEGs of many sizes and kinds of chroma, some of them progressive; if `damage`, some damaged.
 inline std::vector<std::string> jpegs(std::mt19937_64& random, int count, bool damage) {
   std::vector<std::string> out;
   for (int i = 0; i < count; ++i) {

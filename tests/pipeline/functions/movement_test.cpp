@@ -138,7 +138,7 @@ TEST_F(Movement, IndexesAsNumpyDoes) {
   for (int round = 0; round < 200; ++round) {
     const auto dims = some_dims(1 + random_() % 3);
     std::vector<slice_spec> parts;
-    // The expected places of each axis: that of an index, or those in a slice, found by trying all.
+    // The expected places of each axis: that of an index, or those in a slice.
     std::vector<std::vector<int64_t>> places;
     std::vector<bool> kept;
     const size_t named = random_() % (dims.size() + 1);

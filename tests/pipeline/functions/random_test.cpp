@@ -123,18 +123,20 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
 }
 
 TEST(RandomExpressions, GiveTheSpecsThatWereAnnounced) {
+  size_t checked = 0;
   for (uint64_t seed = first_seed(); seed < first_seed() + 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto f = random_function(seed);
     const auto out = run(f, random_rows(seed, 20));
     for (size_t r = 0; r < out.rows; ++r)
-      if (out.error_at(r) == nullptr)
+      if (out.error_at(r) == nullptr && ++checked != 0)
         for (size_t i = 0; i < out.columns.size(); ++i) {
           const tensor_spec row{out.columns[i].type(), out.columns[i].shape_of(r)};
           ASSERT_TRUE(f.tensors[i]->spec.accepts(row))
             << to_string(row) << " is not " << to_string(f.tensors[i]->spec);
         }
   }
+  EXPECT_GT(checked, size_t{300 * 20 / 20});
 }
 
 TEST(RandomExpressions, GiveTheSameBitsInEveryVariantOfTheKernels) {
@@ -154,6 +156,7 @@ TEST(RandomExpressions, GiveTheSameBitsInEveryVariantOfTheKernels) {
 }
 
 TEST(RandomExpressions, AFusedPassGivesWhatItsFunctionsGiveOneByOne) {
+  size_t compared = 0;
   for (uint64_t seed = 2000 * first_seed(); seed < 2000 * first_seed() + 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto f = random_function(seed);
@@ -174,9 +177,11 @@ TEST(RandomExpressions, AFusedPassGivesWhatItsFunctionsGiveOneByOne) {
       // With more results more rows can fail. The rows that did not fail must be equal.
       if (out.error_at(r) == nullptr) {
         ASSERT_EQ(got[r], wanted[r]) << "row " << r;
+        ++compared;
       }
     }
   }
+  EXPECT_GT(compared, size_t{150 * 30 / 20});
 }
 
 } // namespace

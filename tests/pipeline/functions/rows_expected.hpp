@@ -18,7 +18,7 @@ template <class F>
 dataset_ptr map(const dataset_ptr& in, F f) {
   return make_map(in, test::traced(in, f)).value();
 }
-/// As above, for the rows of `in` after `f`.
+/// Compares the rows that `f` gives for those of `in`.
 template <class F>
 void expect_same(const std::string& name, const dataset_ptr& in, F f) {
   expect_same(name, map(in, f));

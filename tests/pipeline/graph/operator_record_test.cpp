@@ -52,7 +52,7 @@ TEST(OperatorRecords, AreNotThereForOtherNumbers) {
     EXPECT_EQ(find_record(op), nullptr) << number;
     EXPECT_EQ(to_string(op), "unknown operator");
   }
-  EXPECT_EQ(find_record_of_arm(0), nullptr); // nothing was set
+  EXPECT_EQ(find_record_of_arm(0), nullptr); // `none`: no operator was set in the message
   EXPECT_EQ(find_record_of_arm(65535), nullptr);
 }
 

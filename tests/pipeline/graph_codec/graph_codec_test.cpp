@@ -17,7 +17,7 @@ using test::read_all;
 using test::traced;
 using testing::HasSubstr;
 
-/// Graphs that together use every operator and every field of the codec.
+/// Graphs of many operators, most of them with parameters that are not the defaults.
 std::vector<dataset_ptr> sample_graphs() {
   std::vector<dataset_ptr> out;
   auto in = range(-3, 30);

@@ -10,7 +10,7 @@ namespace {
 
 using test::files;
 
-/// Sources that together use every field that the codec has for sources.
+/// Sources of many kinds, most of them with parameters that are not the defaults.
 std::vector<dataset_ptr> sample_sources() {
   const std::vector<field_format> named{field("a", dtype::int64), field("b", 0.5F),
                                         field("c", "none"), field("d", true)};
@@ -56,7 +56,7 @@ bool same(std::span<const field_format> a, std::span<const field_format> b) {
     if (!(a.member == b.member))                                                                   \
       return false;
 
-/// All parameters of one operator except the fields.
+/// True if all parameters of the two operators except their fields are equal.
 template <class T>
 bool same_parameters(const T& a, const T& b) {
   SAME_IF_THERE(compression)

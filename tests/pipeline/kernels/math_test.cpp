@@ -16,7 +16,7 @@ namespace {
 using test::chosen_target;
 using test::targets_here;
 
-/// Arguments of all magnitudes, and special ones.
+/// Special arguments, and random ones of both signs from 2^-25 to 2^26.
 template <class T>
 std::vector<T> arguments() {
   std::mt19937_64 random{11};

@@ -31,7 +31,7 @@ protected:
     return out;
   }
 
-  /// The sums of rows, one tap after the other.
+  /// Checks the weighted sums of rows against sums of one tap after the other.
   template <class T>
   void blends_rows(dtype type) {
     for (const size_t n : {0, 1, 3, 15, 16, 17, 672})

@@ -36,12 +36,12 @@ protected:
     return out;
   }
 
-  /// Writes `n` files; returns their names. File i has two lines: the numbers 10 * i and 10 * i +
-  /// 1.
+  /// Writes `n` files; returns their names. File i has two lines with the digits of i and then a 0
+  /// or a 1; in JSON, whose numbers have no leading zeros, with those of i + 1.
   std::vector<std::string> files(int64_t n, const std::string& kind = "txt") const {
     std::vector<std::string> out;
     for (int64_t i = 0; i < n; ++i) {
-      const auto text = kind == "json" ? fmt::format("{{\"x\": {0}0}}\n{{\"x\": {0}1}}\n", i)
+      const auto text = kind == "json" ? fmt::format("{{\"x\": {0}0}}\n{{\"x\": {0}1}}\n", i + 1)
                                        : fmt::format("{0}0\n{0}1\n", i);
       out.push_back(folder.write(fmt::format("{}.{}", i, kind), text));
     }
@@ -57,7 +57,7 @@ protected:
     }
     return out;
   }
-  /// The names of every n-th file from one on.
+  /// The names of every n-th file, from file i on.
   static std::vector<std::string> every(const std::vector<std::string>& all, int64_t n, int64_t i) {
     std::vector<std::string> out;
     for (auto k = static_cast<size_t>(i); k < all.size(); k += static_cast<size_t>(n))

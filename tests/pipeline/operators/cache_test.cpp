@@ -139,7 +139,7 @@ dataset_ptr in_turn(const dataset_ptr& in, const std::string& path, int64_t para
   });
   return make_interleave(shards, each, 3, 1, parallel).value();
 }
-/// Numbers 0 to 8 in three shards: 0, 3, 6; 1, 4, 7 and so on.
+/// A snapshot of numbers with a shard for each remainder modulo 3, whose shards are read in turn.
 dataset_ptr snapshot_in_turn(const dataset_ptr& in, const std::string& path, int64_t parallel = 0) {
   return make_snapshot(in, path, saved_compression::snappy,
                        traced(in, [](expr x) { return x % 3; }), in_turn(in, path, parallel))
@@ -177,7 +177,7 @@ TEST_F(Cache, ResumesWhereTheReaderOfASnapshotWas) {
     auto later = open(graph);
     ASSERT_EQ(later->restore(*at), status{});
     EXPECT_THAT(read_all(*later, always(2)), ElementsAre("4", "5", "6", "7", "8"));
-    // The cache that is written anew has a new id.
+    // A snapshot that is written anew has a new id.
     std::filesystem::remove_all(folder.path() + "/s");
     EXPECT_EQ(read(graph).size(), 9u);
     auto other = open(graph);

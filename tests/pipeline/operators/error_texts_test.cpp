@@ -21,7 +21,7 @@ struct error_case {
 };
 
 std::string made(const result<dataset_ptr>& x) { return to_string(x.status()); }
-/// The first row that failed.
+/// The error of making or opening the dataset, or that of its first row that failed.
 std::string read(const result<dataset_ptr>& x) {
   if (!x)
     return made(x);

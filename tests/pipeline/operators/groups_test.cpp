@@ -15,7 +15,7 @@ using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Vectors of 3, 2, 3, 2 ... elements: 0 1 2, 3 4, 5 6 7 ...
+/// Vectors of 3, 2, 3, 2 ... elements: 0 1 2, 100 101, 3 4 5, 102 103 ...
 dataset_ptr ragged_rows(int64_t elements) {
   auto threes = make_batch(range(0, elements), 3).value();
   auto twos = make_batch(range(100, 100 + elements), 2).value();

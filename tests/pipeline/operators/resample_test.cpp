@@ -46,7 +46,7 @@ TEST(RejectionResample, ReachesTheTarget) {
               0.02);
   expect_near(shares(make_rejection_resample(in, class_of(in), target, {}, 7).value()), target,
               0.02);
-  // Shares are weights.
+  // Distributions need not sum up to 1.
   expect_near(shares(make_rejection_resample(in, class_of(in), {1, 1, 0}, {5, 3, 2}, 7).value()),
               {0.5, 0.5, 0}, 0.02);
 }

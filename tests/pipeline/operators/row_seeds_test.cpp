@@ -115,7 +115,8 @@ TEST(ElementSeed, ChoosesInFilters) {
   EXPECT_EQ(read_with(graph, 5, 0, 1), rows);
 }
 
-/// Checks that the rows are the same in blocks of all sizes, and after a save.
+/// Checks that the rows are the same in blocks of 1 and 1000 rows, and after a save and a restore,
+/// and are others with another seed.
 void expect_steady(const dataset_ptr& graph) {
   iterator_context context;
   context.seed = 5;

@@ -76,7 +76,7 @@ TEST(OldestSplitHeld, OfGroupsIsTheOldestInAnOpenOne) {
   const auto reduce = std::make_shared<const function>(trace(
     grouped_spec(in->spec), [](expr, dataset_ptr rows) { return make_batch(rows, 9).value(); }));
   const auto graph = make_group_by_window(in, key, reduce, 3).value();
-  // (0, 3, 6) is read, and 1, 2, 4, 5 are held; then (1, 4, 7) was read, with 2, 5, 8 held.
+  // (0, 3, 6) is read while 1, 2, 4, 5 are in open groups; then (1, 4, 7), while 2, 5 are.
   EXPECT_THAT(oldest_after(graph, 1), ElementsAre(split(0)));
   EXPECT_THAT(oldest_after(graph, 2), ElementsAre(split(1)));
   EXPECT_THAT(oldest_after(graph, 3), ElementsAre(split(2)));

@@ -31,8 +31,8 @@ std::unique_ptr<iterator> resumed(const dataset_ptr& graph, const iterator& from
   return out;
 }
 
-/// Reads `rows` rows, continues from there in a new iterator and from its position in another one,
-/// and checks that these give the remaining rows. Done at every row, in blocks of 1, 3 and 1000.
+/// Reads up to each row, restores an iterator there and a second one at the position of the first,
+/// and checks that the second gives the remaining rows, in blocks of 1, 3 and 1000.
 void expect_resumes(const dataset_ptr& graph) {
   const auto whole = read_all(anew(graph));
   for (size_t most : {1, 3, 1000})

@@ -38,7 +38,7 @@ struct run {
     }
   }
 
-  /// As in a new process: caches contain nothing of earlier iterations.
+  /// As in a new process: caches in memory contain nothing of earlier iterations.
   std::unique_ptr<iterator> iterate() const {
     return make_iterator(decode_graph(encoded).value(), context).value();
   }
@@ -88,8 +88,8 @@ TEST(RandomPositions, ResumeTwiceInARow) {
   }
 }
 
-/// Starts a program and returns its output, one word from each line; throws if it did not end with
-/// 0.
+/// Runs a program and returns the lines of its output, which is written into `file`. Throws if the
+/// exit code is not 0.
 texts output_of(std::vector<std::string> command, const std::string& file) {
   std::vector<char*> arguments;
   for (auto& part : command) arguments.push_back(part.data());

@@ -156,6 +156,35 @@ TEST(UnorderedPositions, OfAnInterleaveBesideAFileThatKeepsItWaiting) {
   EXPECT_EQ(read_all(*it), texts{"'late'"});
 }
 
+TEST(UnorderedPositions, WithNumbersThatNoIteratorWroteAreRefusedOrHarmless) {
+  for (const auto& plain : {uneven(range(0, 40)), three_of_each(range(0, 12), 4),
+                            make_repeat(uneven(range(0, 9)), 3).value()}) {
+    const auto graph = unordered(plain);
+    iterator_context context;
+    auto it = make_iterator(graph, context).value();
+    read_all(*it, always(2), 3);
+    const auto at = it->save();
+    read_all(*it, always(2), 12);
+    const auto record = encode_iteration({.graph = "x", .point = {at, 0}}).value();
+    const auto good = decode_iteration(record, "x").value().point.at;
+    size_t refused = 0, changes = 0;
+    for (uint64_t bad :
+         {uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{1} << 33, UINT64_MAX / 2, UINT64_MAX})
+      for (size_t n = 0; n < good->numbers.size(); ++n) {
+        auto changed = *good;
+        changed.numbers[n] = bad;
+        auto fresh = make_iterator(graph, context).value();
+        ++changes;
+        if (!fresh->restore(changed).ok())
+          ++refused;
+        else
+          read_all(*fresh, always(3), 200);
+      }
+    EXPECT_GT(refused, changes / 10);
+    EXPECT_LT(refused, changes);
+  }
+}
+
 TEST(UnorderedPositions, OfRandomGraphs) {
   const auto first = test::test_seed();
   for (uint64_t i = 0; i < 150; ++i) {

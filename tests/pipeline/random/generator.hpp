@@ -65,8 +65,8 @@ public:
     }
   }
 
-  /// One operator over `in` that has no other input, begins no source twice and keeps nothing. The
-  /// graph does not depend on what `in` gives.
+  /// One operator whose only input is `in`, which it reads once and keeps for no later pass. The
+  /// graph does not depend on the elements of `in`.
   sample step(const sample& in) {
     switch (below(20)) {
     case 0: return map(in);
@@ -94,8 +94,8 @@ public:
     }
   }
 
-  /// A graph of operators that may change the order of elements, or draw it; the elements come in
-  /// any order.
+  /// A graph whose elements come in any order: its option `deterministic` is false, and some of its
+  /// operators have a random order.
   sample make_unordered(int depth) {
     auto x = toss() ? random_source(*this, folder_) : reordered_source(*this, folder_);
     for (; depth > 0; --depth) switch (x.want.size() > 3000 ? 6 : below(11)) {
@@ -166,7 +166,7 @@ private:
             each(in.want, [k](int64_t x) { return number(x * k + 7); })};
   }
 
-  // Fails for zeros.
+  // Fails for multiples of 5.
   sample divide(const sample& in) {
     auto f = traced(in.graph, [](expr x) { return 840 / (x % 5); });
     return {make_map(in.graph, f, below(2) ? 0 : 2).value(), each(in.want, [](int64_t x) {
@@ -184,7 +184,7 @@ private:
     return out;
   }
 
-  // The numbers from x to x + x % 4 (none for negative remainders); zero divided fails.
+  // The numbers from x to x + x % 4 - 1: none where the remainder is not positive.
   static elements inner(int64_t x) {
     elements out;
     for (auto i = x; i < x + x % 4; ++i) out.push_back(number(i));
@@ -303,7 +303,7 @@ private:
     return out;
   }
 
-  // Sums modulo 1000. Some steps fail, and do not change the sum.
+  // The state is the sum modulo 1000. Some steps fail, and do not change it.
   sample scan(const sample& in) {
     const auto first = between(0, 9);
     auto f = std::make_shared<const function>(trace(
@@ -352,7 +352,7 @@ private:
             sampled({a.want, b.want, last.want}, weights, seed, stop)};
   }
 
-  // Keeps the elements in memory or in files, and reads them again.
+  // Keeps the elements in memory or in files; half of the graphs repeat them.
   sample kept(const sample& in) {
     sample out{nullptr, in.want};
     switch (below(3)) {
@@ -381,7 +381,8 @@ private:
       .value();
   }
 
-  // Writes each number into the file, as its only record.
+  // Writes each number into the same file, as its only record. Each element is the number of
+  // records, 1.
   sample written(const sample& in) {
     const auto windows = make_window(in.graph, 1, 1).value();
     const auto path = folder("written");
@@ -451,7 +452,7 @@ private:
 
   const scratch_folder& folder_;
   bool redraws_;
-  scratch_folder kept_; ///< of its own, because its content belongs to its graphs
+  scratch_folder kept_; ///< the caches, snapshots and written files of this generator's graphs
   size_t folders_ = 0;
 };
 

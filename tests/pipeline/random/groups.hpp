@@ -5,7 +5,7 @@
 namespace headrace::detail::test::random {
 
 /// A random operator whose elements are batches, windows or groups, followed by one that takes
-/// these apart again.
+/// these apart or sums them up; or a resample or reduce.
 sample random_group(dice& die, const sample& in);
 
 } // namespace headrace::detail::test::random

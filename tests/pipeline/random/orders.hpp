@@ -3,8 +3,8 @@
 #include "headrace/pipeline/iterator/counter_random.hpp"
 #include "tests/pipeline/random/samples.hpp"
 
-/// The elements of operators that draw, one after another, computed from the same random numbers.
-/// The seed of the graph is the same in each iteration.
+/// The orders of operators that draw random numbers, computed element by element from the same
+/// random numbers. The operators have a seed, which is the same in each iteration.
 namespace headrace::detail::test::random {
 
 /// The key of an operator with a seed.

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <random>
 
-// Random graphs are read in blocks of random sizes and compared with lists that are computed here,
-// element by element and without anything of the engine.
+// Random graphs are read in blocks of several sizes and compared with lists that are computed
+// element by element, without the code of the operators (only the random numbers are shared).
 
 namespace headrace::detail {
 namespace {

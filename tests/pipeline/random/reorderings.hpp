@@ -2,8 +2,8 @@
 
 #include "tests/pipeline/random/samples.hpp"
 
-/// Operators that give the elements of their inputs in an order that the generator cannot compute:
-/// without a seed, or with another order in each pass.
+/// Operators that give the elements of their inputs in an order that the generator does not
+/// compute: most have no seed, or another order in each pass.
 namespace headrace::detail::test::random {
 
 inline sample reordered(dice& die, const sample& in) {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <random>
 
-/// Random graphs, and their elements, computed one by one without any code of the engine.
+/// Random graphs, and their elements, computed one by one without the code of the operators.
 namespace headrace::detail::test::random {
 
 /// An element: one number, a vector of numbers, or a failure.
@@ -29,13 +29,13 @@ using elements = std::vector<element_value>;
 inline element_value number(int64_t x) { return {false, false, {x}}; }
 inline element_value failure() { return {true, false, {}}; }
 
-/// A graph of int64 scalars, and the elements that it must give.
+/// A graph, and the elements that it must give: int64 scalars, where a function names no others.
 struct sample {
   dataset_ptr graph;
   elements want;
 };
 
-/// Rows of several numbers, and a graph that gives the numbers one by one.
+/// The sample of a graph that gives the numbers of `rows` one by one.
 inline sample flat(const elements& rows, dataset_ptr graph) {
   sample out{std::move(graph), {}};
   for (const auto& row : rows)

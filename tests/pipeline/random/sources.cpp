@@ -26,7 +26,7 @@ elements values(const std::vector<int64_t>& xs) {
   return out;
 }
 
-/// Each sample writes files of its own.
+/// Writes a file with a name that no other call uses. Returns its path.
 std::string file(const scratch_folder& folder, const std::string& kind, const std::string& bytes) {
   static int written = 0;
   return folder.write(kind + std::to_string(written++), bytes);
@@ -196,7 +196,7 @@ sample from_tensors_source(dice& die) {
   return {make_from_tensors({constant(x).node()}).value(), {number(x)}};
 }
 
-/// A new folder for each.
+/// The path of a folder that no other call names. Does not make it.
 std::string subfolder(const scratch_folder& folder, const std::string& kind) {
   static int made = 0;
   return fmt::format("{}/{}-{}", folder.path(), kind, made++);

@@ -8,7 +8,7 @@ namespace headrace::detail::test::random {
 /// Needs `test::find_function`.
 sample random_source(dice& die, const scratch_folder& folder);
 
-/// A source that gives its numbers in an order that the generator cannot compute.
+/// A source that gives its numbers in an order that the generator does not compute.
 sample reordered_source(dice& die, const scratch_folder& folder);
 
 /// A source that can give its elements in any order, with a random order of all elements.

@@ -18,7 +18,7 @@ public:
   /// Files that sources read are written into `folder`, which must stay.
   divisible_maker(uint64_t seed, const scratch_folder& folder) : dice(seed), folder_(folder) {}
 
-  /// Graphs whose elements have a known order.
+  /// A graph whose elements have a known order.
   sample make(int depth) {
     if (depth == 0)
       return aligned(static_cast<int>(below(4)));
@@ -50,7 +50,8 @@ public:
   }
 
 private:
-  /// Row i descends from split i of each source, or from a run of splits.
+  /// A graph whose row i descends from split i of each source or, after batches, from several
+  /// consecutive splits.
   sample aligned(int depth) {
     if (depth == 0)
       return source();
@@ -72,7 +73,7 @@ private:
     return out;
   }
 
-  /// An operator that gives the same elements as its input.
+  /// An operator that gives one element for each of its input, in the same order.
   sample around(sample in) {
     switch (below(4)) {
     case 0: in.graph = make_prefetch(in.graph, between(-1, 3)).value(); break;
@@ -124,7 +125,7 @@ private:
     return out;
   }
 
-  /// Each even number once, each odd one followed by the next or, below zero, not at all.
+  /// Each even number once, each positive odd number and the next one, no negative odd number.
   static sample in_twos(const sample& in) {
     sample out{make_flat_map(in.graph, traced(in.graph,
                                               [](expr x) {

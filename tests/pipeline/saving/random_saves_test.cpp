@@ -26,8 +26,8 @@ std::vector<std::string> texts_of(const elements& xs) {
   return out;
 }
 
-/// True if the order of the elements may differ between pieces and a whole reading: it is random,
-/// or mixes neighbours.
+/// True if the elements of pieces may come in another order than those of one reading of the whole:
+/// the graph has a shuffle, an interleave or a sample_from.
 bool has_own_order(const dataset_node& node) {
   if (node.op == dataset_op::shuffle || node.op == dataset_op::interleave
       || node.op == dataset_op::sample_from)

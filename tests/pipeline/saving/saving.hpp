@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-/// Saves a dataset in pieces, in one process, and reads the folder afterwards.
+/// Functions that save a dataset in pieces, in one process, and that read the folder.
 namespace headrace::detail::test::saving {
 
 inline iterator_context surroundings() {

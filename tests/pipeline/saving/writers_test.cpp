@@ -155,7 +155,7 @@ TEST_F(PieceWriters, AReaderHearsThatTheSaveEndedEarly) {
   reader.join();
   EXPECT_TRUE(noted.ok());
   EXPECT_EQ(heard, fmt::format("aborted: load: '{}': saving it ended early: bad record", folder));
-  // The dataset that exists can be read.
+  // A piece that is written can be read, although the failure of the save is noted.
   ASSERT_TRUE(write_it().ok());
   EXPECT_EQ(failure_of(piece(long_enough)), "");
 }

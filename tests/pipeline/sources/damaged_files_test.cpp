@@ -36,7 +36,7 @@ protected:
   static std::string cut(const std::string& bytes, size_t by) {
     return bytes.substr(0, bytes.size() - by);
   }
-  /// The error of the last row, or the error of making an iterator.
+  /// The last row, which should have failed, or the error of making the dataset or its iterator.
   std::string why(const result<dataset_ptr>& graph) {
     auto out = to_string(graph.status());
     if (graph) {

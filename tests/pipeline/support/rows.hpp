@@ -79,7 +79,7 @@ public:
   }
 };
 
-/// `(source/pass/split)` of each row.
+/// `source/pass/split` of each row; empty if the block has no origins.
 std::vector<std::string> origins_of(const block& rows);
 
 /// A folder for temporary files, which the destructor removes.
