@@ -13,13 +13,14 @@
 
 namespace headrace::detail {
 
-/// Opens a `distribute` node. `stop` ends its waits.
+/// Opens a `distribute` node. The stop token ends its waits.
 using open_service =
   std::function<result<std::unique_ptr<element_source>>(const dataset_node&, std::stop_token)>;
 
 /// The surroundings of tasks, which are the same for all tasks of a worker.
 struct task_surroundings {
-  /// The number of crashes of a task's runner, or of its actor, after which the task fails.
+  /// The restart budget of a task's runner, and that of its actor. If one of them is exceeded, the
+  /// task fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   task_limits limits;
   /// The bytes that the windows of all tasks may take together.

@@ -17,14 +17,14 @@ void add_data_cases(std::vector<bench_case>& to);
 void add_service_cases(std::vector<bench_case>& to, services& with);
 /// A dispatcher that keeps its state on the disk, with four workers, while it stores leases.
 void add_durable_cases(std::vector<bench_case>& to, services& with);
-/// Several trainers that share one pipeline's output, and replicas that step together.
+/// Several trainers that share one pipeline's output, replicas that step together, and saves.
 void add_sharing_cases(std::vector<bench_case>& to, services& with);
-/// The costs for others, in time and memory, of consumers that stall, of many consumers, of many
-/// files and of very large elements.
+/// The rates beside consumers that stall, and the rates and the memory of workers with many
+/// consumers, many files or very large elements.
 void add_overload_cases(std::vector<bench_case>& to, services& with);
 /// The cost of counting the activity of each operator, as a service does it.
 void add_counting_cases(std::vector<bench_case>& to);
-/// Kernel calls per 1,000 rows of every operator, at full blocks and at blocks of one.
+/// Kernel calls per 1,000 rows of operators and of expressions, for full blocks and blocks of one.
 void add_kernel_calls(std::vector<bench_case>& to);
 
 } // namespace headrace::detail::bench

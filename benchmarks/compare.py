@@ -1,6 +1,6 @@
 """The same rows for headrace, tf.data and torch, each library in a process of its own, measured in turn.
 
-    python benchmarks/compare.py [--json FILE] [--only CASE ...] [--runs N] [--data FOLDER]
+    python benchmarks/compare.py [--json FILE] [--only CASE ...] [--runs N]
 
 `./run compare` makes the environment. A row is a case; the value is ours, the limit the other library's figure, the
 ratio ours by theirs (of times theirs by ours): above 1 headrace is faster. Medians of runs taken in turn.

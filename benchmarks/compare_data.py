@@ -134,7 +134,7 @@ def write(data: str) -> None:
 
     with open(text_file(data), "w", encoding="ascii") as out:
         out.writelines(f"line {i} of a text that is read".ljust(36, ".") + "\n" for i in range(LINES))
-    # Two thousand different records are enough: a sum in Python takes long.
+    # There are only two thousand different records, because computing a checksum in Python takes long.
     some = b"".join(_record(_example(i)) for i in range(DIFFERENT))
     with open(example_file(data), "wb") as records:
         for _ in range(EXAMPLES // DIFFERENT):

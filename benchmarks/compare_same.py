@@ -1,4 +1,5 @@
-"""The programs of examples/guides with TensorFlow and with headrace: all elements are equal, or within what they state.
+"""Runs the programs of examples/guides with TensorFlow and with headrace, and compares all elements: they must be
+equal, or differ by at most the tolerance that a program states.
 
     python benchmarks/compare_same.py [NAME ...] [--store]
 

@@ -82,7 +82,7 @@ def main(data: str) -> None:
         "jpeg_crops": lambda: whole_rate(crops(CROPPED).as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
         "jpeg_crops_10s": lambda: whole_rate(
             crops(CROPPED_LONG).as_numpy_iterator(), CROPPED_LONG // IN_BATCH, IN_BATCH),
-        # The peer decodes whole images, or by a ratio that the program chooses for all.
+        # TensorFlow has no `at_least`: it decodes whole images, or all images at one ratio.
         "jpeg_at_least": lambda: whole_rate(batches_of_images.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
         "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
         # A random order of all elements needs a buffer for all, which is filled before the first element.

@@ -200,7 +200,7 @@ dataset small_images(const std::string& jpeg) {
 
 // -- order --------------------------------------------------------------------
 
-/// A number from a state that costs very little to compute.
+/// A random number that costs very little to compute (xorshift).
 uint64_t draw(uint64_t& state) {
   state ^= state << 13;
   state ^= state >> 7;

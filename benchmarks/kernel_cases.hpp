@@ -42,7 +42,7 @@ kernel_counts count_kernel_calls(const kernel_case& of, size_t block_rows);
 
 /// Every operator and source. `data`: the folder of the examples' data.
 std::vector<kernel_case> operator_cases(const std::string& data);
-/// Functions of traced expressions, each as the function of a `map`.
+/// Functions of traced expressions, each as the function of a `map`, and a batch of sparse values.
 std::vector<kernel_case> expression_cases(const std::string& data);
 
 } // namespace headrace::detail::bench

@@ -4,8 +4,8 @@ namespace headrace::detail::bench {
 
 namespace {
 
-/// `f` for the elements of `in`. `f` is made of several functions, each of which may take one call
-/// for each block; functions of single values are combined into one pass over the block.
+/// `f` for the elements of `in`. `functions`: the number of functions of which `f` consists; each
+/// may take one call for each block. Functions of single values are combined into one pass.
 template <class F>
 kernel_case of(std::string name, const dataset& in, F f, uint64_t functions = 1) {
   return {"expression_" + std::move(name), [in, f] { return in.map(f); }, functions};

@@ -8,7 +8,7 @@ namespace headrace::detail::bench {
 
 namespace {
 
-/// A file that many lines can be read from.
+/// A file of lines, and one of TFRecords, in the examples' data.
 std::string lines_file(const std::string& data) { return data + "/digits/digits.csv"; }
 std::string record_file(const std::string& data) {
   return data + "/digits/digits-00001-of-00004.tfrecord";
@@ -68,7 +68,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     {"parallel_map", [in] { return in.map([](expr x) { return x * x; }, {.calls = 2}); }, 1},
     // The predicate and the choice.
     {"filter", [in] { return in.filter([](expr x) { return x < 5000; }); }, 2},
-    // The calls that find the end of each dataset.
+    // One call for each block of the input: it computes the ends of the ranges.
     {"flat_map", [thousand] { return thousand.flat_map(ten_of); }, 1, 0, 1},
     {"interleave", [thousand] { return thousand.interleave(ten_of, {.cycle_length = 4}); }, 1, 0,
      1},

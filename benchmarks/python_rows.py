@@ -1,5 +1,6 @@
-"""Measures how fast Python gets elements, and the limit of the same loop over a list. Continues the table, and the JSON
-file, that headrace_bench began, by the same arguments. Its cases are those named python_...
+"""Measures how fast Python gets elements, each case beside a limit such as the same loop over a list. Appends to the
+table and the JSON file of headrace_bench, which was started with the same arguments. Its cases are those named
+python_...
 
     PYTHONPATH=build/python python benchmarks/python_rows.py [--json FILE] [--runs N] [--only CASE...]
 """

@@ -72,7 +72,7 @@ double raw_stream_rate(size_t size, size_t count) {
   auto begin = std::chrono::steady_clock::now();
   for (size_t i = 0; i < count && whole; ++i) {
     auto& block = ring[i % ring.size()];
-    block.reset(new int64_t[size / sizeof(int64_t)]);
+    block.reset(new int64_t[(size + sizeof(int64_t) - 1) / sizeof(int64_t)]);
     whole = ::recv(socket, frame, frame_bytes, MSG_WAITALL) == static_cast<ssize_t>(frame_bytes)
             && ::recv(socket, block.get(), size, MSG_WAITALL) == static_cast<ssize_t>(size);
     sum += sum_of(block.get(), size);

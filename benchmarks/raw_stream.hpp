@@ -5,10 +5,10 @@
 
 namespace headrace::detail::bench {
 
-/// The limit that is named "raw" in the table: a child process fills blocks of `size` bytes and
-/// writes each, framed by 64 bytes, into one loopback TCP connection; this process reads each into
-/// a new buffer and reads every byte. Returns bytes of blocks per second. Throws
-/// std::runtime_error.
+/// The limit named "raw" in the table of link_rate and "framed socket" in that of headrace_bench: a
+/// child process fills blocks of `size` bytes (a multiple of 8) and writes each, after a header of
+/// 64 bytes, into one loopback TCP connection; this process reads each into a new buffer and reads
+/// every byte. Returns bytes of blocks per second. Throws std::runtime_error.
 double raw_stream_rate(size_t size, size_t count);
 
 /// Reads every byte: the sum of the 64-bit integers.

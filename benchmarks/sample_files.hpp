@@ -7,8 +7,8 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-/// Files in formats that sources read, which are removed with their makers. The makers throw
-/// `error` if the files cannot be written.
+/// Files in formats that sources read, which are removed with the objects that write them. The
+/// constructors throw `error` if the files cannot be written.
 namespace headrace::detail::bench {
 
 /// A folder that is removed with the object.

@@ -28,8 +28,8 @@ struct consumed {
   element operator[](size_t row) const noexcept { return {rows, spec, row}; }
 };
 
-/// The first number of the message types. headrace uses the 300 numbers from the first custom one
-/// on.
+/// The first type id of the message types below. headrace uses the 300 ids from CAF's first custom
+/// type id on.
 inline constexpr auto consumer_first_type_id =
   static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
                                                                         + 200);
@@ -78,9 +78,9 @@ public:
   consumer_host(const consumer_host&) = delete;
   consumer_host& operator=(const consumer_host&) = delete;
 
-  /// Starts to read `what`, whose last operator must be `distribute`; the actor that requests
-  /// elements runs no operators. Returns at once, even if the service cannot be reached: the first
-  /// answer reports that. Throws `error` (invalid_argument) for another dataset.
+  /// Starts to read `what`, whose last operator must be `distribute`, because a consumer actor runs
+  /// no operators itself. Returns at once, even if the service cannot be reached: the first answer
+  /// reports that. Throws `error` (invalid_argument) for another dataset.
   consumer_actor spawn(const dataset& what);
 
 private:

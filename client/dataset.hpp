@@ -140,9 +140,9 @@ public:
   /// The first `count` elements; -1: all.
   dataset take(int64_t count) const;
   dataset take(const expr& count) const; ///< below 0: all
-  /// All elements except the first `count`; -1: none.
+  /// All elements except the first `count`; -1: skips all, so that the dataset is empty.
   dataset skip(int64_t count) const;
-  dataset skip(const expr& count) const; ///< below 0: none
+  dataset skip(const expr& count) const; ///< below 0: skips all
   /// Keeps up to `count` elements ready, which another thread makes; -1: headrace chooses the
   /// number.
   dataset prefetch(int64_t count = -1) const;
@@ -234,9 +234,9 @@ public:
     return snapshot_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
   /// All elements in one random order, with little memory. The dataset must be a `range`,
-  /// `from_tensors`, `from_tensor_slices` or uncompressed `tfrecord` (whose records are found by an
-  /// index, which is built once and kept beside the file). The order is the same for any number of
-  /// workers.
+  /// `from_tensors`, `from_tensor_slices`, or an uncompressed `fixed_length` or `tfrecord` (whose
+  /// records are found by an index, which is built once and kept beside the file). The order is the
+  /// same for any number of workers.
   dataset global_shuffle(shuffle_options options = {}) const;
   /// Sets options for the graph of this dataset; see `graph_options`. They are part of the dataset.
   dataset with_options(graph_options options) const;

@@ -23,9 +23,9 @@ struct iterate_options {
   std::optional<uint64_t> repetition;
   /// Finds the functions that the graph calls by name; if it is empty, there are none.
   function_finder find_function;
-  /// Called with a message if elements of a service are missing without an error, for instance
-  /// because workers were lost: at the end of a repetition, and for some causes while it is read.
-  /// Called on a reading thread. Unset: the message goes to standard error.
+  /// Called with a message if elements of a service are missing, or may have come twice, without an
+  /// error, for instance because workers were lost: at the end of a repetition, and for some causes
+  /// while it is read. Called on a reading thread. Unset: the message goes to standard error.
   std::function<void(const std::string&)> warn;
   /// The counters of the operators that run in this process; see `measured_by`. Empty: nothing is
   /// counted.

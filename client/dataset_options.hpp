@@ -133,7 +133,7 @@ struct load_options {
 
 struct random_options {
   std::optional<uint64_t> seed;       ///< unset: other numbers in each run of a program
-  bool reseed_each_iteration = false; ///< draws other numbers in each repetition
+  bool reseed_each_iteration = false; ///< draws other numbers in each iteration and pass
 };
 
 struct list_files_options {

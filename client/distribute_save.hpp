@@ -46,7 +46,8 @@ struct distribute_save_options {
 ///
 /// Throws `error`: `invalid_argument` (a dataset without end, the compression, no folder),
 /// `already_exists` (the folder contains another dataset), `unavailable` (no dispatcher, or no
-/// worker); with `wait` also the error of a worker: that of a failed element, or of a file.
+/// worker); with `wait` also `deadline_exceeded` (`stall_timeout`), and the error of a worker: that
+/// of a failed element, or of a file.
 save_status distribute_save(const dataset& what, const std::string& folder,
                             const distribute_save_options& options = {});
 

@@ -36,7 +36,7 @@ struct endpoint_options {
   tls_options tls;
   bool insecure = false;
   /// When an end of a data link closes it because the other end is silent. Unset: after a silence
-  /// of the lease in the server's options.
+  /// as long as the lease in the server's options.
   std::optional<link_liveness> liveness;
 };
 

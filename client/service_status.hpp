@@ -104,7 +104,9 @@ struct job_status {
   uint32_t consumers = 0;
   std::string failure; ///< the reason why the job failed
   std::vector<task_status> tasks;
-  uint64_t lost_tasks = 0;  ///< the number of lost tasks that had rows which no trainer received
+  /// The number of lost tasks of which rows may be missing. Under a static policy: the number of
+  /// tasks that were lost or have left, whose shards are read again.
+  uint64_t lost_tasks = 0;
   uint64_t lost_splits = 0; ///< the number of splits of which rows may be missing; an upper bound
   /// The number of splits of lost tasks, or splits that lost trainers held, that other tasks read
   /// again.

@@ -255,8 +255,8 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   }
   if (!more_help)
     return;
-  // The number of workers with which no trainer would wait, if each had the rate of a worker that
-  // does nothing else.
+  // The number of workers with which no trainer would wait, if what bounds the rate took all of the
+  // time of each worker.
   const auto now = static_cast<double>(running.size());
   const auto wanted = std::ceil(now * most_of_all / std::max(1 - waited, 0.01) - 1e-9);
   // The rate that a trainer could take is unknown if it does nothing but wait.

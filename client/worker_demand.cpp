@@ -38,7 +38,7 @@ uint32_t worker_demand::look(std::optional<uint32_t> needed, uint32_t present, t
   last_ = present;
   if (!needed || present < how_.least || present > how_.most)
     return within(present);
-  // Statuses with another number of workers are not used.
+  // Within `settling`, the status is still affected by the earlier number of workers.
   if (at - *since_ < how_.settling)
     return within(present);
   if (*needed >= present) {

@@ -40,8 +40,8 @@ private:
   uint32_t most_needed_ = 0;
 };
 
-/// The number of workers that the running jobs need; nullopt: it is unknown, or more workers would
-/// not help. No job runs: 0.
+/// The number of workers that the running jobs with trainers need, 0 if there is no such job;
+/// nullopt: it is unknown. A job for which more workers would not help needs those that run it.
 std::optional<uint32_t> workers_needed(const service_status& x);
 
 } // namespace headrace::detail

@@ -2,8 +2,8 @@
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Without this it keeps nothing that was compiled with a precompiled header, nor that header
-  # itself when cmake has just written its list.
+  # Without these, ccache does not cache objects that were compiled with a precompiled header, nor
+  # that header itself if cmake has just written its list of includes.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
@@ -11,7 +11,7 @@ find_program(MOLD mold)
 if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
-# GCC looks for garbage at each 128 MiB otherwise: a twentieth of the build.
+# By default GCC collects garbage after each 128 MiB, which takes a twentieth of the build.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -36,21 +36,21 @@ target_link_libraries(headrace_options INTERFACE Threads::Threads)
 if(HEADRACE_SANITIZE)
   target_compile_options(headrace_options INTERFACE
     -fsanitize=${HEADRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
-    # It looks at memory through pipes, and takes good objects for bad ones where tests use up all descriptors.
+    # This check reads memory through pipes, and reports valid objects when tests use up all descriptors.
     -fno-sanitize=vptr
-    # GCC 12 takes what is checked for what is not set.
+    # With sanitizers, GCC 12 warns of variables that are initialised.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(headrace_options INTERFACE -fsanitize=${HEADRACE_SANITIZE})
 endif()
 
-# Most of a build is the parsing of headers: several sources of a target share it. `./run check`
-# builds without, and so finds what a source forgot to include.
+# Most of the time of a build is the parsing of headers, which several sources of a target share.
+# `./run check` runs clang-tidy without this option, and so finds includes that a source lacks.
 option(HEADRACE_SHARED_PARSING "Precompile headers of other projects, compile sources in groups" ON)
 set(HEADRACE_GROUP_SIZE 5 CACHE STRING "The most sources of a folder that are compiled as one")
 
 # headrace_group(target): compiles up to HEADRACE_GROUP_SIZE sources of a folder as one. Names in their
-# unnamed namespaces differ: `./run check` compiles each folder of the libraries as one. A new source
-# moves only groups of its own folder.
+# unnamed namespaces must differ: `./run check` compiles each folder of the libraries as one source. A
+# new source changes only the groups of its own folder.
 function(headrace_group target)
   if(NOT HEADRACE_SHARED_PARSING)
     return()
@@ -65,14 +65,14 @@ function(headrace_group target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # An `impl` of a source has fields of its own types, as before.
+  # In a group, GCC would warn of each `impl` that has fields of types in an unnamed namespace.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # What most sources of pipelines include.
 set(HEADRACE_PIPELINE_HEADERS <algorithm> <atomic> <chrono> <complex> <cstring> <functional> <map>
   <memory> <mutex> <optional> <span> <string> <thread> <variant> <vector> <fmt/format.h>)
-# What most sources of actors do, and few others.
+# What most sources of actors include, and few other sources.
 set(HEADRACE_ACTOR_HEADERS ${HEADRACE_PIPELINE_HEADERS} <set>
   <capnp/generated-header-support.h> <capnp/message.h> <capnp/serialize.h> <caf/all.hpp>)
 # headrace_precompile(target header...): parses headers of others, which most of a target's sources
@@ -84,8 +84,8 @@ function(headrace_precompile target)
   endif()
 endfunction()
 
-# headrace_layer(name [DEPENDS targets...]): a static library of every .cpp in this folder
-# and below.
+# headrace_layer(name [DEPENDS targets...] [EXCLUDE regexes...]): a static library of every .cpp in
+# this folder and below, except those whose path matches a regex.
 function(headrace_layer name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)

@@ -29,7 +29,7 @@ struct Seed {
 
   union {
     unset @0 :Void;
-    # The job draws the seed.
+    # The operator's seed is derived from that of the run.
     value @1 :UInt64;
   }
 }
@@ -49,7 +49,7 @@ struct Files {
 }
 
 struct Field {
-  # A component of the rows that a source reads.
+  # A component of the rows that a source reads, or of those that paddedBatch pads.
 
   name @0 :Text;
   spec @1 :TensorSpec;
@@ -311,8 +311,8 @@ struct Dataset {
       components @91 :List(Field);
       # The padded shapes, and the values that fill the padding.
       extent @127 :List(UInt32);
-      # The extents of the axes whose padded extent is unknown; unset: the largest extent in the
-      # batch.
+      # An expression for the extent of the axes whose padded extent is unknown; none: the largest
+      # extent in the batch.
     }
     window :group {
       input @92 :UInt32;

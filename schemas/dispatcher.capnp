@@ -61,7 +61,7 @@ struct TaskProgress {
   # The number of elements produced so far.
   bytes @2 :UInt64;
   elementsPerSecond @3 :Float64;
-  # The rate over the last few heartbeats.
+  # The rate over the last seconds.
   streams @4 :UInt32;
   restarts @5 :UInt32;
   # The number of restarts of the task's runner.
@@ -124,7 +124,8 @@ struct DatasetDef {
 }
 
 struct OpenIteration {
-  # A consumer requests to read a repetition. A repeated request gets the same answer.
+  # A consumer requests to read a repetition. A repeated request leads to the same job, and is
+  # answered with the present state of the repetition.
 
   consumerId @0 :UInt64;
   # Random, chosen by the consumer.
@@ -275,9 +276,10 @@ struct Iteration {
   rounds @19 :Rounds;
   # Absent: the job has no coordinated reads.
   overElements @20 :UInt64;
-  # The number of elements that were made by tasks that have ended.
+  # The number of elements that were made by tasks that are over and not lost.
   lostTasks @21 :UInt64;
-  # The number of tasks that were lost with their workers, whether rows of them were lost or not.
+  # The number of tasks that ran and are lost with their workers, whether rows of them were lost or
+  # not.
 }
 
 struct SaveDataset {
@@ -559,7 +561,7 @@ struct DispatcherMessage {
     leaveIteration @7 :LeaveIteration;
     # ok; a failure (not_found): the consumer is not a reader of the job
     leaseSplits @8 :LeaseSplits;
-    # splitsLeased
+    # splitsLeased; ok if the message is not a question
     taskEnded @9 :TaskEnded;
     # ok
     getStatus @10 :Void;

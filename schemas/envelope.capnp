@@ -24,7 +24,7 @@ enum Role {
   worker @2;
   consumer @3;
   tool @4;
-  # A tool that only observes, such as `headrace status`.
+  # A command, such as `headrace status` or `headrace drain`.
 }
 
 struct Hello {
@@ -44,8 +44,8 @@ struct BadMessage {
   # The bytes that the sender sent were not a message.
 
   count @0 :UInt64;
-  # The number of bad messages that the answering actor has received from all senders, this one
-  # included.
+  # The number of bad messages so far, from all senders and including this one, to the answering
+  # node; in the answer of a consumer, to that consumer.
   reason @1 :Text;
 }
 
@@ -66,8 +66,7 @@ struct Unsupported {
 
 struct Envelope {
   requestId @0 :UInt64;
-  # Chosen by the sender of a request, and repeated in the answer. A request that creates something
-  # may be repeated with the same id. Zero: the sender expects no answer.
+  # Chosen by the sender of a request, and repeated in the answer; may be zero.
   version @1 :Version;
   # The sender's version.
 

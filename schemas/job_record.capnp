@@ -68,7 +68,7 @@ struct IterationState {
   # The repetition had a reader at some time.
   finished @3 :Bool;
   failure @4 :Failure;
-  # The reason why the repetition ended. Absent: it succeeded, or is not finished.
+  # The failure with which the repetition was finished. Absent: it succeeded, or is not finished.
   tasks @5 :List(Task);
   readers @6 :List(IterationReader);
   rounds @7 :Dispatcher.Rounds;

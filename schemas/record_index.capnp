@@ -1,5 +1,6 @@
 @0xa4e1f0b7c2d95836;
-# The offsets of the records of a file. The index is built once, and kept beside the file.
+# The offsets of the records of a file. The index is built once, and kept beside the file or in the
+# user's cache directory.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");

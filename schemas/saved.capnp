@@ -25,7 +25,7 @@ struct SavedDataset {
   version @0 :UInt16;
   # The version of this format. Other versions are refused.
   id @1 :UInt64;
-  # Random, drawn when the dataset was written.
+  # Random. In a folder with a plan it is the plan's id; that of a piece is derived from the plan's.
   spec @2 :ElementSpec;
   compression @3 :Compression;
   shards @4 :List(Shard);
@@ -81,7 +81,7 @@ struct SavePlan {
 
 struct SaveFailure {
   # The only record of `failed.headrace`, in a folder that workers write into together: the reason
-  # why the save ended early. The file is removed when the save is begun again.
+  # why the save ended early. The file is removed when the save is begun again or is complete.
 
   planId @0 :UInt64;
   failure @1 :Failure;

@@ -150,6 +150,6 @@ struct ServiceState {
 
     datasetId @0 :Text;
     usedBy @1 :List(UInt64);
-    # The jobs that use the id.
+    # The ids of the jobs and saves that use the dataset.
   }
 }

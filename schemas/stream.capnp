@@ -48,7 +48,7 @@ struct Grant {
   # The number of elements of this stream that the consumer has received. Set in each grant once the
   # task is `leaving`, and in coordinated reads; otherwise it may be zero.
   claimed @5 :UInt64;
-  # The elements below this number are claimed. Set if the blocks of the stream have `claimed`.
+  # The elements below this number are claimed. Used only if the stream's blocks have `claimed`.
   epoch @6 :UInt64;
   # In coordinated reads: the newest epoch that the consumer takes part in.
 }

@@ -19,7 +19,7 @@ struct StartTask {
   # notFound.
   seed @6 :UInt64;
   # The seed for operators that have none of their own. Under OFF each task has a seed of its own,
-  # under DYNAMIC all have the same.
+  # otherwise all tasks have that of the repetition.
   shared @7 :Bool;
   # Several consumers may read the task.
   fingerprint @8 :Data;

@@ -50,7 +50,8 @@ public:
   void handed_out(const std::string& trainer, uint64_t below);
   /// All that the trainer has read was handed out or skipped.
   void handed_out_all(const std::string& trainer);
-  /// The trainer was sent this many elements that it will not be handed, because they were evicted.
+  /// The trainer has read this many elements that it will not be handed: they were evicted before
+  /// they were sent, or readers gave them back too late.
   void skipped(const std::string& trainer, uint64_t elements);
   size_t trainers() const noexcept { return trainers_.size(); }
 

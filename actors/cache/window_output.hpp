@@ -69,8 +69,8 @@ private:
   trainer* of(consumer_id who);
   bool whole() const noexcept { return terms_.expected_trainers != 0; }
   /// Moves the next rows into the window, or, if they cannot be there, to the trainer for which
-  /// they were made: the foremost one that has credit. False: no trainer has credit, or the window
-  /// has no room.
+  /// they were made: the foremost one that has credit. False: there are no rows, no trainer that
+  /// has read everything has credit, or the window has no room.
   bool extend(time_point now);
   bool extend_for(trainer& foremost, time_point now);
   void take_in_front(size_t rows);

@@ -234,7 +234,7 @@ private:
   std::string service_;
   std::shared_ptr<handout> out_;
   logger log_;
-  first_contact contact_; ///< set until the dispatcher has answered which job the consumer reads
+  first_contact contact_; ///< used until the dispatcher has answered which job the consumer reads
   commands todo_;
   bool sends_graph_; ///< a large graph is sent only after the service has requested it
 
@@ -273,7 +273,7 @@ private:
   /// report that everything is handed out.
   std::map<task_id, bool> held_;
   iteration_losses losses_;  ///< the losses, as the job last reported them
-  bool over_before_ = false; ///< the repetition was finished before this consumer opened it
+  bool over_before_ = false; ///< see `iteration_view`
   bool has_read_ = false;    ///< the consumer has read from some task, or could have
   bool empty_ = false;       ///< the repetition gave no element to any reader
   time_point asked_at_;

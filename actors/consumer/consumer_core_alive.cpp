@@ -194,7 +194,7 @@ void consumer_core::say_alive(time_point now) {
   // The time of a heartbeat identifies its answer, so no two heartbeats have the same time.
   said_at_ = std::max(now, said_at_ + duration{1});
   consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
-  // If each trainer is given all elements, no reader holds rows that another one waits for.
+  // With a cache without `expected_trainers`, no reader holds rows that another one waits for.
   const auto& cache = options_.parameters.cross_trainer_cache;
   const bool others_hold = shared_ && !(cache && cache->expected_trainers == 0);
   out.what.waits = others_hold && waiting_since_

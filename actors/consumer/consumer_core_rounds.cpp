@@ -22,7 +22,7 @@ std::optional<uint64_t> consumer_core::place_of(task_id task) const {
   if (seat == nullptr)
     return {};
   const auto at = rounds.now.find(task);
-  // A task that was in no earlier epoch begins with its first element.
+  // A task that is not in the present epoch begins with its first element.
   if (!at)
     return 0;
   // The first element of a new consumer is determined by its first epoch.

@@ -106,7 +106,8 @@ void consumer_core::open(task_id id, stream& s) {
                                      .start = options_.start,
                                      .index = options_.index}});
   grant(id, s, marks, waiting);
-  // The window of this stream may be smaller than those of the others, so grants may be due.
+  // The window of this stream may be smaller than those of the others, so the handout has to report
+  // sooner (`quiet_bytes`).
   refill(false);
 }
 
@@ -226,8 +227,9 @@ void consumer_core::on_failed(task_id id, stream& s, const status& why, time_poi
     return;
   if (why.code() == status_code::aborted)
     return give_up_all(why.with_context("worker " + s.address));
-  // The task has ended since the job's last announcement. The next announcement will not name it,
-  // or its worker's lease will expire.
+  // The task has ended since the job's last announcement, its actor was restarted, or its job has
+  // not named this consumer to it yet. The stream is opened again until an announcement no longer
+  // names the task.
   if (why.code() == status_code::not_found) {
     log_.debug("stream refused", {{"task", id}, {"why", why}});
     then(consume::close_stream{id});
@@ -303,8 +305,8 @@ bool consumer_core::owns(const stream& s, time_point now) const {
 
 void consumer_core::fence(time_point now) {
   for (auto& [id, s] : streams_) {
-    // Under OFF a lost task continues if its worker comes back.
-    const bool back = s.lost && options_.parameters.mode == sharding_policy::off;
+    // Except under DYNAMIC, a lost task continues if its worker comes back.
+    const bool back = s.lost && options_.parameters.mode != sharding_policy::dynamic;
     if (s.ended && !back && !failed_)
       out_->own(id);
     const bool hold = !owns(s, now);

@@ -14,7 +14,7 @@ namespace headrace::detail {
 /// The options of a consumer.
 struct consumer_options {
   std::string dataset_id;
-  /// The dataset, if it has no id. Its graph is sent only when the service requests it.
+  /// The dataset, if it has no id. A large graph is sent only when the service requests it.
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
   std::string host;     ///< the host and process of the trainer, for the status: HOST:PID

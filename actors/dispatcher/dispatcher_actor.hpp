@@ -84,7 +84,7 @@ private:
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
-  fact_store<service_record>::tenure tenure_; ///< its record is that of the core
+  fact_store<service_record>::tenure tenure_; ///< its record was moved into `core_`
   dispatcher_core core_;
   step_queue<step> steps_;
   std::map<request_token, asker> askers_;

@@ -33,7 +33,7 @@ struct to_job {
   job_id job;
   request_token request;
 };
-/// Keep an actor of a new job running, and report its state with `job_started`, `job_crashed`,
+/// Keep an actor of the job running, and report its state with `job_started`, `job_crashed`,
 /// `job_ended`, `job_failed` and `job_not_started`.
 struct run_job {
   job_description what;
@@ -42,7 +42,7 @@ struct run_job {
 struct drop_job {
   job_id id;
 };
-/// Report to the running actor of a job that a worker has registered, or is lost.
+/// Report to the running actor of a job that a worker has registered, is about to leave or is gone.
 struct worker_changed {
   job_id job;
   worker_info worker;

@@ -77,8 +77,8 @@ public:
   dispatcher_commands drain_worker(request_token request, const drain_request& wanted,
                                    time_point now);
   /// SaveDataset: workers are to write a dataset into a folder. The answer is the state of the
-  /// save; a request for a save that runs already joins it. already_exists: another dataset is
-  /// being written there.
+  /// save; a request for a save that runs already joins it. already_exists: another dataset, or the
+  /// same one with another compression, is being written there.
   dispatcher_commands save_dataset(request_token request, save_request wanted);
   /// AwaitSave. It is answered when the version of the save differs from `version`.
   dispatcher_commands await_save(request_token request, save_id id, uint64_t version);
@@ -102,8 +102,7 @@ public:
   dispatcher_commands job_not_started(job_id id, const status& why);
   /// The job's actor crashed. It is restarted, or `job_failed` follows.
   dispatcher_commands job_crashed(job_id id, const status& why);
-  /// The job has ended normally: it was collected, or all its repetitions are finished. `past`: its
-  /// finished repetitions.
+  /// The job has ended normally. `past`: its finished repetitions. `collected`: see `job_remains`.
   dispatcher_commands job_ended(job_id id, const job_past& past = {}, bool collected = false);
   /// The job's actor crashed too often. `running`: its tasks, which workers still run.
   dispatcher_commands job_failed(job_id id, const status& why,
@@ -134,7 +133,7 @@ public:
 
 private:
   using answer_value = decltype(dispatcher_command::answer::what);
-  /// A request that waits until its job's actor is restarted.
+  /// A request that waits until an actor of its job runs.
   struct held {
     request_token request;
     std::optional<uint64_t> opens; ///< the repetition, if the request opens one
@@ -232,7 +231,7 @@ private:
   /// When the first worker registered at this dispatcher.
   std::optional<time_point> first_came_;
   std::set<job_id> running_; ///< jobs that have a running actor
-  /// Requests by job, for jobs whose actors are being restarted.
+  /// Requests by job, for jobs whose actors are being started, or started again.
   std::map<job_id, std::vector<held>> held_;
   std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest ones
   std::list<awaiting> awaiting_;

@@ -91,8 +91,8 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
   auto why = failed->second.with_context(fmt::format("job {:x} failed", id.value));
   if (!opens)
     return why;
-  // The answer is a view with the job's failure, because a consumer would repeat a request that
-  // failed.
+  // The answer is a view with the job's failure, because a consumer repeats a request that fails
+  // with `unavailable`, which may be the code of the job's failure.
   return iteration_view{
     .job = id,
     .repetition = *opens,

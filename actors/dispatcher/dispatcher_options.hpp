@@ -35,8 +35,9 @@ struct dispatcher_options {
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   /// The past of the process, for the supervision tree in the status.
   process_past past;
-  /// Called for each actor of the dispatcher and of a job that starts; may be empty.
+  /// Called for each dispatcher actor that starts; may be empty.
   std::function<void(const caf::actor&)> on_start;
+  /// Called for each actor of a job that starts; may be empty.
   std::function<void(const caf::actor&)> on_job;
   /// The workers that may register; empty: any.
   worker_roster roster = {};

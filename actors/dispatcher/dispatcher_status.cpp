@@ -10,7 +10,7 @@
 
 namespace headrace::detail {
 
-// The answer to `headrace status`. Nothing else depends on it.
+// The answer to GetStatus. No decision of the dispatcher depends on it.
 
 caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
   // The collection of the answers of all jobs. The last answer completes the status.

@@ -12,7 +12,7 @@ namespace headrace::detail {
 struct job_remains {
   std::vector<placed_task> running; ///< tasks that workers run
   job_past past;                    ///< finished repetitions
-  bool collected = false;           ///< the job ended with an unfinished repetition without readers
+  bool collected = false;           ///< a repetition was collected, and has not begun again
 };
 
 /// The part of a job that outlives its actors. Each actor continues where the previous one stopped.

@@ -113,8 +113,9 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
     // If the worker does not work on the step that it has, the answer with the order was lost.
     const auto has = one.out.find(worker);
     if (has != one.out.end() && works_on(id) == what.running.end()) {
-      reopen(one, has->second.step, step_loss::none);
+      const auto step = std::move(has->second.step);
       one.out.erase(has);
+      reopen(one, step, step_loss::none);
     }
   }
   if (what.takes && !notes_.empty()) {
@@ -242,7 +243,7 @@ void save_table::worker_gone(worker_id worker) {
 // -- ends -----------------------------------------------------------------------------------
 
 void save_table::end(save& of, save_state how, status why) {
-  // Thousands of failures may be kept, so each text is bounded.
+  // Many failures may be kept (`service_record::most_ended_saves`), so each text is bounded.
   constexpr size_t most_text = 4096;
   if (why.message().size() > most_text)
     why = {why.code(), why.message().substr(0, most_text) + " ..."};

@@ -80,7 +80,7 @@ public:
     job_id id;
     /// The finished repetitions of the job, for later requests with its key.
     job_past past = {};
-    /// The job ended because it had no readers, although a repetition was not finished.
+    /// A repetition of the job was collected, and has not begun again.
     bool collected = false;
     friend bool operator==(const job_over&, const job_over&) = default;
   };
@@ -204,9 +204,9 @@ private:
   dataset_table datasets_;
   std::map<job_id, job> jobs_;
   std::map<std::string, job_id> by_key_;
-  /// The ids for iterations, each with the jobs that use it.
+  /// The ids for iterations, each with the jobs and saves that use it.
   std::map<std::string, std::set<job_id>> passing_;
-  std::map<job_id, std::set<std::string>> used_by_; ///< the same relation, by job
+  std::map<job_id, std::set<std::string>> used_by_; ///< the same relation, by job or save
   std::deque<std::string> unused_;    ///< ids without a job, in the order of their registration
   std::deque<std::string> left_over_; ///< ids whose jobs are over, in the order of their ends
   worker_id last_worker_;

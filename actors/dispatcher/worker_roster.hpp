@@ -27,7 +27,7 @@ public:
   /// Entries are `host` or `host:%port%`, for one worker there at any port, and `host:port`; an
   /// IPv6 address before a port is in brackets. A host may be listed several times, for as many
   /// workers.
-  /// `invalid_argument` names an entry that is none of these, or that is listed twice.
+  /// `invalid_argument` names an entry that is none of these, or a `host:port` that is there twice.
   static result<worker_roster> of(const std::vector<std::string>& entries);
 
   bool empty() const noexcept { return entries_.empty(); }

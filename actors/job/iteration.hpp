@@ -35,8 +35,8 @@ struct job_remainder {
 /// facts make the same state. The splits are in `split_assigner`.
 class iteration {
 public:
-  /// `left`: the worker of the task ended in order; the splits that the task had not read are for
-  /// others
+  /// `left`: the task ended in order before it had given everything, because its worker left, no
+  /// reader read it, or the rounds began anew; the splits that it had not read are for others
   enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
   /// Totals of what a task has produced.
   using output = task_output_counts;
@@ -46,7 +46,7 @@ public:
     worker_info worker;
     task_state state = task_state::starting;
     output made;         ///< set when the task is over
-    uint64_t newest = 0; ///< set when the task gave splits back: the newest task at that time
+    uint64_t newest = 0; ///< set when it left or splits of it were returned: the newest task then
     bool ran = false;    ///< the worker has confirmed at some time that the task runs
     /// The task ended before its sources were exhausted, because its pipeline takes only a part of
     /// them.
@@ -83,7 +83,7 @@ public:
   using fact = std::variant<reader_joined, reader_left, task_is, finished_as, round_table::proposed,
                             round_table::agreed>;
 
-  /// The effects of a decision, once its facts are stored, in this order.
+  /// The effects of a decision, once its facts are stored.
   struct commands {
     std::vector<task> stop;
     std::vector<task> start;
@@ -141,7 +141,8 @@ public:
   /// the task.
   decision task_lost(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
-  /// A lost task is settled. `gave_back`: some of its splits are to be read again.
+  /// A lost task is settled, or readers no longer hold rows of a task that is over, or splits of
+  /// such a task are returned. `gave_back`: some of its splits are to be read again.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
   /// The next step for the rounds of coordinated reads; see `round_table::next`.
   decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
@@ -157,8 +158,7 @@ public:
   uint64_t version() const noexcept { return version_; }
   /// The newest task, or the number before the first one.
   uint64_t last_task() const noexcept { return last_task_; }
-  /// True if the repetition is finished, no task of it is lost, and no task gave an element to a
-  /// reader.
+  /// True if the repetition has succeeded, no task of it is lost, and no task produced an element.
   bool empty() const;
   bool finished() const noexcept { return finished_; }
   const status& failure() const noexcept { return failure_; }
@@ -182,7 +182,8 @@ private:
   friend struct state_codec<iteration>;
   class draft;
 
-  /// True if that incarnation of the worker has a task, or had one that was not lost.
+  /// True if that incarnation of the worker has a task, or had one that was not lost and, under a
+  /// static policy, has not left.
   bool serves(const worker_info& who) const;
 
   /// True if a worker that lost its task gets a new one; false if it continues with the lost one.

@@ -72,7 +72,7 @@ private:
 
   port::self_pointer<handle_type> self_;
   std::shared_ptr<fact_store<job_record>> store_;
-  fact_store<job_record>::tenure tenure_; ///< its record is that of the core
+  fact_store<job_record>::tenure tenure_; ///< its record was moved into `core_`
   step_queue<step> steps_;
   logger log_;
   job_core core_;

@@ -69,8 +69,8 @@ using job_commands =
                            job_command::stop_task, job_command::name_readers, job_command::announce,
                            job_command::drop_reader, job_command::log, job_command::ended>>;
 
-/// True if the command has an effect outside of the job, so that it waits until the facts before it
-/// are stored.
+/// True if the command waits until the facts before it are stored. All commands do, except `store`
+/// and answers that depend on no fact.
 inline bool waits_for_facts(const job_commands::value_type& x) {
   const auto* said = std::get_if<job_command::answer>(&x);
   return !std::holds_alternative<job_command::store>(x) && (said == nullptr || !said->at_once);

@@ -84,7 +84,7 @@ public:
   bool is_reader(const reader_of& who) const {
     return readers_heard_.contains({who.repetition, who.consumer});
   }
-  /// True if, in addition, it reads from that node.
+  /// True if, in addition, it reads from that node, or named none.
   bool is_reader(const reader_of& who, uint64_t node) const {
     if (!is_reader(who))
       return false;
@@ -176,7 +176,7 @@ private:
   void give_up(uint64_t number, consumer_id who, const char* why);
 
   // the end, in job_core_collection.cpp
-  /// Ends the job if it has no readers and none may return.
+  /// Ends the job if the time `ends_at` has come.
   void end_if_unused();
   /// When a repetition that no reader reads is to be collected; nullopt: never.
   std::optional<time_point> collected_at(uint64_t number, const repetition& r) const;

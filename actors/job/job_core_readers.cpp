@@ -13,8 +13,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Consumers that are not readers may send goodbyes, which are passed on to the task. This is the
-/// most of them that are kept.
+/// Consumers that are not readers may send goodbyes, which are passed on to the task. They are kept
+/// only while fewer goodbyes than this wait for the task.
 constexpr size_t most_strangers = 1024;
 /// The pause between two announcements for each task of the repetition: with two tasks it is not
 /// noticeable, and a thousand workers that start their tasks cause only a few announcements.

@@ -12,7 +12,7 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
   now_ = now;
   const bool known = is_present(who);
   workers_[who.id] = who;
-  // A worker that is in the table has only lost its connection: its tasks run.
+  // A worker that is in the table has only lost its connection or is about to leave: its tasks run.
   if (!known)
     for (auto& [number, r] : record_.repetitions()) {
       // The worker was not connected while there was no dispatcher, and may not have received its

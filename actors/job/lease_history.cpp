@@ -157,8 +157,8 @@ void lease_history::mark(task_leases& of, const split_receipt& what) const {
   for (const auto& run : what.reached)
     reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
   for (auto& [where, all] : reached) straighten(all);
-  // A receipt may include the splits of rows that were given back. If nothing may be lost, all
-  // splits of such a receipt count as unknown.
+  // A receipt may include the splits of rows that were given back. Under at_least_once, all splits
+  // of such a receipt count as unknown.
   const bool names_them = what.given_back != 0 && !what.without_given_back;
   const bool uncertain = what.approximate || (at_least_once() && names_them);
   std::deque<lease> marked;

@@ -18,12 +18,13 @@ namespace headrace::detail {
 
 /// Records the leases of the tasks of one repetition, and which of these splits may have reached a
 /// reader. When a task is lost, its readers send receipts. Splits that reached no reader are read
-/// again, if the graph allows that; the others are counted as lost.
+/// again, if the graph allows that. All other splits of which rows may be missing are counted as
+/// lost.
 ///
 /// Under at_least_once, tasks report which splits are done, and these are removed. The remaining
 /// splits of a lost task are read again, except splits of a single row that a reader has. If such a
 /// reader is lost before it has handed out its rows, these splits are read again, too. So are the
-/// remaining splits of a task that left in order, if a lost reader held rows of them.
+/// remaining splits of a task that ended or left, if a lost reader held rows of the task.
 ///
 /// The memory is bounded: the last `least_leases` of each task are remembered, and as many more as
 /// `most_leases` for all tasks allows. Earlier leases count as delivered (under at_least_once as
@@ -68,7 +69,7 @@ public:
     uint64_t lost = 0;
     friend bool operator==(const given&, const given&) = default;
   };
-  /// A lost task is settled, and is removed.
+  /// A lost task is settled: it is removed, unless its leases are kept.
   struct settled {
     task_id task;
     iteration_losses lost; ///< the losses of that task

@@ -210,7 +210,8 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   }
   if (!out.empty())
     return out;
-  // Returned splits beyond the end of another source of the group would not match its splits.
+  // The last range passes the end of the pass, so some sources of the group may have been sent more
+  // splits of it than others: splits after it would not match.
   if (total && end > *total)
     return over();
   if (!returned.empty()) {

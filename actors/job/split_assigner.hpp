@@ -256,7 +256,8 @@ private:
   /// True if all tasks have reached later passes, or some have reached much later ones.
   bool is_left(key where) const;
   void forget_if_over(key where);
-  /// Forgets passes that were over before splits of them were returned.
+  /// Forgets those passes before `passes_over` whose returned splits were all leased again, and
+  /// whose end was sent to all tasks that read them.
   void forget_late(uint32_t number);
   bool all_done(key where) const;
 

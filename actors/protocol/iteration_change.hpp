@@ -11,8 +11,9 @@ namespace headrace::detail {
 /// tasks. @pre both views are of one repetition, and `from` is not newer than `to`
 iteration_view change_between(const iteration_view& from, const iteration_view& to);
 
-/// Applies a change to an earlier view. nullopt: `known` is older than the view from which the
-/// change starts, so the reader has to request the whole view. A whole view is returned unchanged.
+/// Applies a change to an earlier view. nullopt: `known` is of another repetition or older than the
+/// view from which the change starts, so the reader has to request the whole view. A whole view is
+/// returned unchanged.
 std::optional<iteration_view> changed(const iteration_view& known, const iteration_view& change);
 
 } // namespace headrace::detail

@@ -8,9 +8,11 @@
 namespace headrace::detail {
 
 /// The losses of a repetition that were reported to the job. They are caused by lost workers, and
-/// by lost readers that held rows of workers that are gone.
+/// by lost readers that had claimed rows, or held rows of workers that are gone.
 struct iteration_losses {
-  uint64_t tasks = 0; ///< lost tasks that had rows which no reader received
+  /// The number of lost tasks: under DYNAMIC, only those of which rows may be missing. Under a
+  /// static policy, tasks that left before the end of their shards are counted, too.
+  uint64_t tasks = 0;
   /// The number of splits of which rows may be missing; an upper bound. Under OFF none are counted,
   /// because the copy of each lost task ended early. None are counted for rows that a task read
   /// from other jobs, because such rows descend from no split.

@@ -17,7 +17,8 @@
 
 namespace headrace::detail {
 
-/// The properties of a job that never change. The dispatcher sets them when the job begins.
+/// The properties of a job. The dispatcher sets them when the job begins, and again after its own
+/// restart: then `timing`, `terms` and `start_timeout` may differ.
 struct job_description {
   job_id id;
   std::string name; ///< empty: an anonymous job, which ends with its consumer

@@ -44,7 +44,7 @@ struct cache_request {
   uint64_t repetition = 0; ///< the requested repetition
 };
 /// Ok if the parameters include no cross-trainer cache, or one that is possible. Else
-/// invalid_argument or unimplemented, with the rule that is broken.
+/// invalid_argument, with the rule that is broken.
 status can_cache(const job_parameters& asked, const cache_request& about);
 
 /// Further properties of a request for coordinated reads.
@@ -53,8 +53,8 @@ struct rounds_request {
   bool finite = false; ///< the dataset has an end
   uint32_t index = 0;
 };
-/// Ok if the parameters include no coordinated reads, or possible ones. Else invalid_argument or
-/// unimplemented, with the rule that is broken.
+/// Ok if the parameters include no coordinated reads, or possible ones. Else invalid_argument, with
+/// the rule that is broken.
 status can_coordinate(const job_parameters& asked, const rounds_request& about);
 
 } // namespace headrace::detail

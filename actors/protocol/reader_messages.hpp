@@ -24,7 +24,7 @@ namespace headrace::detail {
 struct open_iteration {
   consumer_id consumer;   ///< random, chosen by the consumer
   std::string dataset_id; ///< empty: `dataset` is set
-  /// The dataset, if it has no id. The service keeps it as long as a reader reads it.
+  /// The dataset, if it has no id. The service keeps it until the job is over.
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: an anonymous job, which ends with this consumer
   /// The requested repetition of a named job: the number of earlier iterations of this consumer's
@@ -80,9 +80,10 @@ struct reader_heartbeat {
 /// A reader leaves in order.
 struct leave_iteration {
   reader_of who;
-  /// For each task: the number of elements of its stream that the trainer was handed.
+  /// In a shared job, for each task: the number of elements of its stream that the trainer was
+  /// handed.
   std::map<task_id, uint64_t> handed_out;
-  /// Receipts for tasks that are lost or may be lost.
+  /// In a shared job under DYNAMIC: receipts for tasks that are lost or may be lost.
   std::vector<split_receipt> receipts = {};
 };
 
@@ -125,15 +126,17 @@ struct iteration_view {
   /// Under a static policy: the entries of the dispatcher's list whose shards were not read to
   /// their end, and for which no task runs or starts.
   std::vector<std::string> unserved = {};
-  /// The repetition was finished before this consumer opened it.
+  /// Set by the dispatcher, for a job that has ended: the repetition was finished before this
+  /// consumer opened it.
   bool over_before = false;
   bool empty = false; ///< the repetition is finished, and no reader was given an element
   /// Which tasks each reader reads.
   target_workers targets = target_workers::automatic;
   round_view rounds = {}; ///< in coordinated reads
-  /// What a reader that joins now has missed: elements made by tasks that have ended, and tasks
-  /// that were lost with their workers, whether rows of them were lost or not.
+  /// The number of elements that were made by tasks that have ended, failed or left: a reader that
+  /// joins now may have missed them.
   uint64_t over_elements = 0;
+  /// The number of lost tasks that ran, whether rows of them were lost or not.
   uint64_t lost_tasks = 0;
 };
 

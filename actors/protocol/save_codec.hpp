@@ -1,6 +1,7 @@
 #pragma once
 
-/// Reads and writes the messages about saves in save.capnp, dispatcher.capnp and status.capnp.
+/// Reads and writes the messages and records about saves in save.capnp, dispatcher.capnp,
+/// service_record.capnp and status.capnp.
 
 #include "headrace/actors/protocol/save_messages.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -22,12 +23,12 @@ result<save_view> read_save_view(schema::SaveStatus::Reader in);
 /// `who`, `life`: the worker that sends the question.
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
                          const save_question& what);
-/// invalid_argument: a report has no outcome, or a plan has more pieces than its list of written
-/// pieces has bits.
+/// invalid_argument: a report has no outcome that this build defines, or a plan has more than
+/// `most_save_pieces` pieces, or its list of written pieces has another length.
 result<save_question> read_save_question(schema::AskSaveSteps::Reader in);
 
 void write_save_steps(schema::SaveSteps::Builder out, const save_steps& what);
-/// invalid_argument: an order has no step.
+/// invalid_argument: an order has no step that this build defines.
 result<save_steps> read_save_steps(schema::SaveSteps::Reader in);
 
 } // namespace headrace::detail

@@ -124,7 +124,8 @@ struct save_question {
 /// The answer to a `save_question`.
 struct save_steps {
   std::vector<save_order> orders;
-  std::vector<save_id> over; ///< saves that have ended, whose steps the worker must stop
+  /// Saves that have ended, or whose step another worker has: the worker must stop its steps.
+  std::vector<save_id> over;
 };
 
 // -- the progress of a save -----------------------------------------------------------------

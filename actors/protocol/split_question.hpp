@@ -60,11 +60,12 @@ struct unread_splits {
   friend bool operator==(const unread_splits&, const unread_splits&) = default;
 };
 
-/// Questions that carry an account have this source, which no graph has.
+/// The source in `splits_wish::which` of an account. No graph has a source of this number.
 constexpr uint32_t account_source = UINT32_MAX;
 
-/// The splits of which the readers of a task were given rows so far. The task sends an account when
-/// some of its readers are gone; their rows of other splits go to the other readers.
+/// The splits of which the readers of a task have handed out rows so far. The task sends an account
+/// when some of its readers are gone, and deals the rows that these had neither claimed nor handed
+/// out to the others.
 struct given_account {
   /// The version of the TaskReaders that the task follows: readers that are not in it hand out
   /// nothing more.
@@ -76,8 +77,8 @@ struct given_account {
   friend bool operator==(const given_account&, const given_account&) = default;
 };
 
-/// A task's question for splits, or its report that it closes a pass or that readers are gone. Both
-/// are answered.
+/// A task's question for splits, or its report that it closes a pass, or its account. Each of these
+/// is answered.
 struct splits_wish {
   split_question which;
   /// The number of splits in a pass, if the source can determine it.
@@ -86,7 +87,7 @@ struct splits_wish {
   /// The task closes that pass, and other tasks can have these splits. `which` has the number of
   /// the next question, which will not be sent.
   std::optional<unread_splits> closes = {};
-  /// Set: the message is not a question, but the account of a task that has gone readers.
+  /// Set: the message is not a question, but an account.
   std::optional<given_account> given = {};
   /// Sent with a question under `at_least_once`: the splits that are done.
   std::vector<splits_done> done = {};

@@ -15,8 +15,8 @@ namespace headrace::detail {
 /// message, or a value in it, is one that this build does not define; the error has its number.
 result<from_consumer> read_from_consumer(const link_message& in);
 /// Reads a task's message, and decodes its block, whose rows must have these `components`. Errors
-/// are as above. A block with other components is data_loss, or invalid_argument if it came from
-/// this process.
+/// are as above. invalid_argument: the block has other components. resource_exhausted: the block is
+/// too large when it is decompressed.
 result<from_task> read_from_task(const link_message& in,
                                  const std::vector<tensor_spec>& components);
 

@@ -44,9 +44,10 @@ struct stream_grant {
   /// The number of bytes that may be sent and not handed out; one element may always be sent.
   uint64_t bytes = 0;
   bool waiting = false; ///< the trainer is blocked in `next`, and no stream has anything for it
-  /// Set in each grant once the task leaves, and in coordinated reads; else it may be zero.
+  /// The number of elements that the consumer has received. Set in each grant once the task leaves,
+  /// and in coordinated reads; otherwise it may be zero.
   uint64_t received = 0;
-  /// The elements below this number are claimed. Set if the blocks of the stream have `claimed`.
+  /// The elements below this number are claimed. Used only if the stream's blocks have `claimed`.
   uint64_t claimed = 0;
   uint64_t epoch = 0; ///< in coordinated reads: the newest epoch that the consumer takes part in
 };

@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 /// How a task ended.
 enum class task_outcome : uint8_t {
-  exhausted, ///< the task gave all elements that its sources had for it
+  exhausted, ///< the task's pipeline has ended, and all of its elements were sent to readers
   left,      ///< the task's worker left first; what the task had not begun is for other tasks
   failed,    ///< the task could not continue
   stopped,   ///< the task's job no longer needed it

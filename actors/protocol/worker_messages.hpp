@@ -120,7 +120,8 @@ struct heartbeat_heard {
 struct drain_request {
   /// The advertised `host:port` of the worker, or its number.
   std::variant<std::string, worker_id> which;
-  /// The number of tasks in the last answer: the next answer is sent when the number has changed.
+  /// The number of tasks in the last answer: the next answer is sent when the number has changed,
+  /// or the worker is gone.
   std::optional<uint32_t> known = {};
   incarnation life = {}; ///< the incarnation in the last answer; zero: any
 };
@@ -137,9 +138,9 @@ struct worker_drains {
   friend bool operator==(const worker_drains&, const worker_drains&) = default;
 };
 
-/// A task's question for splits of one pass of one source; the answer is a lease_answer. The task
-/// has read all splits of that pass and source that it was given before. Or its report that it
-/// closes a pass; the answer is ok.
+/// A task's question for splits of one pass of one source, or its report that it closes a pass, or
+/// its account. The answer to a question is a lease_answer, the answer to the others is ok. A task
+/// that sends a question has read all splits of that pass and source that it was given before.
 struct splits_request {
   task_id task;
   incarnation life;

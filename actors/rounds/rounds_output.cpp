@@ -82,8 +82,8 @@ status rounds_output::opened(consumer_id who, const stream_open& how) {
   to.sent = to.received = how.received;
   // A consumer that replaces another one begins after the elements that the other trainer was
   // handed.
-  to.handed_out =
-    same ? std::max(to.handed_out, std::min(how.handed_out, how.received)) : how.handed_out;
+  const auto handed_out = std::min(how.handed_out, how.received);
+  to.handed_out = same ? std::max(to.handed_out, handed_out) : handed_out;
   to.granted = 0;
   to.epoch = same ? to.epoch : 0;
   to.told = {};

@@ -129,6 +129,7 @@ void handout::put_current_back() {
   auto& q = queues_[current_from_];
   auto rest = current_->slice(taken, limit - taken);
   q.waiting_bytes += rest.bytes();
+  current_bytes_ -= std::min(current_bytes_, rest.bytes());
   q.blocks.push_front(std::move(rest));
 }
 

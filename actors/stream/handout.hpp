@@ -100,7 +100,7 @@ public:
   struct marks {
     uint64_t received = 0;    ///< without the rows that were recalled
     uint64_t handed_out = 0;  ///< `<= received`
-    size_t bytes = 0;         ///< bytes of the rows in the queue
+    size_t bytes = 0;         ///< bytes of the queued blocks; in `look`, also of an unfinished one
     uint64_t taken_bytes = 0; ///< total bytes of the blocks that the trainer has used up
     /// Set by `look` only: a recall left one element to a waiting trainer, and since the last call
     /// the trainer has ceased to wait.
@@ -226,7 +226,7 @@ private:
   bool waiting_ = false;
   const time_point began_ = clock::system().now();
   time_point waiting_since_;  ///< meaningful only if `waiting_`
-  pace pace_;                 ///< without the wait that has not ended
+  pace pace_;                 ///< without `elapsed`, the current wait and the current block
   uint64_t unseen_bytes_ = 0; ///< bytes that were taken since the last `look`
   uint64_t quiet_bytes_ = 0;
   std::atomic<bool> each_block_{true}; ///< true if `quiet_bytes_` is 0

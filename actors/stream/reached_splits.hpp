@@ -22,7 +22,7 @@ public:
   /// at most `most_runs` times 64 bytes.
   static constexpr size_t most_chunks = 4096;
   static constexpr size_t most_runs = 16384;
-  /// The most passes of which single splits are recorded.
+  /// The number of passes, counted back from the newest one, of which splits are recorded.
   static constexpr size_t most_passes = 64;
 
   reached_splits() = default;

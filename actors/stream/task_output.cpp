@@ -277,9 +277,15 @@ void task_output::disregard(consumer_id who) {
 uint64_t task_output::place() const noexcept {
   auto out = produced_;
   for (const auto& x : pending_) out = std::min(out, x.number);
-  for (const auto& [who, s] : streams_)
-    if (!s.disregarded && !s.retained.empty())
-      out = std::min(out, s.retained.front().number);
+  for (const auto& [who, s] : streams_) {
+    if (s.disregarded)
+      continue;
+    for (const auto& x : s.retained) {
+      out = std::min(out, x.number);
+      if (rising_) // the first one has the lowest number
+        break;
+    }
+  }
   return out;
 }
 

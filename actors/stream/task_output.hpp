@@ -22,8 +22,8 @@ namespace headrace::detail {
 /// self-scheduling): rows that stay in the task need not be recalled. When a trainer waits and the
 /// task has no more rows for it, rows of other streams are recalled: half of the rows that a stream
 /// holds, or all of them if it handed nothing out since its last recall. Such a stream is dealt
-/// nothing more before it hands something out. The end is sent when no stream holds rows that are
-/// not handed out.
+/// nothing more before it hands something out or its trainer waits. The end is sent when no stream
+/// holds rows that are not handed out.
 ///
 /// Pure: it is given events, and `deal` returns what to send. The elements of a stream are numbered
 /// without gaps; after a recall the numbers continue at its mark.
@@ -45,8 +45,8 @@ public:
     /// Blocks are sent uncut, as far as the credit allows, so that their written forms can be
     /// shared.
     bool whole = false;
-    /// Rows that are given back after later rows were handed out are skipped, so that the numbers
-    /// of the rows that a trainer is handed increase.
+    /// Rows that are given back after later rows were handed out, or were sent on another stream,
+    /// are skipped, so that the numbers of the rows that a trainer is handed increase.
     bool rising = false;
     bool claims = false; ///< as in the constructor
   };
@@ -96,7 +96,7 @@ public:
   size_t pending_bytes() const noexcept override { return pending_bytes_; }
   /// Bytes that were sent and not handed out.
   size_t retained_bytes() const noexcept;
-  /// True if nothing is pending and some stream has credit.
+  /// True if nothing is pending and some stream has credit and may be dealt rows (`stalled`).
   bool has_room() const noexcept;
   /// Leaves the consumer's stream out of `place` until the consumer opens it again.
   void disregard(consumer_id who);

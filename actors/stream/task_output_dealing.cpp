@@ -11,8 +11,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// With several consumers, no stream is dealt more rows than this in one turn, so that the others
-/// need not wait for long. A stream with more credit has larger turns.
+/// With several consumers, a stream is dealt at most this many rows in one turn, or as many as its
+/// credit if that is more, so that the others need not wait for long.
 constexpr uint64_t shared_quantum_rows = 1024;
 constexpr size_t quantum_bytes = 1 << 20;
 

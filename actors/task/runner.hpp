@@ -57,8 +57,8 @@ public:
   /// `ended` is called in `start`. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
-    /// Called with a question for splits. The answer must be passed to `give_splits`, unless
-    /// `leave` was called. Several questions may be unanswered at the same time.
+    /// Called with a question for splits, or the report that a pass is closed. The answer must be
+    /// passed to `give_splits`, unless `leave` was called. Several may be unanswered at a time.
     std::function<void(splits_wish)> wants_splits;
     /// The pipeline has given this many rows, including the skipped ones, and no later row will
     /// descend from these splits. May be empty.

@@ -6,8 +6,8 @@
 namespace headrace::detail {
 
 /// The actor by which a task supervises its runner. It lives until the runner's thread has ended,
-/// and ends with the status of the thread. When it is requested to stop it ends at once, without
-/// waiting for the thread.
+/// and ends with an error only if the thread crashed. When it is requested to stop it ends at once,
+/// without waiting for the thread.
 class runner_state {
 public:
   using handle_type = runner_handle;

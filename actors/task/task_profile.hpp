@@ -30,7 +30,8 @@ public:
     window_.reset();
     table_.reset();
   }
-  /// The activity since the last call. Empty while no pipeline runs, and at the first call for one.
+  /// The activity in the last seconds (`operator_window`). Empty while no pipeline runs, and at the
+  /// first call for one.
   std::vector<operator_activity> look(time_point now) {
     std::lock_guard lock{mutex_};
     return window_ ? some_of(window_->look(now)) : std::vector<operator_activity>{};

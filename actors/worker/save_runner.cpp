@@ -97,6 +97,8 @@ save_report save_runner::shared::take_step() {
       what.step);
   } catch (const std::exception& thrown) {
     failed = internal_error(fmt::format("the thread that saves threw: {}", thrown.what()));
+  } catch (...) {
+    failed = internal_error("the thread that saves threw what is no std::exception");
   }
   if (failed.ok() || halt.stop_requested())
     return out;

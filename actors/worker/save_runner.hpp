@@ -13,7 +13,8 @@ namespace headrace::detail {
 /// wait for it; see `stopping_threads`.
 class save_runner {
 public:
-  /// Called on the thread as its last call; never after `stop` has returned.
+  /// Called on the thread as its last call, or in `start` if the thread cannot be started; never
+  /// after `stop` has returned.
   using ended = std::function<void(save_report)>;
 
   /// `graph` is null for steps that need none; see `needs_graph`.

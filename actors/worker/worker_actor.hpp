@@ -112,7 +112,7 @@ private:
   buffer told_tree_; ///< the tree that was last sent to the dispatcher
   worker_metrics count_;
   counter& bad_messages_; ///< the damaged messages, also those that the node has answered itself
-  /// Called when the worker has left; empty: the worker was not requested to leave.
+  /// Called when the worker has left; empty: its supervisor has not stopped it.
   std::function<void()> stop_tasks_;
   peer dispatcher_;
 };

@@ -95,8 +95,8 @@ public:
 
   // -- splits and ends -------------------------------------------------------------------
 
-  /// The answer to LeaseSplits: SplitsLeased, ok for a closed pass, or a failure. Only the answer
-  /// to the last request for a question has an effect.
+  /// The answer to LeaseSplits: SplitsLeased, ok for a closed pass or an account, or a failure.
+  /// Only the answer to the last request for a question has an effect.
   commands splits_answered(task_id id, uint64_t ask, const result<lease_answer>& what);
   /// LeaseSplits was not answered. `deadline_exceeded`: there was no answer within the limit.
   commands splits_unanswered(task_id id, uint64_t ask, const status& why);
@@ -193,7 +193,7 @@ private:
   lease_timing timing_;
   bool up_ = false;
   uint64_t connection_ = 0; ///< the number of the present connection to the dispatcher
-  status unreached_;        ///< the reason why the last attempt to connect failed
+  status unreached_;        ///< the reason why connecting failed, or registering got no answer
   /// The time at which the worker began to connect, or lost the last connection on which the
   /// dispatcher answered its registration; unset: the dispatcher has answered on the present one.
   std::optional<time_point> unheard_since_;

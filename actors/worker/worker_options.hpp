@@ -58,7 +58,7 @@ struct worker_options {
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   /// When a file of a saved dataset has this many bytes, a further file is begun.
   uint64_t most_save_file_bytes = uint64_t{6} << 30;
-  /// Called for each actor of the worker that starts; may be empty.
+  /// Called for the worker's actor, and for each one that replaces it after a crash; may be empty.
   std::function<void(const caf::actor&)> on_start;
 };
 

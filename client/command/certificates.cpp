@@ -34,7 +34,7 @@ struct flags {
   int days = 365;
 };
 
-/// A common name in a certificate is at most this long; longer ones are only among the hosts.
+/// A common name in a certificate is at most this long; of longer names the beginning is used.
 constexpr size_t longest_common_name = 64;
 constexpr size_t longest_host = 253;
 
@@ -239,7 +239,13 @@ status make(const flags& given) {
     return failed_precondition(fmt::format("{0}.{1} is there without {0}.{2}; give another --name, "
                                            "or remove it to make both anew",
                                            base, has_pem ? "pem" : "key", has_pem ? "key" : "pem"));
-  if (const auto there = read_certificate(ca + ".pem"); there && has_pem)
+  const auto there = read_certificate(ca + ".pem");
+  if (there && X509_cmp_current_time(X509_get0_notAfter(there.get())) <= 0)
+    return failed_precondition(
+      fmt::format("{}.pem, the authority of all certificates in {}, is not valid any more: remove "
+                  "the directory and make all certificates anew",
+                  ca, given.directory));
+  if (there && has_pem)
     return check_existing(base, there.get(), given);
   if (fs::exists(ca + ".pem", code)) {
     HEADRACE_ASSIGN(authority, read_authority(ca));

@@ -22,10 +22,10 @@ struct isolated_options {
 };
 
 /// Runs the servers until SIGTERM or SIGINT, which stops the workers and then the dispatcher in
-/// order. A process that crashes is restarted; when its restart budget is used up all processes are
-/// ended, and standard error contains the name of the process, its end and its last output. The
-/// first line of output is the dispatcher's, printed when all servers listen. Returns the exit
-/// code: 0, or that of the process that could not be kept running.
+/// order. A process that crashes is restarted; when the restart budget of all processes together is
+/// used up they are ended, and standard error contains the name of the process that crashed last,
+/// its end and its last output. The first line of output is the dispatcher's, printed when all
+/// servers listen. Returns the exit code: 0, or that of the process that could not be kept running.
 int run_isolated(const isolated_options& options);
 
 } // namespace headrace::detail::command

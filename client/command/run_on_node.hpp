@@ -36,15 +36,15 @@ struct run_options {
   /// How long the commands of other processes may continue after the command of this process has
   /// succeeded.
   duration end_timeout = std::chrono::hours{1};
-  /// How long the dispatcher of rank 0 may be away before the command is asked to stop.
+  /// How long the dispatcher of rank 0 may be away before the command is sent SIGTERM.
   duration lost_timeout = std::chrono::seconds{30};
   /// The time limit for the command to end after a signal to stop; then it is killed.
   duration stop_timeout = std::chrono::seconds{30};
 };
 
 /// Runs the command together with the servers of this process, and ends the servers after it.
-/// Returns the exit code: that of the command, or one of `exit_code` if the command was not
-/// started. No process that it started outlives it.
+/// Returns the exit code of the command, if it was started and did not succeed; else 0, one of
+/// `exit_code`, or 128 + the number of a signal to stop. No process that it started outlives it.
 int run_on_node(const run_options& options);
 
 } // namespace headrace::detail::command

@@ -40,8 +40,8 @@ public:
   /// Waits for a short time, handles signals, and passes on the output of the servers.
   void turn();
   /// Waits for the end of the command. Signals are passed on to it (`passed_signals`); it is killed
-  /// `limit` after the first one that asks to stop, or with a second one. When `why_stop` returns a
-  /// reason, that is printed, and the command is asked to end.
+  /// `limit` after the first signal to stop, or with a second one. When `why_stop` returns a
+  /// reason, that is printed, and the command is sent SIGTERM, and SIGKILL after `limit`.
   process_end run(child_process& command, duration limit,
                   const std::function<std::string()>& why_stop);
   /// True if the dispatcher that was started by this object has ended unexpectedly.

@@ -65,9 +65,9 @@ struct running {
 running with_web_port(running started, const server_settings& given, const process_lives& lives,
                       monitor::monitored what, const logger& log);
 
-/// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it. `start` is
-/// called in the child with the past of this server. Prints `NAME listening on HOST:PORT` as the
-/// first line of output. Returns the exit code.
+/// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it unless
+/// `no_restart` is set. `start` is called in the server's process, with the past of the server.
+/// Prints `NAME listening on HOST:PORT` as the first line of output. Returns the exit code.
 int serve(const std::string& name, const process_flags& flags,
           const std::function<running(const process_lives&, const logger&)>& start);
 

@@ -149,7 +149,7 @@ private:
   std::vector<file_value> out_;
 };
 
-/// The text of a regular file; other kinds of files are refused, because a device may have no end.
+/// The text of a file. A file of more than 1 MiB, such as a device without an end, is refused.
 result<std::string> text_in(const std::string& file) {
   constexpr size_t most = 1 << 20;
   std::string text(most + 1, '\0');

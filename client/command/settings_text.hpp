@@ -14,7 +14,7 @@ std::string settings_text(const settled& x);
 /// and the place of the value as `from`.
 std::string settings_json(const settled& x);
 
-/// The tables of docs/configuration.md: all settings, and their names in C++ and Python.
+/// The table of docs/configuration.md: all settings, and their names in C++ and Python.
 std::string settings_markdown();
 
 } // namespace headrace::detail::command

@@ -38,8 +38,8 @@ struct settled {
 /// unset.
 result<settled> settle(server_kind kind, const given_settings& given, const environment& variables);
 
-/// The settings of one server in the form of flags for one of another kind: those settings that the
-/// other kind has by the same names, without those named in `but`.
+/// The settings of one server in the form of flags for one of another kind: those settings that
+/// were set, and that the other kind has by the same names, without those named in `but`.
 texts flags_for(const settled& from, server_kind to, const texts& but);
 /// `NAME=` for every variable of a setting: for the environment of servers that get all their
 /// settings by flags.

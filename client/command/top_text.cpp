@@ -61,8 +61,17 @@ std::string legend(bool color) {
   return out;
 }
 
+/// The largest number of bytes, at most `width`, that does not end inside of a UTF-8 character.
+size_t whole_characters(std::string_view text, size_t width) {
+  auto end = std::min(width, text.size());
+  while (end != 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return end;
+}
+
 std::string cut(std::string text, size_t width) {
-  return text.size() <= width ? text : text.substr(0, width);
+  text.resize(whole_characters(text, width));
+  return text;
 }
 
 /// Lines of at most `width` columns, broken at spaces where there are any; all but the first are
@@ -74,7 +83,9 @@ std::string folded(std::string_view text, size_t width) {
     auto end = text.size();
     if (end > room) {
       const auto space = text.rfind(' ', room);
-      end = space == std::string_view::npos || space == 0 ? room : space;
+      end = space == std::string_view::npos || space == 0
+              ? std::max<size_t>(whole_characters(text, room), 1)
+              : space;
     }
     out += indent + std::string{text.substr(0, end)} + "\n";
     text.remove_prefix(end);

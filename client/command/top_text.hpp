@@ -7,9 +7,10 @@
 
 namespace headrace::detail::command {
 
-/// The screen of `headrace top`: the verdicts on why trainers wait, then for each running job its
-/// trainers, its operators with bars for the shares of their time, and its tasks. No line is longer
-/// than `width` columns (at least 40). `color`: with the colors of a terminal.
+/// The screen of `headrace top`: for each running job the verdict on why its trainers wait, its
+/// trainers, its operators with bars for the shares of their time, and its tasks. Except for the
+/// legend of the bars, no line is longer than `width` columns, or 60 if `width` is less. `color`:
+/// with the colors of a terminal.
 std::string top_text(const service_status& x, size_t width, bool color);
 
 } // namespace headrace::detail::command

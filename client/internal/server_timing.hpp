@@ -12,8 +12,8 @@ namespace headrace::detail {
 /// heartbeats in a lease. Throws `error` (invalid_argument) if two heartbeats do not fit into the
 /// lease, because a single late message would let it expire.
 duration heartbeat_for(std::optional<duration> asked, duration lease);
-/// As above, also for clients with a time-out of their own. Throws also if times of `jobs` are not
-/// positive.
+/// As above, also for trainers, whose time-out is `jobs.client_timeout`. Throws also for invalid
+/// times in `jobs`.
 duration heartbeat_for(std::optional<duration> asked, duration lease, const job_terms& jobs);
 
 /// The settings by which the ends of a data link detect that the other end no longer works, in a

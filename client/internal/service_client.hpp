@@ -16,7 +16,7 @@ namespace headrace::detail {
 class node;
 struct service_session;
 
-/// Blocking calls to a dispatcher from this process's node. Without an address they use
+/// Blocking calls to a dispatcher, from the node of a session. Without an address they use
 /// HEADRACE_SERVICE. Errors name the address.
 namespace service {
 

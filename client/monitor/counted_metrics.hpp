@@ -9,7 +9,7 @@
 namespace headrace::detail::monitor {
 
 /// The definitions of all metrics that dispatchers and workers count, ordered by name, with their
-/// kinds. Samples come in heartbeats without them.
+/// kinds. Heartbeats carry samples without these definitions.
 std::vector<std::pair<metric_info, std::string_view>> counted_metrics();
 
 } // namespace headrace::detail::monitor

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -288,6 +290,7 @@ struct web_server::impl {
   std::unique_ptr<asio::ssl::context> tls;
   asio::io_context context;
   tcp::acceptor acceptor{context};
+  asio::steady_timer rest{context}; ///< runs after an accept that failed
   std::vector<std::jthread> running;
 
   status open(const std::string& host, uint16_t port) {
@@ -321,9 +324,22 @@ struct web_server::impl {
     acceptor.async_accept(asio::make_strand(context), [this](error_code how, tcp::socket socket) {
       if (how == asio::error::operation_aborted)
         return;
-      if (!how)
-        std::make_shared<exchange>(std::move(socket), tls.get(), with)->begin();
+      if (how)
+        return accept_later();
+      // Python functions and other children do not inherit it.
+      ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+      std::make_shared<exchange>(std::move(socket), tls.get(), with)->begin();
       accept();
+    });
+  }
+
+  // While descriptors are used up, the connection stays in the queue, and each attempt fails at
+  // once.
+  void accept_later() {
+    rest.expires_after(std::chrono::milliseconds{100});
+    rest.async_wait([this](error_code how) {
+      if (!how)
+        accept();
     });
   }
 };

@@ -31,8 +31,8 @@ auto read_message(const buffer& encoded, Read read) -> decltype(read(typename Sc
   const kj::ArrayPtr<const ::capnp::word> segments[] = {
     {reinterpret_cast<const ::capnp::word*>(bytes.data()), bytes.size() / sizeof(::capnp::word)}};
   ::capnp::ReaderOptions options;
-  // Every pointer is followed at most a few times, except in small messages: in a chain of a
-  // hundred nodes, the first ones are followed again for each later one.
+  // Most pointers are followed at most a few times. The constant is for lists that are read again
+  // for each of their entries, such as the functions of a graph.
   options.traversalLimitInWords = segments[0].size() * 8 + (uint64_t{1} << 20);
   options.nestingLimit = 64;
   try {

@@ -17,6 +17,8 @@ constexpr uint16_t plain_version = 1, packed_version = 2;
 constexpr size_t small_body = 4096;
 // The most bytes of a decompressed record.
 constexpr size_t most_body = size_t{64} << 20;
+// The bytes of a record beside its body, at most.
+constexpr size_t room_for_the_rest = 256;
 // The deepest nesting of positions: iterators read nested positions recursively.
 constexpr size_t most_depth = 1024;
 
@@ -24,8 +26,8 @@ constexpr size_t most_depth = 1024;
 /// use them.
 class position_writer {
 public:
-  // Operators may be running. What an operator did after its position is read before what its
-  // inputs did, which so have all rows to which it refers.
+  // Operators may be running. An operator's choices after its position are read before those of its
+  // inputs, so that the inputs' choices cover all rows to which the operator's choices refer.
   status visit(const position& x) {
     HEADRACE_TRY(x.refused);
     if (numbers_.contains(&x))
@@ -114,11 +116,11 @@ result<saved_iteration> read_body(const buffer& body) {
     });
 }
 
-result<buffer> packed(const buffer& body) {
+result<buffer> packed(const buffer& body, int level) {
   auto size = compressBound(body.size());
   mutable_buffer out{size};
   if (compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                reinterpret_cast<const Bytef*>(body.data()), body.size(), Z_BEST_SPEED)
+                reinterpret_cast<const Bytef*>(body.data()), body.size(), level)
       != Z_OK)
     return resource_exhausted("out of memory");
   return std::move(out).freeze(size);
@@ -141,7 +143,7 @@ choice_log::choices later_than(const position& x) {
   return x.later ? choice_log::reader{}.after(*x.later) : choice_log::choices{};
 }
 
-/// The bytes of all positions below one; a shared position counts once.
+/// The approximate bytes of a position and of all below it; a shared position counts once.
 size_t bytes_below(const position& x, std::unordered_set<const position*>& seen) {
   if (!seen.insert(&x).second)
     return 0;
@@ -192,13 +194,21 @@ result<buffer> encode_iteration(const saved_iteration& x) {
   const auto size = bytes.size();
   const bool packs = size >= small_body && size <= most_body;
   if (packs) {
-    HEADRACE_ASSIGN(bytes, packed(bytes));
+    const auto plain = bytes;
+    HEADRACE_ASSIGN(bytes, packed(plain, Z_BEST_SPEED));
+    if (bytes.size() + room_for_the_rest > most_record_bytes) {
+      HEADRACE_ASSIGN(bytes, packed(plain, Z_BEST_COMPRESSION));
+    }
   }
-  if (bytes.size() + 256 > most_record_bytes)
+  if (bytes.size() + room_for_the_rest > most_record_bytes) {
+    const auto& most = largest(*x.point.at);
     return resource_exhausted(fmt::format(
-      "the position takes {} bytes; a record may have {}. Most of that is what {} keeps: "
-      "it needs a smaller state, or fewer datasets or groups open at a time",
-      bytes.size(), most_record_bytes, to_string(largest(*x.point.at).op)));
+      "the position takes {} bytes; a record may have {}. Most of that is what {} keeps: it needs "
+      "{}",
+      bytes.size(), most_record_bytes, to_string(most.op),
+      most.later ? "deterministic=True, so that the order of its elements need not be saved"
+                 : "a smaller state, or fewer datasets or groups open at a time"));
+  }
   ::capnp::MallocMessageBuilder whole;
   auto record = whole.initRoot<schema::PositionRecord>();
   record.setVersion(packs ? packed_version : plain_version);

@@ -7,7 +7,7 @@
 
 /// Encodes specs and constants as messages. The readers do not trust the bytes: their results are
 /// consistent, or the status names the fault. For malformed pointers Cap'n Proto throws
-/// kj::Exception, which the callers (the block and graph codecs) catch.
+/// kj::Exception, which `read_message` catches.
 namespace headrace::detail {
 
 void encode(const tensor_spec& x, schema::TensorSpec::Builder out);

@@ -76,6 +76,12 @@ status function_registry::add(std::string name, named_function f) {
 }
 
 status function_registry::add(std::string name, element_function f) {
+  for (const auto& spec : f.gives.components)
+    if (!spec.dims.has_rank())
+      return invalid_argument(
+        fmt::format("function '{}' gives a tensor of unknown rank; its extents may be unknown, but "
+                    "not their number",
+                    name));
   auto call = over_rows(name, std::move(f));
   return add(std::move(name), std::move(call));
 }

@@ -20,9 +20,9 @@ struct element_function {
   std::function<status(const element& in, element_output& out)> call;
 };
 
-/// Returns a function `f(state, arguments ...)`. `set_up` makes the state before the first call,
-/// once for all calls in a worker or program; parallel calls share it. If `set_up` fails, every
-/// call fails.
+/// Returns a function that calls `f(state, arguments ...)` with its own arguments. `set_up` makes
+/// the state before the first call, once for all calls in a worker or program; parallel calls share
+/// it. If `set_up` fails, every call fails.
 template <class State, class F>
 auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
   struct once {

@@ -10,9 +10,9 @@
 
 namespace headrace::detail {
 
-/// Bounds the bytes that all operators of one graph together hold ahead of their readers. Rows for
-/// which a reader waits are always admitted, so that a small budget cannot block the graph.
-/// Thread-safe.
+/// Bounds the bytes that all operators of one graph together hold ahead of their readers. Operators
+/// read rows for which a reader waits even if there is no room, and do not count them, so that a
+/// small budget cannot block the graph. Thread-safe.
 class byte_budget {
 public:
   explicit byte_budget(size_t most) : most_(most) {}
@@ -39,16 +39,16 @@ private:
 
   const size_t most_;
   std::atomic<size_t> held_{0}, peak_{0};
-  std::atomic<bool> refused_{false}; ///< a request was refused since there was room last
+  std::atomic<bool> refused_{false}; ///< a request was refused since bytes were last given back
   std::mutex mutex_;
   listeners listeners_;
 };
 
-/// The estimated size of an operator's rows, based on the rows so far.
+/// The estimated size of an operator's rows: the average of the rows that arrived last; 0: unknown.
 using row_size = std::atomic<size_t>;
 
-/// The bytes of a budget (which may be null) that one operator, or one place of it, holds. The
-/// destructor gives them back.
+/// The bytes of a budget (which may be null) that one operator holds, or one of the datasets that
+/// it reads at the same time. The destructor gives them back.
 class budget_share {
 public:
   /// `more_room` is called on other threads.

@@ -38,8 +38,8 @@ struct place {
   uint64_t iteration = 0;
   std::shared_ptr<const function_row> row; ///< null outside of functions
   /// Each run reads all rows below this place, even if the splits of other sources are shared with
-  /// other runs: the rows only decide, as the choices of choose_from_datasets do, or were kept
-  /// before. There are no numbered sources below it.
+  /// other runs: the rows only select others (the choices of choose_from_datasets), or were kept
+  /// before (those of a snapshot). There are no numbered sources below it.
   bool whole = false;
 
   bool in_function() const noexcept { return row != nullptr; }
@@ -134,7 +134,7 @@ public:
   /// The compiled expressions of the arguments of source `node`, in the function `scope`. They are
   /// compiled once.
   program arguments_of(const dataset_node& node, const function_scope* scope);
-  /// The values of a source's arguments, one row each.
+  /// The values of the node's `tensors` at that place, one row each.
   result<std::vector<column>> arguments(const dataset_ptr& node, const place& at);
   /// The value of a numeric parameter of the node at that place.
   result<int64_t> number_of(const dataset_ptr& node, const place& at, known_number known);
@@ -174,8 +174,8 @@ public:
   /// part: if such a pass gave no rows here, the source may still have some.
   uint64_t partial_passes(uint32_t first_source, size_t sources);
   size_t sources_below(const dataset_node& node);
-  /// Records that a service has reached the end of a repetition that gave elements to its readers,
-  /// which may be other runs only.
+  /// Records that this run has read a repetition of a service to its end, and that the repetition
+  /// gave elements to readers, perhaps only to those of other runs.
   void note_shared_elements() noexcept { shared_elements_.fetch_add(1); }
   /// The number of calls of `note_shared_elements`.
   uint64_t shared_elements() const noexcept { return shared_elements_.load(); }
@@ -215,7 +215,7 @@ private:
   std::unordered_map<uint32_t, uint64_t> passes_;
   std::unordered_map<uint32_t, shared_passes> shared_;
   std::unordered_map<const dataset_node*, std::shared_ptr<call_log>> calls_;
-  /// The memories by node, and by whether the node is read whole.
+  /// By node, and by whether it is read whole: the memories of the caches at and below it.
   std::map<std::pair<const dataset_node*, bool>, std::vector<std::shared_ptr<memory_cache>>>
     caches_;
   /// The passes that caches returned before the restored position; this process may not keep them.

@@ -7,14 +7,18 @@
 
 namespace headrace::detail {
 
-/// The iterators that an operator opens one after another. If their order depends on time, the
-/// positions of the operator have those that it opened later, which a restored operator reads in
-/// the same order.
+/// The iterators that an operator opens one after another. If the order of their rows depends on
+/// time, a position of the operator also contains the first positions of the iterators that it
+/// opened after that position; a restored operator opens these iterators in the same order.
 class openings {
 public:
   /// `opens`: the graph of the iterators.
   openings(engine& shared, const dataset_node& opens) : keeps_(shared.reorders(opens)) {}
 
+  /// True if the order of the iterators depends on time.
+  bool keeps() const noexcept { return keeps_; }
+  /// True if a restored operator opened iterators after the position, which it opens again.
+  bool planned() const noexcept { return !planned_.empty(); }
   /// To be called for each iterator before its first row; null: it could not be opened.
   status add(iterator* opened) {
     if (!planned_.empty()) {

@@ -39,15 +39,14 @@ private:
 };
 
 /// Runs an iterator on a thread of its own, some rows ahead of the reader. The thread starts at the
-/// first `next`. Ends early when `stop` is requested.
+/// first `next`, unless `start` was called. `next` does not wait once `stop` is requested.
 class read_ahead {
 public:
   struct options {
     size_t rows = 1 << 16; ///< the most rows that are held
-    /// The most bytes that are held, unless a single row is larger.
+    /// No further block is read while this many bytes are held.
     size_t bytes = size_t{16} << 20;
-    /// The most bytes that are held at first; the number grows to `bytes` if that may raise the
-    /// rate.
+    /// The bound in place of `bytes` at first; it grows to `bytes` if that may raise the rate.
     size_t first_bytes = SIZE_MAX;
     /// Limits how many of the objects that share it run at a time; may be null.
     std::shared_ptr<call_gate> turns;
@@ -112,7 +111,7 @@ private:
   void note_memory(bool held_back);
   bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < bound_.now()); }
 
-  std::unique_ptr<iterator> input_; ///< used by the thread only
+  std::unique_ptr<iterator> input_; ///< used by the thread only, once that is started
   const options options_;
   growing_bound bound_;
   const std::stop_token stop_;

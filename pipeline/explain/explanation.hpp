@@ -15,7 +15,7 @@ struct explain_options {
   uint64_t most_rows = UINT64_MAX;
 };
 
-/// The activity of one operator.
+/// The measurements of one operator.
 struct operator_report {
   std::string name; ///< the operator and the parameters that distinguish it: `batch(64)`
   /// 0: its rows are the dataset's elements; an input is one deeper than the operator that reads

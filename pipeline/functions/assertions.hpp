@@ -38,11 +38,11 @@ private:
   };
   struct assertion {
     expr made;
-    std::vector<branch> branches; ///< in which it was made, the outermost first
+    std::vector<branch> branches; ///< the branches in which it was made, the outermost first
   };
   assertion_scope* outer_;
   std::vector<assertion> made_;
-  std::vector<branch> branches_; ///< that are being traced
+  std::vector<branch> branches_; ///< the branches that are being traced, the outermost first
 };
 
 /// Assertions made during its lifetime are checked only for rows in which `condition` is `taken`.

@@ -38,8 +38,9 @@ private:
 /// Gives `if_true()` in the elements in which the bool scalar `condition` is true, and `if_false()`
 /// in the others. Both are lambdas without parameters that use captured expressions, and give one
 /// structure (an `expr`, tuple or `expr_structure`) with the same dtypes; shapes may differ. An
-/// element cannot fail because of the branch that is not chosen, and functions more costly than
-/// arithmetic that only this branch needs do not run.
+/// element cannot fail because of the branch that is not chosen, and functions that only this
+/// branch needs do not run for it, except cheap ones (arithmetic), `io::parse_example`,
+/// `io::parse_sequence_example` and `io::decode_csv`.
 template <class F, class G>
 auto cond(const expr& condition, F&& if_true, G&& if_false) {
   const auto x = [&] {

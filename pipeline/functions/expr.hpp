@@ -169,8 +169,9 @@ expr operator>>(const expr& a, const expr& b);
 /// `x` where `condition`, else `y`, element by element. A row that chooses nothing of one branch
 /// cannot fail because of that branch: `where(n != 0, 100 / n, 0)` is safe for scalars.
 expr where(const expr& condition, const expr& x, const expr& y);
-/// Numbers and bools to another dtype. To an integer: fractions are cut off, and what is out of
-/// range (or NaN) is an error of the row. To a float: rounds to nearest. To bool: true if not 0.
+/// Numbers and bools to another dtype; complex numbers only to complex ones. To an integer:
+/// fractions are cut off, and what is out of range (or NaN) is an error of the row. To a float:
+/// rounds to nearest. To bool: true if not 0.
 expr cast(const expr& x, dtype type);
 template <plain_value T>
 expr cast(const expr& x) {
@@ -247,7 +248,7 @@ expr fill(const extents& dims, const expr& scalar);
 /// `[0, extent)`; any other is an error of the row.
 expr gather(const expr& x, const expr& indices, int64_t axis = 0);
 /// As above, in each of the batches that the first `batch_dims` axes of both inputs make (their
-/// extents must be equal). `axis` must be one after these.
+/// extents must be equal). `axis` must be at least `batch_dims`.
 expr gather(const expr& x, const expr& indices, int64_t axis, int64_t batch_dims);
 
 } // namespace headrace

@@ -23,8 +23,8 @@ enum class jpeg_transform : uint8_t { accurate, fast };
 expr decode_jpeg(const expr& contents, int64_t channels = 0, int64_t ratio = 1,
                  jpeg_transform transform = jpeg_transform::accurate);
 /// The same with the largest ratio, for each image, at which it is still at least `height` by
-/// `width`, for images that are resized to less afterwards. The result of that has other bits than
-/// if the image were decoded at ratio 1.
+/// `width`, for images that are then resized to less. The resized image has other bits than if it
+/// had been decoded at ratio 1.
 expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels = 0,
                           jpeg_transform transform = jpeg_transform::accurate);
 /// Decodes a scalar string with a PNG. `channels`: 1 (grey), 2 (grey and alpha), 3 (RGB), 4 (RGB
@@ -81,8 +81,8 @@ expr rot90(const expr& image, int64_t k = 1);
 // -- values --------------------------------------------------------------------
 
 /// Converts so that the full range of one dtype becomes that of the other: integers from 0 to their
-/// maximum, floats from 0 to 1. With `saturate`, a value out of range becomes the nearest one in
-/// range; without, it is an error of the row.
+/// maximum, floats from 0 to 1. With `saturate`, a resulting integer out of that range becomes the
+/// nearest one in it; without, one that does not fit the dtype is an error of the row.
 expr convert_image_dtype(const expr& image, dtype type, bool saturate = false);
 /// One channel: 0.2989 R + 0.587 G + 0.114 B, in the same dtype.
 expr rgb_to_grayscale(const expr& image);

@@ -4,11 +4,12 @@
 
 #include <optional>
 
-/// Functions that take serialised data apart.
+/// Functions that read and write serialised data, and read files.
 namespace headrace::io {
 
-/// The bytes of each string as values of `type`: a new last axis of unknown extent. A length that
-/// is no multiple of the value's size is an error of the row.
+/// The bytes of each string as values of `type`: a new last axis of unknown extent. Strings of
+/// different lengths in one row, or a length that is no multiple of the value's size, are an error
+/// of the row.
 expr decode_raw(const expr& bytes, dtype type, bool little_endian = true);
 template <plain_value T>
 expr decode_raw(const expr& bytes, bool little_endian = true) {

@@ -25,10 +25,11 @@ expr stateless_truncated_normal(const extents& dims, const expr& seed, const exp
 /// log-probabilities along the last axis. The result has the draws along its last axis. A line
 /// without any finite value is an error of the row.
 expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed);
-/// A seed for each element, for the functions above: drawn anew in each iteration, from the
-/// iteration's seed, the place of the operator in the graph, what split the element is from and its
-/// number there. Equal `salt`s in one function give equal seeds. Elements of `map`, `filter`,
-/// `take_while` and `scan` only: elsewhere (arguments of sources) it is an error.
+/// A seed for each element, for the functions above, which differs between iterations. It is
+/// derived from the seed of the run, the place of the operator in the graph, the split from which
+/// the element descends (if workers share the splits) and the number of the element at the
+/// operator. Equal `salt`s in one function give equal seeds. There are seeds only for the elements
+/// of `map`, `filter`, `take_while` and `scan`: elsewhere (arguments of sources) this is an error.
 ///
 /// `same_in_each_iteration`: the seeds depend on the salt, the pass, the split and the number
 /// alone, if all seeds of the function have this property and its dataset is not made in another

@@ -133,14 +133,16 @@ enum class expr_op : uint16_t {
   split_values,   ///< input: a vector; the parts of all its strings, split at `attrs.text`
   split_lengths,  ///< input: a vector; the number of parts of each of its strings
   // tables
-  lookup = 260, ///< inputs keys, the table's keys and values, default; `attrs.dims`: {out buckets}
+  /// Inputs keys, the table's keys and values, default; `attrs.dims`: {number of buckets}.
+  lookup = 260,
   // random numbers
-  /// Input 0: the seed, two integers; the result is uint64 of shape `attrs.dims`.
+  /// Input 0: the seed, two integers; the result is uint64 of shape `attrs.dims`. The next three
+  /// functions may have one more input, the last: its first extent is also that of the result.
   random_bits = 280,
-  random_uniform, ///< inputs and shape as `random_bits`; floats in [0, 1)
-  /// Inputs and shape as `random_bits`; `attrs.flag`: no values beyond two standard deviations.
+  random_uniform, ///< seed and shape as for `random_bits`; floats in [0, 1)
+  /// Seed and shape as for `random_bits`; `attrs.flag`: no values beyond two standard deviations.
   random_normal,
-  random_integers, ///< inputs and shape as `random_bits`; integers in [input 1, input 2)
+  random_integers, ///< seed and shape as for `random_bits`; integers in [input 1, input 2)
   /// Input 0: the seed, input 1: logits; `attrs.dims[0]` draws for each row of logits.
   random_categorical,
   /// Two int64 for each row; no other row of the iteration has the same ones.
@@ -206,13 +208,15 @@ struct feature_spec {
   bool sequence = false;
   /// In a sequence example: the feature is one of the feature lists.
   bool in_lists = false;
-  /// The name of the feature with the indices (`size` of them) or the row lengths of the values; or
-  /// empty.
+  /// The name of the feature with the indices of the values (`size` is not 0) or their row lengths
+  /// (`size` is 0); or empty.
   std::string index_name;
   /// The length of a sparse vector; 0: the values have row lengths if `index_name` is set.
   int64_t size = 0;
   bool has_default = false;
-  column default_value; ///< one row of the feature's spec, if `has_default`
+  /// If `has_default`: one row. For a feature of fixed shape, its value where it is missing; for
+  /// other features, the scalar that fills up steps, rows and a sparse vector.
+  column default_value;
 };
 
 /// The parameters of an op in addition to its inputs; the ops above document which of them they
@@ -223,7 +227,7 @@ struct expr_attrs {
   std::vector<int64_t> axes;
   std::vector<int64_t> dims;
   std::vector<slice_spec> slices;
-  std::string text; ///< separators, encodings
+  std::string text; ///< separators, patterns, names of formats and methods, messages
   column value;     ///< constants: one row
   std::vector<feature_spec> features;
   std::vector<double> numbers;    ///< parameters that are not integers

@@ -4,7 +4,7 @@
 
 /// The only list of all operators, with the numbers by which positions refer to them. Numbers are
 /// never changed or used again. Sources have numbers below 100. For each operator `name` there is a
-/// `name_record` (graph/operator_record.hpp) in the operator's own file.
+/// `name_record` (graph/operator_record.hpp) in the file that implements the operator.
 // clang-format off
 #define HEADRACE_OPERATORS(X) \
   X(range, 1) \

@@ -35,12 +35,12 @@ using optional_seed = std::optional<uint64_t>;
 
 // -- sources; their other arguments are the expressions in `dataset_node::tensors` -------------
 
-/// text_lines and tfrecord; tensors: file names (a string vector). Also write_tfrecord; tensors:
-/// the name of the file (a string scalar).
+/// text_lines and tfrecord; tensors: file names (a string scalar or vector). Also write_tfrecord;
+/// tensors: the name of the file (a string scalar).
 struct file_parameters {
   file_compression compression = file_compression::none;
 };
-/// tensors: glob patterns (a string vector).
+/// tensors: glob patterns (a string scalar or vector).
 struct list_files_parameters {
   bool shuffle = false;
   optional_seed seed;
@@ -210,8 +210,8 @@ struct graph_options {
   /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
   std::optional<headrace::compression> compression;
   /// The seed from which operators without a seed, and functions, derive theirs: the random numbers
-  /// are the same in each run, and different in each repetition if they are drawn anew. Default: a
-  /// seed is drawn for each run.
+  /// are the same in each run, and different in each repetition if they are drawn anew. Default:
+  /// the seed of the run, which differs from repetition to repetition (`iterator_context::seed`).
   optional_seed seed;
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };

@@ -72,9 +72,9 @@ struct reread_place {
 };
 
 /// All properties of an operator, except its checks, which are in its maker (see
-/// makers/dataset_makers.hpp). There is one constant record for each operator, in the operator's
-/// own file. Each record sets the name, `arm`, `encode`, `decode` and `open`. The defaults of the
-/// other properties are not right for every operator: for example, `mixed` is false, and a null
+/// makers/dataset_makers.hpp). There is one constant record for each operator, in the file that
+/// implements it. Each record sets the name, `arm`, `encode`, `decode` and `open`. The defaults of
+/// the other properties are not right for every operator: for example, `mixed` is false, and a null
 /// `not_run_again` permits another run to continue one that was interrupted.
 struct operator_record {
   std::string_view name; ///< the name in messages
@@ -137,7 +137,7 @@ inline constexpr std::string_view taken_together =
 std::string shown_number(known_number x);
 /// ", 4 calls", or an empty text; for `operator_record::shown` of operators with parallel calls.
 std::string shown_calls(const dataset_node& node);
-/// "'f', 4 calls": the function's label, if it has a name, and its calls.
+/// "'python:f', 4 calls": a named function, as `to_string` describes it, and its calls.
 std::string shown_function(const dataset_node& node);
 /// For `not_run_again` of operators that keep elements in a folder.
 std::string refused_folder(const std::string& folder);

@@ -12,8 +12,8 @@ namespace headrace::detail {
 /// without caches, which keep rows in one run, and without elements of other jobs, which are given
 /// only once.
 ///
-/// `invalid_argument`: another policy; `failed_precondition`: such a graph; the error names the
-/// operator and a remedy.
+/// `invalid_argument`: another policy. `failed_precondition`: an operator of the graph prevents it;
+/// the error names the operator and a remedy.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy, const dataset_node& graph);
 /// As above, without the graph.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy);

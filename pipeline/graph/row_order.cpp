@@ -4,6 +4,7 @@
 #include "headrace/pipeline/graph/operator_record.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace headrace::detail {
 
@@ -14,7 +15,10 @@ bool draws_order(const dataset_node& x) {
   return draws != nullptr && !given_seed(x) && draws(x);
 }
 
-void look(const dataset_node& x, const graph_options& options, order_facts& out) {
+void look(const dataset_node& x, const graph_options& options, order_facts& out,
+          std::unordered_set<const dataset_node*>& seen) {
+  if (!seen.insert(&x).second)
+    return;
   if (out.drawn.empty() && draws_order(x))
     out.drawn = to_string(x.op);
   if (out.reorders.empty() && may_reorder(x, options))
@@ -23,9 +27,9 @@ void look(const dataset_node& x, const graph_options& options, order_facts& out)
     out.service = true;
     return;
   }
-  for (const auto& input : x.inputs) look(*input, options, out);
+  for (const auto& input : x.inputs) look(*input, options, out, seen);
   if (x.body && x.body->dataset)
-    look(*x.body->dataset, options, out);
+    look(*x.body->dataset, options, out, seen);
 }
 
 } // namespace
@@ -44,13 +48,15 @@ bool may_reorder(const dataset_node& node, const graph_options& options) {
 
 bool reorders(const dataset_node& part, const graph_options& options) {
   order_facts facts;
-  look(part, options, facts);
+  std::unordered_set<const dataset_node*> seen;
+  look(part, options, facts, seen);
   return !facts.reorders.empty();
 }
 
 order_facts order_of(const dataset_node& graph) {
   order_facts out;
-  look(graph, options_of(graph), out);
+  std::unordered_set<const dataset_node*> seen;
+  look(graph, options_of(graph), out, seen);
   return out;
 }
 

@@ -8,16 +8,17 @@ namespace headrace::detail {
 /// One source of a graph, for the job that leases its splits.
 struct source_splits {
   dataset_op op = dataset_op::range;
-  /// The number of splits in one pass, if it follows from the graph. A split is one index (range,
-  /// slices, from_tensors, counter, random, generator, fixed-length records), one query, one saved
-  /// block or one file (all other sources). For list_files and fixed-length records the number is
-  /// determined only when they are read.
+  /// The number of splits in one pass, if it follows from the graph. A split is one row (of range,
+  /// slices, from_tensors, counter, random, global_shuffle, list_files, saved_shards, deterministic
+  /// generators, and fixed-length records that are not compressed), all rows (of other generators
+  /// and of a query), one saved block, or one file (of all other sources). For list_files,
+  /// saved_shards and fixed-length records the number is determined only when they are read.
   std::optional<uint64_t> splits;
   /// The most passes over the source: -1: without end; nullopt: it depends on data.
   std::optional<int64_t> passes;
   /// Sources of one group advance together (they are inputs of a zip, with only one-to-one
-  /// operators between): split i of one belongs to split i of the others, so they are leased as
-  /// aligned ranges.
+  /// operators between, and their splits are rows): split i of one belongs to split i of the
+  /// others, so they are leased as aligned ranges.
   uint32_t group = 0;
   bool zipped = false; ///< a zip reads the source together with others
   /// The number of inputs that a zip reads before this source: the zip holds a row of each of them

@@ -100,7 +100,7 @@ graph_decoder::finish_function(uint32_t number) {
   if (out.value)
     return &out;
   auto f = started_[number];
-  auto in = in_.getFunctions()[number];
+  auto in = functions_in_[number];
   switch (in.which()) {
   case schema::Function::TENSORS: {
     HEADRACE_ASSIGN(f->layout, detail::decode(in.getTensors().getLayout()));
@@ -171,6 +171,7 @@ result<dataset_ptr> graph_decoder::decode_dataset(schema::Dataset::Reader in,
 
 result<dataset_ptr> graph_decoder::decode(schema::DatasetGraph::Reader in) {
   in_ = in;
+  functions_in_ = in.getFunctions();
   const auto nodes =
     size_t{in.getExpressions().size()} + in.getFunctions().size() + in.getDatasets().size();
   if (nodes > most_nodes)

@@ -32,7 +32,7 @@ private:
   /// Refuses operators that this build does not define.
   result<dataset_ptr> decode_dataset(schema::Dataset::Reader in, decoded<dataset_ptr>& user);
 
-  /// Finds a node, and adds its depth, weight and free parameters to those of `user`.
+  /// Finds a node, and includes its depth, weight and free parameters in those of `user`.
   template <class Ptr, class User>
   result<Ptr> find(const std::vector<decoded<Ptr>>& all, uint32_t number, const char* kind,
                    decoded<User>& user) const;
@@ -45,6 +45,8 @@ private:
   result<function_ptr> body(uint32_t number, decoded<dataset_ptr>& user);
 
   schema::DatasetGraph::Reader in_;
+  /// Fetched once: each time, the whole list counts against the limit of the message.
+  ::capnp::List<schema::Function>::Reader functions_in_;
   std::vector<decoded<expr_ptr>> expressions_;
   std::vector<decoded<dataset_ptr>> datasets_;
   std::vector<std::shared_ptr<function>> started_;

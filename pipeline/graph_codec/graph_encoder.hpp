@@ -11,7 +11,7 @@ namespace headrace::detail {
 /// Numbers the nodes of a graph in the order of their first use, depth first, and writes them.
 class graph_encoder {
 public:
-  /// Fails if the constants are too large.
+  /// Fails if the constants are too large, or if a parameter is used outside of its function.
   status encode(const dataset_ptr& graph, schema::DatasetGraph::Builder out);
 
   /// The number of a node in the message. @pre the node was visited

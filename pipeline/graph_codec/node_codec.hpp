@@ -41,7 +41,7 @@ public:
   }
 
   /// These three write fields that several members of the union have, and return `to`: the input;
-  /// the function and the input; the number of calls, the function and the input.
+  /// the function and the input; the calls (their number and order), the function and the input.
   template <class To>
   To over_input(To to) const {
     to.setInput(input());
@@ -64,7 +64,7 @@ public:
     tensors(to.initTensors(tensors()));
     encode(node_.spec.layout, to.initLayout());
   }
-  /// Writes the files that a source reads, which its first tensor names.
+  /// Writes the number of the first tensor, which names files, and the compression of the files.
   void files(schema::Files::Builder to) const {
     to.setNames(tensor(0));
     to.setCompression(detail::to_schema(compression_of_files(node_)));

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/iterator/choice_log.hpp"
 
+#include <atomic>
 #include <mutex>
 
 namespace headrace::detail {
@@ -9,10 +10,21 @@ struct choice_log::chunk {
   static constexpr size_t most = 4096;
 
   explicit chunk(uint64_t before) : first(before) {}
+  // Frees the chunks after it that nobody else has, one by one: there may be millions.
+  ~chunk() {
+    auto rest = std::move(next);
+    while (rest && rest.use_count() == 1) {
+      std::atomic_thread_fence(std::memory_order_acquire); // after the last other owner
+      rest = std::exchange(rest->next, nullptr);
+    }
+  }
+  chunk(const chunk&) = delete;
+  chunk& operator=(const chunk&) = delete;
 
   const uint64_t first; ///< the number of numbers before the chunk
   std::vector<uint64_t> numbers;
-  // Only a chunk with a next one ends with an opened iterator. A mark after it frees the position.
+  // A chunk that ends with an opened iterator has a next one. A mark after that iterator refers to
+  // the next chunk, and so does not keep the position.
   bool opens = false;
   position_ptr opened;
   std::shared_ptr<chunk> next;

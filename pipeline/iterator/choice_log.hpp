@@ -11,10 +11,10 @@ namespace headrace::detail {
 struct position;
 using position_ptr = std::shared_ptr<const position>;
 
-/// What an operator did because of when its data was ready: its choices, as numbers, and the
-/// positions from which it read iterators that it opened. A restored operator does the same again,
-/// so that the rows that follow a position are always the same ones. What follows the oldest mark
-/// is kept. Thread-safe.
+/// The choices of an operator that depended on time, as numbers, and the positions of the iterators
+/// that it opened, before their first rows. A restored operator repeats the choices, so that the
+/// rows that follow a position are always the same ones. What follows the oldest mark is kept.
+/// Thread-safe.
 class choice_log {
   struct chunk;
   struct state;
@@ -39,7 +39,8 @@ public:
   void add(position_ptr opened);
   mark now() const;
 
-  /// Reads logs while their operators run: all marks of a log have the same end.
+  /// Reads logs while their operators run. The choices after all marks of one log end at the same
+  /// place.
   class reader {
   public:
     choices after(const mark& from);

@@ -19,7 +19,7 @@ struct op_counters {
   std::atomic<uint64_t> bytes{0};        ///< the bytes of these rows
   std::atomic<uint64_t> time_ns{0};      ///< the time in its `next`
   std::atomic<uint64_t> below_ns{0};     ///< the time in `next` of operators below, on any thread
-  std::atomic<uint64_t> work_ns{0};      ///< the time in its function, on other threads
+  std::atomic<uint64_t> work_ns{0};      ///< the time in calls that may run on other threads
   /// The time in which it waited for splits of a job, and for files, without that of operators
   /// below.
   std::atomic<uint64_t> lease_ns{0}, storage_ns{0};

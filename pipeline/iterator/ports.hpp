@@ -149,7 +149,7 @@ struct iterator_context {
   function_finder find_function; ///< empty: only functions that are part of the graph are available
   uint64_t seed =
     0; ///< drawn for this run; operators without a seed of their own derive theirs from it
-  uint64_t repetition = 0; ///< its number, for operators that draw anew in each iteration
+  uint64_t repetition = 0; ///< the repetition's number, for operators that draw anew in each one
   counters_of counters;    ///< may be empty
   /// Called from any thread with the number of further elements that an `ignore_errors` has left
   /// out; may be empty.

@@ -31,7 +31,7 @@ public:
   }
   /// Removes the values that were appended since the last row.
   void drop_row();
-  /// Appends a row whose values are never read. @pre no value was appended since the last row
+  /// Appends the values of a row that are never read. @pre no value was appended since the last row
   void append_nothing();
 
   const tensor_spec& spec() const noexcept { return spec_; }
@@ -49,7 +49,7 @@ private:
   buffer_builder values_, borders_, row_starts_, row_dims_;
 };
 
-/// The rows that sources make of text and files, while they are being read.
+/// Rows that are made value by value: by sources of text and files, and by functions over elements.
 class row_table {
 public:
   /// @pre `specs` outlive this object

@@ -200,7 +200,9 @@ private:
 
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias) {
   const auto scale = static_cast<float>(in) / static_cast<float>(out);
-  const auto last = static_cast<float>(in) - 1;
+  // From 2^24 on, the conversion may round up.
+  auto last = static_cast<float>(in) - 1;
+  while (last > 0 && static_cast<size_t>(last) >= in) last = std::nextafter(last, 0.0f);
   weights_builder made{in};
   for (size_t i = 0; i < out; ++i) {
     const auto at = static_cast<float>(i);
@@ -208,9 +210,9 @@ axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antial
       const auto begin = at * scale, end = (at + 1) * scale;
       const auto first = std::min(std::floor(begin), last);
       made.begin(static_cast<size_t>(first));
-      // Pixels are counted by integers: floats above 2^24 have no successors.
+      // Pixels are counted by integers: from 2^24 on, a float plus 1 may be the same float.
       const auto past = std::max(std::min(std::ceil(end), last + 1), first + 1);
-      for (auto k = static_cast<size_t>(first); k < static_cast<size_t>(past); ++k) {
+      for (auto k = static_cast<size_t>(first); k < std::min(static_cast<size_t>(past), in); ++k) {
         const auto x = static_cast<float>(k);
         made.add((std::min(x + 1, end) - std::max(x, begin)) / scale);
       }

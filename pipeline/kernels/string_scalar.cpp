@@ -24,7 +24,7 @@ namespace {
 template <class T, class Read>
 bool read_whole(std::string_view x, T& out, Read read) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
-  // A sign and white space, which they would pass over, have been read.
+  // The caller has removed a plus sign and white space; `read` would pass over further ones.
   if (x.empty() || x.front() == '+' || is_space(x.front()))
     return false;
   const std::string text{x};

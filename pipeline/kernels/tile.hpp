@@ -33,7 +33,7 @@ using fill_fn = void (*)(void* out, const void* value, size_t n);
 /// The function for values of 1, 2, 4, 8 or 16 bytes.
 fill_fn find_fill(size_t value_size) noexcept;
 
-// -- the parts of find_tile, a file each --------------------------------------
+// -- the parts of find_tile ---------------------------------------------------
 
 tile_fn find_integer_tile(expr_op op, dtype type, tile_form form) noexcept;
 tile_fn find_float_tile(expr_op op, dtype type, tile_form form) noexcept;

@@ -49,7 +49,7 @@ public:
     return make_shard(std::move(in), place_.shards, place_.index, run);
   }
 
-  /// A copy of a node with other inputs, below one of which a shard operator was added.
+  /// A copy of a node with other inputs, which were divided between the workers.
   dataset_ptr over(const dataset_node& node, std::vector<dataset_ptr> inputs) const {
     auto out = node;
     out.inputs = std::move(inputs);
@@ -63,8 +63,8 @@ public:
   const shard_place& place() const noexcept { return place_; }
 
 private:
-  /// The rows in an order that is the same on all workers: parallel calls that the graph's options
-  /// allow to change the order keep it.
+  /// The rows in an order that is the same on all workers: operators with parallel calls that may
+  /// change the order are set to keep it.
   result<dataset_ptr> in_order(const dataset_ptr& rows) {
     return rewrite_nodes(rows, [this](dataset_node& x, bool) {
       if (!may_reorder(x, options_))

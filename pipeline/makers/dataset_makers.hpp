@@ -5,8 +5,11 @@
 #include <span>
 #include <string_view>
 
-/// One checked maker for each operator: the only way to make a `dataset_node`. Each infers spec and
-/// cardinality. Errors are `invalid_argument`, with the operator, the argument and a valid value.
+/// Checked makers of all operators, and of some datasets that consist of several: the only way to
+/// make a `dataset_node`, except for changed copies (graph/rewrite.hpp). Each infers spec and
+/// cardinality. Errors are `invalid_argument`, with the operator, the argument and a valid value,
+/// or `failed_precondition` if an input has another cardinality than `make_assert_cardinality`
+/// expects.
 namespace headrace::detail {
 
 /// Expressions for these numbers and strings.
@@ -31,8 +34,8 @@ result<dataset_ptr> make_text_lines(expr_ptr files,
 /// The records of these TFRecord files.
 result<dataset_ptr> make_tfrecord(expr_ptr files,
                                   file_compression compression = file_compression::none);
-/// The names of the files that match these globs, sorted, or shuffled by `seed` (unset: drawn for
-/// each run).
+/// The names of the files that match these globs, sorted, or shuffled by `seed` (unset: derived
+/// from the seed of the run).
 result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
                                     std::optional<uint64_t> seed = {});
 /// The fixed-length records of these files, as strings. A file whose size does not fit the layout

@@ -31,8 +31,8 @@ status check_distribute(const service_options& service) {
 int64_t cardinality_through(sharding_policy policy, int64_t cardinality) {
   if (cardinality == 0)
     return 0;
-  // Under OFF and DYNAMIC an input without end has no end either. If each worker has a part of its
-  // own, a part may have no elements.
+  // Under OFF, DYNAMIC and DATA, an input without end gives elements without end. Under the other
+  // policies the part of a worker may have no elements.
   const bool endless = policy == sharding_policy::off || policy == sharding_policy::dynamic
                        || policy == sharding_policy::data;
   return endless && cardinality == infinite_cardinality ? infinite_cardinality

@@ -16,7 +16,7 @@ using detail::finish;
 using detail::node_of;
 using detail::refused;
 
-/// A node of an operator that leaves elements out.
+/// A node with the spec of its input, and of unknown cardinality unless the input is empty.
 dataset_node selection(dataset_op op, const dataset_ptr& input) {
   auto node = node_of(op, {input});
   node.spec = input->spec;

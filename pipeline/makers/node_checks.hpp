@@ -19,8 +19,8 @@ status check_input(dataset_op op, const dataset_ptr& input);
 status check_expr(dataset_op op, const expr_ptr& x, std::string_view name);
 /// Ok if the elements contain only tensors, and no datasets such as those of `window`.
 status check_tensors(dataset_op op, const dataset_ptr& input);
-/// Ok if there is no ragged tensor, whose values and row lengths are columns with different
-/// meanings.
+/// Ok if there is no ragged tensor: its values and its row lengths are components that cannot be
+/// batched or sliced in the same way.
 status check_no_ragged(dataset_op op, const element_spec& given);
 bool has_ragged(const structure& layout);
 /// True if both have the same structure and dtypes. Then the shapes of `spec` are widened to accept

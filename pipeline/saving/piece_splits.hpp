@@ -22,7 +22,7 @@ inline bool leads_group(const split_plan& plan, uint32_t source) noexcept {
                       [&](const auto& other) { return other.group == group; });
 }
 
-/// Gives a run the splits of one piece, and no splits of other sources and passes.
+/// Gives a run the splits of one piece, and no splits of other groups of sources and other passes.
 class piece_splits final : public split_provider {
 public:
   /// @pre `piece.of` is set. `sources` and `*piece.of` outlive this object.

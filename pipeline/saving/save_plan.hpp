@@ -64,7 +64,7 @@ struct piece_sizing {
 /// together have at most that number of pieces.
 uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept;
 
-// -- paths in the folder --------------------------------------------------------------------
+// -- files in the folder --------------------------------------------------------------------
 
 /// The folder of piece `number`.
 std::string piece_folder(const std::string& folder, uint64_t number);

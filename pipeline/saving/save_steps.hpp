@@ -59,7 +59,8 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
 result<std::optional<saved_manifest>> find_piece(const std::string& folder, const save_plan& plan,
                                                  uint64_t number);
 
-/// Writes a note into the folder that no plan could be made, unless the folder contains something.
+/// Writes a note into the folder that no plan could be made, unless the folder has a plan or saved
+/// elements.
 void note_failed_plan(const std::string& folder, const status& why);
 
 /// The plan with that id; `failed_precondition`: the folder has another plan or none.

@@ -14,6 +14,9 @@ namespace headrace::detail {
 /// Identifies a pass: the values on which its elements depend, in addition to the graph.
 struct pass_place {
   uint64_t seed = 0, repetition = 0, path = 0, iteration = 0;
+  /// A random number for this reading of the pass, if the order of its elements depends on time;
+  /// else 0.
+  uint64_t order = 0;
   friend bool operator==(const pass_place&, const pass_place&) = default;
 };
 
@@ -28,8 +31,8 @@ struct kept_rows : kept_pass {
   std::vector<block> blocks;
 };
 
-/// The pass that a cache in memory keeps for all iterations in a process, when the pass is
-/// complete. Thread-safe.
+/// The pass that a cache in memory keeps once the pass is complete: for all iterations in a
+/// process, or for one run (see `run_caches`). Thread-safe.
 class memory_cache {
 public:
   /// The kept pass; null: no pass is complete yet.

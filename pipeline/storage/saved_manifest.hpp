@@ -24,7 +24,7 @@ struct saved_manifest {
     std::vector<record> blocks;
   };
 
-  uint64_t id = 0; ///< drawn when the elements were written
+  uint64_t id = 0; ///< random; for a save it is that of the plan, for a piece `save_plan::id_of`
   element_spec spec;
   saved_compression compression = saved_compression::none;
   std::vector<shard> shards;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -52,13 +53,20 @@ result<writing_mark> writing_mark::make(const std::string& folder, uint64_t numb
   writing_mark out;
   const auto path = (fs::path{folder} / (prefix(number) + std::string{ending})).string();
   constexpr int everybody = 0666; // reduced by the process's mask
-  out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
-  if (out.fd_ < 0)
-    return file_error(path, "create", errno);
+  for (;;) {
+    out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
+    if (out.fd_ < 0)
+      return file_error(path, "create", errno);
+    // On a file system without locks no files count as abandoned, because the test for a lock
+    // fails, too.
+    ::flock(out.fd_, LOCK_EX);
+    // Another process may have removed the file before it was locked.
+    struct stat now {};
+    if (::fstat(out.fd_, &now) != 0 || now.st_nlink != 0)
+      break;
+    ::close(std::exchange(out.fd_, -1));
+  }
   out.path_ = path;
-  // On a file system without locks no files count as abandoned, because the test for a lock fails,
-  // too.
-  ::flock(out.fd_, LOCK_EX);
   return out;
 }
 

@@ -7,9 +7,9 @@
 
 namespace headrace::detail {
 
-/// Marks that a process writes files with one number into a folder: a file `<number>.writing` with
-/// a lock on it, which ends with the process. So files of writers that were killed can be
-/// distinguished from those of running writers.
+/// Marks the files of a folder whose names begin with the number of one writer: a file
+/// `<number>.writing`, with a lock that ends with the writer's process. So files of writers that
+/// were killed can be distinguished from those of running writers.
 class writing_mark {
 public:
   writing_mark() = default;

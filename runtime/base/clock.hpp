@@ -8,7 +8,7 @@ namespace headrace {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
-/// A duration in seconds, for messages.
+/// A duration in seconds, with fractions.
 constexpr double in_seconds(duration x) noexcept {
   return std::chrono::duration<double>(x).count();
 }

@@ -72,7 +72,8 @@ private:
 /// `code: message`, or `ok`.
 std::string to_string(const status& x);
 
-/// Thrown by the public API where no value can be returned (constructors, range-for).
+/// Thrown by functions of the public API that return neither a `status` nor a `result`
+/// (constructors, range-for), and by `result::value`.
 class error : public std::runtime_error {
 public:
   explicit error(headrace::status why) : std::runtime_error(to_string(why)), why_(std::move(why)) {}
@@ -82,7 +83,7 @@ private:
   headrace::status why_;
 };
 
-// -- makers, one per code in use ----------------------------------------------
+// -- makers of statuses with frequent codes -------------------------------------
 
 inline status invalid_argument(std::string m) {
   return {status_code::invalid_argument, std::move(m)};

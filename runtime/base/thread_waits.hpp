@@ -19,7 +19,7 @@ struct wait_under_way {
 struct thread_waits {
   uint64_t lease_ns = 0;           ///< for splits of a job
   uint64_t storage_ns = 0;         ///< for files
-  wait_under_way* shows = nullptr; ///< set by `timed_wait` during its wait; may be null
+  wait_under_way* shows = nullptr; ///< where `timed_wait` shows its wait; null: nowhere
 };
 
 /// The waits of the calling thread.

@@ -20,7 +20,7 @@ enum class basp_operation : uint8_t {
   /// connection.
   client_handshake = 1,
   direct_message = 2,  ///< from an actor of the peer to one of this node
-  routed_message = 3,  ///< a message between two other nodes
+  routed_message = 3,  ///< a message that nodes between sender and receiver pass on
   monitor_message = 4, ///< the peer has a proxy for an actor of this node
   down_message = 5,    ///< an actor of the peer, for which this node has a proxy, has ended
   heartbeat = 6,

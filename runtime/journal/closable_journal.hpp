@@ -15,7 +15,8 @@ public:
   explicit closable_journal(std::unique_ptr<journal> of) : open_(std::move(of)) {}
 
   /// Writes what is queued, as the journal's destructor does. Later calls of `append` are aborted
-  /// at once. After the return no callback is called, except by a concurrent `append`.
+  /// at once. If no other call runs at the same time, the callbacks of all earlier calls have been
+  /// called when this returns.
   void close() {
     std::shared_ptr<journal> last;
     std::lock_guard lock{mutex_};

@@ -10,8 +10,8 @@ namespace headrace::detail {
 /// A file that only occupies space on a disk. It is emptied when the disk is full.
 class disk_reserve {
 public:
-  /// Occupies the space, unless the disk is full: then `held` is false. For 0 bytes no file is
-  /// made.
+  /// Occupies the space, unless the disk has less than `needs` free: then `held` is false. For 0
+  /// bytes there is no file; one that exists is deleted.
   static result<disk_reserve> open(const std::string& path, uint64_t bytes);
   disk_reserve(disk_reserve&& other) noexcept;
   disk_reserve& operator=(disk_reserve&& other) noexcept;

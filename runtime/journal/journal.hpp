@@ -23,7 +23,7 @@ public:
 
   /// Called once. ok: the record would survive a loss of power; `aborted`: the journal was closed
   /// before the record was written; `invalid_argument`: the record is too large and is not kept.
-  /// Called from a thread of the journal, or inside `append`; must not block.
+  /// Called from a thread of the journal, or inside `append` or the destructor; must not block.
   using done = std::function<void(status)>;
 
   /// Appends a record to the stream; the record is kept whole or not at all. Never blocks on the
@@ -41,8 +41,8 @@ public:
     std::vector<buffer> records;
   };
   /// Moves out the content that a stream had when the journal was opened; empty if the stream did
-  /// not exist. Must be called at most once for each stream, before all other calls for it; after
-  /// those it returns `failed_precondition`.
+  /// not exist. Must be called at most once for each stream, before all other calls for it; a later
+  /// call returns `failed_precondition` if the stream has content.
   virtual result<kept> recover(uint64_t stream) = 0;
   /// The streams with content, including content that waits to be written, in ascending order.
   virtual std::vector<uint64_t> streams() = 0;

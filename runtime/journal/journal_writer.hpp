@@ -15,8 +15,8 @@
 
 namespace headrace::detail {
 
-/// Commits queued changes, on the thread that calls `run`: all changes that were queued during a
-/// commit go into the next one. Thread-safe.
+/// Commits queued changes, on the thread that calls `run`: changes that were queued during a commit
+/// share the next one, up to a number and a size. Thread-safe.
 class journal_writer {
 public:
   journal_writer(sqlite_journal_options options, std::optional<journal_lock> lock,
@@ -39,7 +39,7 @@ private:
   std::optional<time_point> next_work() const;
   void fetch();
 
-  // Writes to the disk; to be called without the mutex.
+  // Writing, and what follows from its outcome; to be called on the thread, without the mutex.
   void work();
   template <class Attempt>
   write_failure with_reserve(const Attempt& attempt);

@@ -17,9 +17,9 @@ using read_at = std::function<bool(uint64_t offset, std::span<std::byte> to)>;
 ///
 /// SQLite reads the log up to the first incomplete frame. This is correct after a crash: a commit
 /// is synced before the next begins, so only the last one can be incomplete. But SQLite would also
-/// silently drop whole commits after a frame that was damaged later. The log is damaged if a commit
-/// that ends with the first bad frame or after it was complete: the next frame continues the
-/// commit's checksum. The format: sqlite.org/fileformat2.html#walformat
+/// silently drop whole commits after a frame that was damaged later. So the log is damaged if a
+/// complete commit ends at the first bad frame or after it; it was complete if the next frame
+/// continues its checksum. The format: sqlite.org/fileformat2.html#walformat
 std::optional<std::string> damage_in_log(const read_at& read, uint64_t size);
 
 } // namespace headrace::detail

@@ -82,7 +82,7 @@ public:
 
 private:
   const std::shared_ptr<detail::journal_writer> writer_;
-  std::mutex mutex_; ///< orders the queue by the numbers of the changes
+  std::mutex mutex_; ///< held while a change is numbered and queued, so that both have one order
   detail::journal_ledger ledger_;
   /// The content from the opening that was not recovered yet.
   std::unordered_map<uint64_t, kept> found_;

@@ -21,16 +21,16 @@ struct sqlite_journal_options {
   std::function<void(status)> on_health = {};
   /// The space that is kept allocated, so that running jobs can continue when the disk is full.
   uint64_t reserve_bytes = uint64_t{16} << 20;
-  /// The average time between commits: up to `burst` commits at once, then one in each such time,
-  /// with all appends since the previous one. Zero: each commit begins when the previous one has
-  /// ended.
+  /// The average time between commits: up to `commit_burst` commits at once, then one in each such
+  /// time, with all changes since the previous one. Zero: each commit begins when the previous one
+  /// has ended.
   duration commit_spacing = std::chrono::milliseconds{2};
   uint32_t commit_burst = 64;
-  /// If this number of appends waits, the next commit begins at once.
+  /// If this number of changes waits, the next commit begins at once.
   size_t crowd = 64;
   /// The pause before a write to a full disk is repeated.
   duration full_pause = std::chrono::seconds{1};
-  /// The pauses before a write to a disk that fails for another reason is repeated.
+  /// The pauses before the repetitions of a write that failed for another reason.
   backoff_options failed_pauses = {.first = std::chrono::milliseconds{100},
                                    .longest = std::chrono::seconds{5}};
   /// How long the destructor waits for queued records to be written.

@@ -17,7 +17,7 @@ struct lease_options {
   duration heartbeat = std::chrono::seconds{1};
   /// For how long a holder counts as alive after its last report.
   duration lease = std::chrono::seconds{5};
-  /// The time after the loss of a connection when the holder counts as unreachable.
+  /// How long after the loss of its connection a holder begins to count as unreachable.
   duration reconnect = std::chrono::milliseconds{250};
 };
 
@@ -156,7 +156,7 @@ private:
   void unschedule(const Id& holder, const lease& x) { deadlines_.erase({deadline(x), holder}); }
 
   lease_options options_;
-  time_point seen_{}; ///< the time of the last call
+  time_point seen_{}; ///< the time of the last call of `grant`, `renew` or `advance`
   time_point held_until_{};
   std::map<Id, lease> holders_;
   std::set<std::pair<time_point, Id>> deadlines_;

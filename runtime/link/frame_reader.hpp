@@ -17,8 +17,8 @@ namespace headrace::detail {
 
 /// Turns the bytes of a peer into messages. It decides where the next bytes are put: large segments
 /// are read directly into their buffers, small parts through a small buffer. It does not trust the
-/// peer: announced sizes are checked against the limits, and memory is allocated only as bytes
-/// arrive. Pure: it has no socket. Not thread-safe.
+/// peer: announced sizes are checked against the limits, and the memory that is allocated before
+/// its bytes arrive is bounded. Pure: it has no socket. Not thread-safe.
 class frame_reader {
 public:
   explicit frame_reader(link_limits limits);

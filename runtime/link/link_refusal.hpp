@@ -13,9 +13,9 @@ enum class refusal : uint8_t {
   bad_version, ///< the peer uses another major version of the protocol
   bad_frame,   ///< a frame or hello contradicts itself
   oversized,   ///< a message exceeded the limits, or the available memory
-  truncated,   ///< the connection ended in the middle of a hello or of a message
+  truncated,   ///< the connection ended before the end of the hello, or in a message
   silent,      ///< the peer did not finish the handshake in time
-  tls,         ///< the peer has no TLS, or no certificate that this node trusts
+  tls,         ///< the TLS handshake failed, e.g. the peer has no trusted certificate
   /// The peer had not finished the handshake when there were too many such connections.
   crowded,
 };

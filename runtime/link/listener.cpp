@@ -116,8 +116,7 @@ void listener::take() {
   }
 }
 
-// The connection stays in the queue of the kernel; accepting is repeated when there may be free
-// descriptors.
+// The connection stays in the queue of the kernel; accepting is repeated after a pause.
 void listener::rest(const std::string& why) {
   if (!std::exchange(resting_, true) && core_->options.on_paused)
     core_->options.on_paused(

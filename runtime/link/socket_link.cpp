@@ -224,7 +224,8 @@ bool socket_link::send(link_message message) {
   return loop_->post([self = shared_from_this()] { self->pump(); });
 }
 
-// Only the thread that set `scheduled_` writes, until nothing is left; then the flag is reset.
+// One thread writes at a time: the one that set `scheduled_`, and then the loop's thread in its
+// place, until nothing is left; then the flag is reset.
 socket_link::write_outcome socket_link::write_some(size_t budget) {
   std::lock_guard writing{write_mutex_};
   size_t moved = 0;

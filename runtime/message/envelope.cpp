@@ -3,6 +3,7 @@
 #include "headrace/runtime/base/status_code.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace headrace::detail {
 

@@ -12,7 +12,7 @@ namespace headrace {
 /// which is never serialised. Sending it to another process is a defect, and fails at once.
 ///
 /// Every `local<T>` is a message type of its own, so that it can be used in the signatures of
-/// interfaces: `port::handle<caf::result<void>(local<block_ready>)>`. The layer that declares `T`
+/// interfaces: `port::handle<caf::result<void>(local<task_event>)>`. The layer that declares `T`
 /// lists it in its type-id block (see types.hpp), as release 1.1 requires.
 template <class T>
 class local {

@@ -11,8 +11,8 @@ namespace headrace::detail {
 // them in one header, and registers them there:
 //
 //   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::detail::actors_first_type_id)
-//     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))
-//     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")
+//     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::task_event>))
+//     CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
 //   CAF_END_TYPE_ID_BLOCK(headrace_actors)
 //
 //   void register_actor_types(caf::actor_system_config& config);

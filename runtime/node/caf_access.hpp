@@ -10,9 +10,9 @@ namespace headrace::detail {
 /// `system_visit`.
 caf::actor_system& system_of(node& x);
 
-/// A node inside a program that has an actor system already, set up with `configure`
-/// (node_config.hpp) for the same options. The system outlives the node. Throws `error` as node's
-/// constructor does.
+/// A node inside a program that has an actor system already, set up with `configure_network` or
+/// `configure` (node_config.hpp) for the same options. The system outlives the node. Throws `error`
+/// as node's constructor does.
 std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options options);
 
 /// Publishes `root` on the node's actor port, so that peers can connect to it. A door actor answers

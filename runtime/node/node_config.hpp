@@ -8,8 +8,8 @@ namespace headrace::detail {
 /// The name that must be equal in two programs for them to connect: the framework's release line.
 std::string_view framework_name() noexcept;
 
-/// Configures an actor system for a node: message types, networking, heartbeats, TLS. For programs
-/// that lend their system to a node. @pre the TLS files passed `check_tls`.
+/// Configures an actor system for a node: message types, networking, heartbeats, TLS. Programs that
+/// lend their system to a node call it directly. @pre the TLS files passed `check_tls`.
 void configure_network(caf::actor_system_config& config, const node_options& options);
 /// As `configure_network`, and also configures the scheduler: for a node's own system.
 void configure(caf::actor_system_config& config, const node_options& options);

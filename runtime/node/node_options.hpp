@@ -47,7 +47,7 @@ struct node_options {
 
   /// A peer from which nothing arrives for this time is lost.
   duration lease = std::chrono::seconds{5};
-  /// The interval of heartbeats on an idle connection. Zero: a quarter of the lease.
+  /// The interval of heartbeats on each connection of actors. Zero: a quarter of the lease.
   duration heartbeat = duration::zero();
 
   /// How the ends of a data link detect that the other one no longer works.

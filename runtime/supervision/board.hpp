@@ -9,7 +9,7 @@
 
 namespace headrace::detail {
 
-/// The snapshots of all supervisors of one process. A node owns it. Thread-safe.
+/// The snapshots of the supervisors of one tree, which share the board. Thread-safe.
 class supervision_board {
 public:
   /// Replaces the snapshot of the supervisor with that path.

@@ -21,7 +21,8 @@ using test::take;
 using test::why;
 using testing::HasSubstr;
 
-/// A service with some workers. To each element a worker adds its own number, times a billion.
+/// A service with some workers. A graph may call a function of the worker that adds the worker's
+/// number, times a billion, to each element.
 class CoordinatedReads : public testing::Test {
 protected:
   static constexpr int64_t apart = 1'000'000'000;

@@ -164,7 +164,7 @@ TEST_F(SmallTrainerCache, SkipsElementsForASlowTrainerAndWarnsIt) {
   }
   EXPECT_LT(given, 3'000u);
   EXPECT_THAT(warned, HasSubstr("trainer 'slow' was too slow for the cross-trainer cache"));
-  // "slow" joined first, so that its numbers add up to all elements of the window.
+  // "slow" joined first, so that its numbers add up to all elements that the task has made.
   EXPECT_TRUE(shows([&](const window_status& x) {
     return x.bytes <= x.budget && x.budget == 64 << 10
            && std::ranges::any_of(x.trainers, [&](const auto& t) {

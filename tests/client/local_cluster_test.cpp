@@ -178,7 +178,7 @@ TEST(LocalCluster, DrainingOneConsumerAndThenTheOtherEnds) {
   auto a = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto b = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto second = b.iterate();
-  // The first reader has some elements by now, and gives up those that its trainer has not taken.
+  // The iterator of `b` receives elements first, and gives back those that are not read here.
   std::vector<int64_t> all{second.next().value().value()[0].scalar<int64_t>()};
   for (auto value : sorted_values(a)) all.push_back(value);
   while (auto rows = second.next_block()) {

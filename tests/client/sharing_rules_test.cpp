@@ -32,6 +32,7 @@ TEST(SharingRules, WhatATakeLeavesIsReadByTheOthers) {
 TEST(SharingRules, EachPassOfATakeIsShared) {
   local_cluster cluster{{.workers = 3}};
   const auto got = values(dataset::range(100).take(40).repeat(3).apply(shared(cluster)));
+  EXPECT_GE(got.size(), 100u) << "each pass gives what there is, up to 40 for each worker";
   for (auto x : std::set<int64_t>(got.begin(), got.end())) EXPECT_LE(std::ranges::count(got, x), 3);
 }
 

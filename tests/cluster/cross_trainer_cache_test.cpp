@@ -141,7 +141,7 @@ TEST_F(CrossTrainerCache, BeginsANewWindowAfterAWorkerWasKilled) {
   worker->process.kill(SIGKILL);
   const auto other = start_worker(dispatcher.address);
   for (auto* one : {&a, &b}) {
-    // The elements that the first dispatcher's task had sent arrive, too.
+    // The elements that the first worker's task had sent arrive, too.
     for (int64_t before = 1'000, fresh = 0; fresh < 1'000;) {
       const auto x = next(*one);
       if (x == fresh)

@@ -93,10 +93,13 @@ TEST(Drain, ShowsInTheStatusAndGivesNoNewTasks) {
   while (auto some = it.next_block()) rows += some->rows;
   EXPECT_EQ(rows, 1'000u);
   const auto now = get_service_status(dispatcher.address, patience).value();
+  size_t finished = 0;
   for (const auto& job : now.jobs)
     if (job.state == "finished") {
+      ++finished;
       for (const auto& task : job.tasks) EXPECT_EQ(task.worker, 2u);
     }
+  EXPECT_EQ(finished, 1u);
 }
 
 TEST(Drain, ShowsOnATerminalHowFarItIs) {

@@ -126,7 +126,7 @@ TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
   const auto what = dataset::range(total);
   auto drained_last = read_together(what, service.dispatcher.address, "drained").iterate();
   once seen{total};
-  // The consumer has some elements by now, and gives up those that its trainer has not taken.
+  // This consumer receives elements first, and gives back those that its trainer has not taken.
   seen.add(drained_last.next().value().value()[0].scalar<int64_t>());
   auto drained_first = read_together(what, service.dispatcher.address, "drained").iterate();
   size_t of_first = 0;

@@ -17,7 +17,7 @@
 
 namespace headrace::detail::test {
 
-/// A file with one line, and one whose reads never return: a pipe without a writer.
+/// A file with one line, and one whose reads never return: a pipe into which nobody writes.
 class unanswering_files {
 public:
   unanswering_files() : folder_(std::filesystem::temp_directory_path() / "headrace_stuck_XXXXXX") {

@@ -357,7 +357,7 @@ told_history faulty_service::run() {
 }
 
 void faulty_service::say_what_came_again() {
-  // Repetitions are reported even if an error excuses them.
+  // Elements that came twice are reported even if an error excuses them.
   if (what_.off || what_.job.empty())
     return;
   std::map<int64_t, size_t> times;

@@ -17,7 +17,7 @@ enum class fault : uint8_t {
   swallow_back,  ///< bytes to the connecting side are discarded; cut when healed
   refuse,        ///< one more worker joins, whose data port refuses
   stop,          ///< SIGSTOP, and SIGCONT when healed
-  kill,          ///< SIGKILL; another worker joins when healed
+  kill,          ///< SIGKILL; another worker or dispatcher starts when healed
   roll,          ///< each worker is replaced in turn, while trainers (worker_control: the workers
                  ///< that go) cannot reach the dispatcher
   end,           ///< SIGTERM to everything at once
@@ -81,7 +81,7 @@ struct scenario {
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
               uint64_t seed, const fault_scale& scale, bool at_least_once = false);
 
-/// One scenario of each kind. If the fault is longer than the lease, the lease is two seconds.
+/// One scenario of each kind. The lease is two seconds, or five for faults that must not cost it.
 std::vector<scenario> short_round(uint64_t seed);
 /// Every fault, length, mode and number of trainers, and SIGTERM to everything a hundred times.
 std::vector<scenario> full_round(uint64_t seed);

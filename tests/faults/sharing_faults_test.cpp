@@ -200,7 +200,7 @@ private:
     orders.member = member;
     orders.members = static_cast<uint32_t>(members_);
     orders.rejoins = rejoins;
-    // A trainer that joins late stops early; otherwise it would wait for those that have left.
+    // A trainer that rejoins stops early; otherwise it would wait for those that have left.
     orders.most = rejoins ? 200 : most;
     auto argv = orders.arguments();
     argv.insert(argv.begin(), trainer_program());
@@ -238,8 +238,8 @@ private:
         return;
       say(fmt::format("{} is stopped for {} ms", who->told.name, lasts.count()));
       who->process->kill(SIGSTOP);
-      // A consumer of rounds that is away for longer than its lease keeps its seat only if it is
-      // back before the others' patience is over.
+      // A consumer of rounds that is silent for longer than its lease loses its seat as soon as
+      // another one reports that it waits.
       std::this_thread::sleep_for(rounds_ ? std::min(lasts, 500ms) : lasts);
       return static_cast<void>(who->process->kill(SIGCONT));
     default:

@@ -68,7 +68,7 @@ def check_page(url: str, pictures: pathlib.Path | None) -> None:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     with webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver")) as browser:
         for name, width, height in (("page", 1100, 1000), ("phone", 400, 1100)):
-            # The size of the page is set by itself, because windows have a least width.
+            # The size of the page is emulated, because the width of a window has a lower bound.
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
             browser.get(url)

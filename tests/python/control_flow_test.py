@@ -389,3 +389,13 @@ def test_CondAndCaseChooseDatasets():
                        lambda: hr.Dataset.range(x).skip(1))
     assert [int(x) for x in hr.Dataset.range(2).flat_map(two_or_three)] == [10, 11, 12, 0, 1]
     assert [int(x) for x in hr.Dataset.range(4).flat_map(three_ways)] == [0, 5, 1, 1, 2]
+
+
+def test_FunctionsOfOneLineThatDifferInConstants():
+    ds = hr.Dataset.range(4).map(lambda x: hr.constant(1) if x > 1 else hr.constant(2)).map(
+        lambda x: hr.constant(7) if x > 1 else hr.constant(8)).map(lambda x: hr.constant(5) if x > 7 else hr.constant(6))
+    assert [int(x) for x in ds] == [6, 6, 5, 5]
+    f, g, h = (lambda x: x + 1 if x > 0 else x), (lambda x: x + 2 if x > 0 else x), (lambda x: x + 1.0 if x > 0 else -0.0)
+    for one, want in ((f, [0, 2]), (g, [0, 3]), (h, [-0.0, 2.0])):
+        got = list(hr.Dataset.from_tensor_slices([0.0, 1.0] if one is h else [0, 1]).map(one))
+        assert [x.item() for x in got] == want and np.signbit(got[0]) == (one is h)

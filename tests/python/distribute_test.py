@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import headrace as hr
@@ -85,6 +86,26 @@ def test_AnElementThatFailsRaisesInItsPlace():
     assert next(it).tolist() == [6]
     with pytest.raises(hr.errors.OutOfRangeError):
         it.get_next()
+
+
+def test_AnElementThatFailsTakesNoOtherReplicasWithIt():
+    each = hr.distribute.InputOptions(experimental_replication_mode=hr.distribute.InputReplicationMode.PER_REPLICA)
+    it = iter(Local(2).distribute_datasets_from_function(
+        lambda c: hr.Dataset.range(4).map(lambda x: 6 // (x - c.input_pipeline_id) + 100 * c.input_pipeline_id), each))
+    seen = [[], []]
+    errors = 0
+    while True:
+        try:
+            step = next(it)
+        except hr.errors.OpError:
+            errors += 1
+            continue
+        except StopIteration:
+            break
+        for replica, part in enumerate(step.values):
+            seen[replica] += np.ravel(part).tolist()
+    assert errors == 2
+    assert seen == [[6, 3, 2], [94, 106, 103]]
 
 
 def read_in_processes(code, count, tmp_path):

@@ -1,5 +1,5 @@
-"""The program that the jobs of tests/slurm/check run: reads all elements once, and prints the number of workers
-that gave them."""
+"""The program that the jobs of tests/slurm/check run: reads all elements once, waits until the service has $WORKERS
+workers, and prints whether it read all. The rank $FAILS fails instead."""
 
 import os
 import sys

@@ -17,7 +17,7 @@ std::string headrace_program();
 std::string digits_program();
 /// Continues an iterator from its position in a process of its own.
 std::string resume_program();
-/// Reads one epoch of a job in a process of its own; see trainer_orders.hpp.
+/// Reads one repetition of a job in a process of its own; see trainer_orders.hpp.
 std::string trainer_program();
 
 /// The folder of the plug-ins that are refused.

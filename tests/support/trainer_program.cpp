@@ -1,7 +1,7 @@
-// A trainer in a process of its own, for tests that stop, cut off and kill it. It reads one epoch
-// of a job, element by element, and writes each element into a record before it requests the next
-// (trainer_orders.hpp has the arguments). It prints "begun" when it has read some elements, or its
-// end. Its exit code is 0 however the epoch ends; the record has the end.
+// A trainer in a process of its own, for tests that stop, cut off and kill it. It reads one
+// repetition of a job, element by element, and writes each element into a record before it requests
+// the next (trainer_orders.hpp has the arguments). It prints "begun" when it has read some
+// elements, or its end. Its exit code is 0 however the repetition ends; the record has the end.
 
 #include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/base/clock.hpp"

@@ -7,7 +7,7 @@ import sys
 
 
 def binary() -> str | None:
-    """The path of the command's program: the one beside this package, or that of the build."""
+    """The path of the command's program: the one in this package, or that in HEADRACE_COMMAND. None: there is none."""
     here = os.path.dirname(os.path.abspath(__file__))
     for path in (os.path.join(here, "bin", "headrace"), os.environ.get("HEADRACE_COMMAND", "")):
         if path and os.access(path, os.X_OK):

@@ -13,8 +13,8 @@ from ._epochs import mixed
 
 
 class _OfThread(threading.local):
-    """The number of functions that have drawn while they were traced, and whether the function that was traced last
-    has.
+    """The number of calls of ``note``, and whether a function has drawn that was traced since the last dataset was
+    made.
     """
 
     def __init__(self) -> None:

@@ -21,10 +21,10 @@ def mixed(*numbers: int) -> int:
 
 
 class Epochs:
-    """Counts passes. Processes that are spawned with the object share the count with this one.
+    """Counts iterations. Processes that are spawned with the object share the count with this one.
 
-    A process begins a pass with a key that is the same in all processes which take part in the pass, and differs from
-    those of other passes; the first process that begins it increases the count.
+    A process begins an iteration with a key that is the same in all processes which take part in the iteration, and
+    differs from those of other iterations; the first process that begins it increases the count.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Epochs:
 
     @property
     def next(self) -> int:
-        """The number of the next pass."""
+        """The number of the next iteration."""
         return int(self._kept[0])
 
     @next.setter
@@ -41,7 +41,7 @@ class Epochs:
         self._kept[0] = number
 
     def begin(self, key: int | None = None) -> int:
-        """Begins a pass and returns its number. None: a pass of this process alone."""
+        """Begins an iteration and returns its number. ``key`` None: an iteration of this process alone."""
         if isinstance(self._kept, list):
             return self._count(key)
         with self._kept.get_lock():

@@ -12,8 +12,8 @@ from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any
 
-#: By label, the function that makes a tuple or dict of this label of a plain one; for equal labels, of the newest
-#: class.
+#: By label, the function that converts a plain tuple or dict to the class with this label; if several classes have the
+#: label, to the newest.
 _makers: dict[str, Callable[[Any], Any]] = {}
 
 
@@ -36,7 +36,7 @@ def with_parts(f: Callable[[Any], Any], value: Any) -> Any:
 
 
 def label_of(value: Any) -> str:
-    """The label of a tuple or dict; empty for what is a plain one."""
+    """The label of a tuple or dict; empty for a plain tuple, and for a plain dict unless its keys are ints."""
     kind = type(value)
     name = f"{kind.__module__}.{kind.__qualname__}"
     if isinstance(value, tuple):
@@ -59,7 +59,7 @@ def label_of(value: Any) -> str:
 
 
 def maker(label: str) -> Callable[[Any], Any]:
-    """The function that makes a tuple or dict of this label of a plain one."""
+    """The function that converts a plain tuple or dict to the class with this label."""
     found = _makers.get(label)
     if found is None:
         found = _makers[label] = _of_elsewhere(label.split(" "))
@@ -68,6 +68,8 @@ def maker(label: str) -> Callable[[Any], Any]:
 
 def _of_elsewhere(words: list[str]) -> Callable[[Any], Any]:
     """The maker for a label of another process. No module is imported: a label may come from anybody."""
+    if len(words) < 3:
+        return lambda plain: plain
     kind, name, *rest = words
     if kind == "tuple":
         try:

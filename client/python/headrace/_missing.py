@@ -1,4 +1,4 @@
-"""Documented names that this release does not have: using one raises an error that explains this."""
+"""Names in TensorFlow's documentation that this release does not have: using one raises an error that explains this."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import UnimplementedError
 
 _INPUT_ONLY = "headrace.distribute.LocalStrategy and ProcessStrategy divide the input; the framework trains"
 
-#: By the documented module of the names: the replacement, if there is one.
+#: By module or class, the names that are missing, each with its replacement; empty: there is none.
 MISSING: dict[str, dict[str, str]] = {
     "": {
         "DeviceSpec": "elements are on the CPU; headrace.torch and headrace.jax hand them on",

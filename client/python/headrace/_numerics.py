@@ -15,8 +15,8 @@ from ._refusals import users_line
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-#: Functions that only move values, choose among them or describe them: the result has NaN if an argument has it. As in
-#: TensorFlow, their results are not checked, so that a NaN is reported where it first occurs.
+#: Functions that only move values, choose among them or check them: the result has NaN only if an argument has it. As
+#: in TensorFlow, their results are not checked, so that a NaN is reported where it first occurs.
 _MOVING = frozenset((
     "central_crop", "check", "check_numerics", "clip_by_value", "concat", "cond", "constant", "crop_to_bounding_box",
     "ensure_shape", "expand_dims", "fill", "flip_left_right", "flip_up_down", "gather", "image_transpose", "imag", "literal",
@@ -29,7 +29,7 @@ _OPERATORS = {
     "__add__": "+", "__radd__": "+", "__sub__": "-", "__rsub__": "-", "__mul__": "*", "__rmul__": "*", "__truediv__": "/",
     "__rtruediv__": "/", "__floordiv__": "//", "__rfloordiv__": "//", "__mod__": "%", "__rmod__": "%", "__pow__": "**",
     "__rpow__": "**", "__matmul__": "@", "__rmatmul__": "@",
-    # Functions of numpy, which are not found by their names.
+    # The methods by which functions of numpy run on tensors.
     "__array_ufunc__": "numpy's function", "__array_function__": "numpy's function",
 }
 

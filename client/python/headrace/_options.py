@@ -310,7 +310,9 @@ def measured(options: Options) -> tuple[Any, str, bool] | None:
 
 
 def of_graph(options: Options) -> tuple[bool | None, bool | None, int | None, int | None, str | None]:
-    """The values of deterministic, autotune, threads, bytes and compression, if they are set (0: not bounded)."""
+    """The arguments deterministic, autotune, threads, memory and compression of ``_core.options``. None for an option
+    that is not set or is 0 (no bound), and for the compression.
+    """
     given = options._given()
     threads = given.get("threading.private_threadpool_size") or given.get("autotune.cpu_budget") or None
     return (given.get("deterministic"), given.get("autotune.enabled"), threads,

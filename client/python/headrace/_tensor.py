@@ -218,7 +218,7 @@ def _without_texts(f: Any) -> Any:
     return operator
 
 
-# Comparisons with texts are operators, too: a description would be unequal to every text.
+# Comparisons are included, because the description of a tensor would be unequal to every text.
 for _name in ("__add__", "__radd__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Tensor, _name, _without_texts(getattr(Tensor, _name)))
 

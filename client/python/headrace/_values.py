@@ -127,7 +127,7 @@ def side_by_side(values: Any) -> list[_core.Tensor]:
 
 
 def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
-    """A part of a list with tensors of this dtype; Python numbers in it get the dtype."""
+    """A part of a list with tensors of this dtype; Python numbers in it get the dtype if they fit it."""
     if holds_tensors(part):
         return constant(part)
     array = as_array(part)
@@ -145,7 +145,9 @@ def _holds_numpy_s(value: Any) -> bool:
 
 
 def operand_beside(operand: Any, dtype: dtypes.DType) -> _core.Tensor:
-    """An operand of an operation on a tensor of this dtype. Its numbers of Python and numpy get the dtype."""
+    """An operand of an operation on a tensor of this dtype, which its numbers get: those of Python if they fit, those
+    of numpy as by ``adapted``.
+    """
     if not holds_tensors(operand) and _holds_numpy_s(operand):
         array = as_array(operand)
         if array.dtype.kind in "biufc":

@@ -88,7 +88,13 @@ class _Actors(Launcher):
             raise UnavailableError(f"the {place}: {text}") from None
 
     def address(self, place: str, timeout: float) -> str:
-        address, why = self._actor(place, timeout).address(timeout).result(timeout + 1)
+        actor = self._actor(place, timeout)
+        try:
+            address, why = actor.address(timeout).result(timeout + 1)
+        except (TimeoutError, asyncio.TimeoutError):
+            raise DeadlineExceededError(f"Dask's worker did not answer for the {place} within {timeout + 1:.1f} s") from None
+        except Exception as error:
+            raise UnavailableError(f"the {place}: {error}") from None
         if not address:
             raise UnavailableError(why)
         return str(address)

@@ -48,7 +48,7 @@ class CancelledError(OpError, code=1):
 
 
 class UnknownError(OpError, code=2):
-    """Foreign code gave no better reason."""
+    """The error of foreign code, such as a Python function, for which no other class fits."""
 
 
 class InvalidArgumentError(OpError, ValueError, code=3):
@@ -79,7 +79,7 @@ class NotFoundError(OpError, code=5):
 
 
 class AlreadyExistsError(OpError, code=6):
-    """The id belongs to something else."""
+    """The id, name or path is already used for something else."""
 
 
 class PermissionDeniedError(OpError, code=7):
@@ -95,7 +95,7 @@ class FailedPreconditionError(OpError, code=9):
 
 
 class AbortedError(OpError, code=10):
-    """Another change came first; the call may be repeated."""
+    """Another event ended the operation; the call may be repeated."""
 
 
 class OutOfRangeError(OpError, code=11):

@@ -48,7 +48,8 @@ class VarLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """Any number of steps of tensors with one shape: [steps, ...]. ``allow_missing`` must be True.
+    """Any number of steps of tensors with one shape: [steps, ...]. Without the feature an example has 0 steps, whatever
+    ``allow_missing`` is.
 
     ``default_value``: a scalar with which ``parse_example`` fills an example that has fewer steps than others.
 

@@ -99,7 +99,7 @@ class DataAdapter(_DataAdapter):
         return self._dataset.as_numpy_iterator()
 
     def _pass(self, builds: bool) -> Iterator[Any]:
-        """The batches of an epoch. The epoch of the batch from which the model was built contains that batch.
+        """The batches of an epoch; to build a model only the first one, with which the next epoch begins again.
 
         Keras makes more of these iterators than it reads; an iteration begins when its first batch is needed.
         """

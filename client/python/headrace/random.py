@@ -117,7 +117,8 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
 
 def categorical(logits: Any, num_samples: int, dtype: Any = None, seed: Any = None,
                 name: str | None = None) -> Tensor:
-    """As ``stateless_categorical``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
+    """As ``stateless_categorical``, but drawn anew for each element and in each pass; in ``map``, ``filter``,
+    ``take_while`` and ``scan`` only.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(1).map(lambda x: hr.random.categorical([[-1e9, 0.0]], 3)))
@@ -141,7 +142,7 @@ def fold_in(seed: Any, data: int) -> Tensor:
 def element_seed(salt: int) -> Tensor:
     """A seed for each element, for the functions above; it differs in each pass.
 
-    Equal salts in one function give equal seeds. In functions of ``map`` and ``filter`` only.
+    Equal salts in one function give equal seeds. In functions of ``map``, ``filter``, ``take_while`` and ``scan`` only.
 
     An int64 vector of two.
 
@@ -167,7 +168,8 @@ def _drawn_seed(seed: Any) -> Tensor:
 
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
             name: str | None = None) -> Tensor:
-    """As ``stateless_uniform``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
+    """As ``stateless_uniform``, but drawn anew for each element and in each pass; in ``map``, ``filter``,
+    ``take_while`` and ``scan`` only.
 
     Two calls with the same ``seed`` in one function draw the same numbers. With a ``seed``, each iteration draws the
     same numbers, if no other call in the function draws without a seed.
@@ -182,7 +184,8 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes
 
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
            name: str | None = None) -> Tensor:
-    """As ``stateless_normal``, but drawn anew for each element and in each pass; only in ``map`` and ``filter``.
+    """As ``stateless_normal``, but drawn anew for each element and in each pass; in ``map``, ``filter``,
+    ``take_while`` and ``scan`` only.
 
     >>> Dataset.range(1).map(lambda x: hr.random.normal([2, 3])).get_single_element().shape
     (2, 3)

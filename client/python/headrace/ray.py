@@ -204,7 +204,7 @@ class RayService(LaunchedService):
         return connect, (self._name,)
 
 
-#: The words that Ray has for where actors are placed, and the classes of ``ray.util.scheduling_strategies``.
+#: Ray's names of scheduling strategies, and the classes of ``ray.util.scheduling_strategies``.
 _STRATEGIES = ("DEFAULT", "SPREAD")
 _STRATEGY_CLASSES = ("PlacementGroupSchedulingStrategy", "NodeAffinitySchedulingStrategy", "NodeLabelSchedulingStrategy")
 

@@ -113,8 +113,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         self._as_tensor = functools.partial(as_tensor, share_memory=share_memory)
         self._seed = None if seed is None else integer(seed, "seed")
         self._epochs = Epochs()
-        self._passes = 0  # passes that this object has begun
-        self._epoch = 0  # the epoch of the pass that runs in this process
+        self._passes = 0  # iterations that this object has begun
+        self._epoch = 0  # the epoch of the iteration that runs in this process
         self._at: Any = None
         self._loaded: dict[str, Any] | None = None
         self._elsewhere = False

@@ -49,8 +49,8 @@ std::vector<dataset_ptr> nodes_of(const std::vector<dataset>& inputs) {
 /// The value of a constant tensor.
 column constant_value(nb::handle x) { return nb::cast<expr>(x).node()->attrs.value; }
 
-/// From `(name, dtype, default or None)` or `(name, dtype, default or None, dims)`, where the
-/// default is a constant tensor.
+/// The fields in a list of `(name, dtype, default or None)` or `(name, dtype, default or None,
+/// dims)`, where the default is a constant tensor.
 std::vector<field_format> fields_of(const nb::list& given) {
   std::vector<field_format> out;
   for (auto part : given) {
@@ -71,7 +71,7 @@ std::vector<shape> shapes_of(const nb::list& given) {
   return out;
 }
 
-/// From constant tensors, or None for zeros.
+/// The padding values in a list of constant tensors; None stands for zeros or empty strings.
 std::vector<std::optional<column>> fills_of(const nb::list& given) {
   std::vector<std::optional<column>> out;
   for (auto x : given) {

@@ -17,6 +17,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace headrace::detail::python {
 
@@ -28,22 +29,30 @@ dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
 
 strings::unit unit_of(bool utf8) { return utf8 ? strings::unit::utf8_chars : strings::unit::bytes; }
 
-/// True if `x` is the same for all elements: it uses no parameter, loop variable, row seed or file.
-bool is_static(const expr_ptr& x) {
+bool is_static(const expr_ptr& x, std::unordered_set<const expr_node*>& seen) {
   switch (x->op) {
   case expr_op::parameter:
   case expr_op::loop_variable:
   case expr_op::row_seed:
   case expr_op::read_file: return false;
-  default: return std::ranges::all_of(x->inputs, is_static);
+  default:
+    return std::ranges::all_of(x->inputs, [&](const auto& input) {
+      return !seen.insert(input.get()).second || is_static(input, seen);
+    });
   }
+}
+
+/// True if `x` is the same for all elements: it uses no parameter, loop variable, row seed or file.
+bool is_static(const expr_ptr& x) {
+  std::unordered_set<const expr_node*> seen;
+  return is_static(x, seen);
 }
 
 extent extent_of(nb::handle x) {
   return nb::isinstance<expr>(x) ? extent{nb::cast<expr>(x)} : extent{nb::cast<int64_t>(x)};
 }
 
-/// A list of ints and tensors, or a tensor.
+/// The extents in a list of ints and tensors, or in a tensor.
 extents extents_of(nb::handle dims) {
   if (nb::isinstance<expr>(dims))
     return extents(nb::cast<expr>(dims)); // braces would make it one extent

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-/// Elements as Python arranges them: tuples and dicts; anything else is a leaf.
+/// Elements as Python arranges them: tuples, dicts and ragged tensors; anything else is a leaf.
 namespace headrace::detail::python {
 
 /// Arranges leaves in the tuples and dicts of `layout`, of the classes that its labels name;
@@ -26,7 +26,7 @@ nb::object ragged_of(nb::tuple parts);
 structure layout_of(nb::handle value, std::vector<nb::object>& leaves);
 
 /// A tensor's `(dtype name, dims)`. `dims` is a tuple of int or None, or None if the rank is
-/// unknown.
+/// unknown. The next function is the inverse.
 nb::object to_python(const tensor_spec& spec);
 tensor_spec tensor_spec_from_python(nb::handle spec);
 

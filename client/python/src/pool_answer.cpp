@@ -17,7 +17,7 @@ status no_answer(const std::string& why) {
     fmt::format("the process that ran a Python function gave no answer of its form: {}", why));
 }
 
-/// Texts go into messages, which must be UTF-8: other bytes become '?'.
+/// The beginning of a text for a message, which must be UTF-8 without NULs: other bytes become '?'.
 std::string plain(std::string_view text) {
   std::string out{text.substr(0, most_text_bytes)};
   for (size_t i = 0; i < out.size();) {

@@ -33,7 +33,7 @@ status status_of(const nb::python_error& e) {
   return {static_cast<status_code>(code), nb::cast<std::string>(why.attr("message"))};
 }
 
-/// From nested lists of `[dtype name, dims]`.
+/// The spec in a nest of tuples and dicts with leaves `[dtype name, dims]`.
 element_spec spec_from_python(nb::handle nest) {
   std::vector<nb::object> leaves;
   element_spec out;
@@ -204,6 +204,8 @@ named_function find(const function_reference& what, const nb::object* pool, uint
     if (const visit here; here) {
       try {
         out = f(in);
+      } catch (const error& e) {
+        out = e.why();
       } catch (const std::exception& e) {
         out = status{status_code::unknown, e.what()};
       }

@@ -170,7 +170,7 @@ public:
 
 private:
   dispatcher_server server_;
-  std::unique_ptr<monitor::web_server> web_; ///< last: it asks the server
+  std::unique_ptr<monitor::web_server> web_; ///< destroyed first, as it sends requests to `server_`
 };
 
 } // namespace

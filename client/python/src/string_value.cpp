@@ -51,8 +51,7 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-/// True for numpy's arrays, lists and tuples, which are compared and joined value by value, as with
-/// a tensor.
+/// True for numpy's arrays, lists and tuples, which are compared value by value, as with a tensor.
 bool has_values(PyObject* x) { return PyArray_Check(x) || PyList_Check(x) || PyTuple_Check(x); }
 
 /// An array of Python's objects.

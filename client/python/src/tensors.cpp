@@ -10,7 +10,7 @@ namespace headrace::detail::python {
 
 namespace {
 
-/// As `/` in Python: for integers, the exact quotient as a float.
+/// As `/` in Python: integers are converted to floats first, and so the quotient is a float.
 expr true_divide(const expr& a, const expr& b) {
   const auto type = a.is_literal() ? b.type() : a.type();
   if (!is_integer(type))
@@ -64,7 +64,7 @@ expr counted_from_start(const expr& x, const expr& index, int64_t axis) {
   return where(place < 0, place + shape_of(x)[axis], place);
 }
 
-/// An index of numpy's basic indexing, some of whose parts depend on the element.
+/// An index of numpy's basic indexing, some of whose parts may depend on the element.
 class index_parts {
 public:
   explicit index_parts(nb::handle index) {
@@ -76,7 +76,7 @@ public:
 
   expr of(const expr& x) const {
     auto out = x.slice(known_);
-    // From the last one on, as an index takes its axis away.
+    // From the last one to the first, because an index removes its axis.
     for (auto part = computed_.rbegin(); part != computed_.rend(); ++part) {
       const auto axis = axis_of(out, *part);
       if (part->index)
@@ -135,8 +135,8 @@ private:
     const auto is_rest = [](const slice_spec& p) { return p.what == kind::ellipsis; };
     if (std::ranges::none_of(before, is_rest))
       return std::ranges::count_if(before, is_axis);
-    // What stands behind `...` is counted from the end, where computed indices have taken axes
-    // away.
+    // The axis of a part after `...` is counted from the end, without the axes that computed
+    // indices have removed.
     int64_t taken = 0;
     for (const auto& other : computed_) taken += other.index && other.at > part.at;
     const auto from_end = std::ranges::count_if(after, is_axis) - taken + 1;

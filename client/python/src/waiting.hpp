@@ -16,8 +16,8 @@
 
 namespace headrace::detail::python {
 
-/// An event that another thread announces once. The waiting thread releases the GIL, and a signal
-/// (Ctrl-C) ends the wait with the exception of its handler.
+/// An event that another thread announces; each announcement ends one wait. The waiting thread
+/// releases the GIL, and a signal (Ctrl-C) ends the wait with the exception of its handler.
 class announcement {
 public:
   announcement() { sem_init(&done_, 0, 0); }

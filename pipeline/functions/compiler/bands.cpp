@@ -20,7 +20,7 @@ bool starts_bands(const program::plan& plan, const program::plan::step& step) {
   return node.op == expr_op::resize_image && node.attrs.text != "nearest"
          && node.spec.dims.is_static()
          && node.spec.dims.rank() == 3
-         // Of one line a pass could compute values that do not depend on the image.
+         // If images have one line, a pass may also compute values that depend on no image.
          && node.spec.dims[0] > 1;
 }
 

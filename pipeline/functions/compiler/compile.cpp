@@ -120,7 +120,7 @@ private:
         continue;
       }
       bool ready = true;
-      // A condition is computed before the branches that need not be.
+      // A condition is computed first: it decides for which rows its branches are computed.
       if (node->op == expr_op::cond && !known_.contains(node->inputs[0].get())) {
         open.push_back(&node->inputs[0]);
         continue;
@@ -287,7 +287,7 @@ private:
   }
 
   void schedule() {
-    std::map<std::pair<size_t, size_t>, program::plan::step> steps; // by level, then first value
+    std::map<std::pair<size_t, size_t>, program::plan::step> steps; // by level, then group
     std::map<std::string, std::pair<size_t, size_t>> parses;
     for (size_t i = 0; i < plan_.items.size(); ++i) {
       const auto& item = plan_.items[i];

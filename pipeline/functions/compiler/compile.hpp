@@ -25,9 +25,9 @@ struct program::plan {
 
   struct step {
     kind what = kind::op;
-    std::vector<size_t> nodes;                   ///< that are computed here, in order
+    std::vector<size_t> nodes;                   ///< the items that are computed here, in order
     std::vector<size_t> inputs;                  ///< values of other steps that are read here
-    std::vector<std::pair<size_t, bool>> guards; ///< of all nodes
+    std::vector<std::pair<size_t, bool>> guards; ///< those that all nodes have
     std::optional<detail::fused_pass> pass;
     std::vector<size_t> kept; ///< results of the pass
     bool alike = false;       ///< the inputs' shapes are static: rows' shapes are not compared

@@ -131,6 +131,8 @@ std::optional<alignment> align_alike(const op_call& call) {
     if (in.data->is_dense()) {
       if (!in.data->row_shape().is_scalar())
         return std::nullopt;
+    } else if (in.uniform && call.rows != 1) {
+      return std::nullopt; // its only row is that of all rows
     } else if (first == nullptr) {
       first = in.data;
     } else if (!same_rows(*first, *in.data)) {

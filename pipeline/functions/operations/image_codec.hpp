@@ -22,8 +22,8 @@ using image_room = std::function<std::byte*(const image_size&)>;
 constexpr int64_t most_image_values = int64_t{1} << 29;
 
 /// Decodes to uint8. `channels`: 1 (grey), 3 (RGB), 0 (as in the file). Extents are divided by
-/// `ratio` (1, 2, 4, 8), rounded up, while decoding. On failure `room` is not called unless the
-/// pixels themselves are damaged.
+/// `ratio` (1, 2, 4, 8), rounded up, while decoding. `room` is called once the header is read, also
+/// if decoding fails then.
 /// `fast`: by the fast integer transform, which is less exact.
 status decode_jpeg(std::string_view bytes, int channels, int ratio, bool fast,
                    const image_room& room);

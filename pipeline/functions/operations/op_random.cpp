@@ -103,7 +103,7 @@ kernels::seeded_words words_of(const op_call& call, size_t r) {
   });
 }
 
-/// The number in [0, 1) whose mantissa consists of the low 23 bits of `word`.
+/// The number x in [0, 1) for which 1 + x has the low 23 bits of `word` as its mantissa.
 float unit_float(uint32_t word) {
   return std::bit_cast<float>((word & 0x7fffffu) | 0x3f800000u) - 1.0f;
 }

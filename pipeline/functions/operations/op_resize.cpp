@@ -125,7 +125,7 @@ status resize_row(const op_call& call, size_t r, image_resizer& resizer, resized
   return {};
 }
 
-/// Resizes the image of row `r` while it is decoded, so that no whole image is in memory. Returns
+/// Resizes the image of row `r` while it is decoded, so that no whole JPEG is in memory. Returns
 /// false after a failure.
 bool decode_row(const op_call& call, const op_call& decoding, size_t r, image_resizer& resizer,
                 resized_rows& out) {

@@ -11,7 +11,7 @@ namespace headrace::detail {
 bool has_costly_rows(const function& f);
 
 /// A description of a `map` or `filter` for people: of a traced function the part that is likely to
-/// cost most, then the function's label and its parallel calls (`shown_function`). May be empty.
+/// cost most, then a named function and the parallel calls (`shown_function`). May be empty.
 std::string shown_by_cost(const dataset_node& node);
 
 } // namespace headrace::detail

@@ -27,8 +27,9 @@ struct library_function {
   /// known unless they depend on data. It is called again for rows, whose shapes may be more
   /// precise than those known when the function was made.
   result<tensor_spec> (*infer)(const library_operands& in);
-  /// A column of `call.rows` rows of `call.node.spec`. Null if `run_all` is called, or if it is
-  /// only run in fused passes (see compiler/fused.hpp).
+  /// A column of `call.rows` rows of `call.node.spec`. May be null if there is a `run_all`; null
+  /// for functions that run only in fused passes (see compiler/fused.hpp), for loops and for their
+  /// variables (see compiler/loop_run.cpp).
   column (*run)(const op_call& call) = nullptr;
   /// Makes the content of the node's `prepared`, once; or null.
   result<std::shared_ptr<const void>> (*prepare)(const expr_node& node) = nullptr;
@@ -63,7 +64,7 @@ std::span<const library_function> image_codec_functions();
 std::span<const library_function> image_functions();  ///< place_image, colours
 std::span<const library_function> resize_functions(); ///< resize_image
 std::span<const library_function> ragged_functions();
-std::span<const library_function> control_functions();      ///< cond
+std::span<const library_function> control_functions();      ///< cond, loops
 std::span<const library_function> gather_functions();       ///< gather, gather_batches
 std::span<const library_function> split_functions();        ///< split_values, split_lengths
 std::span<const library_function> csv_functions();          ///< decode_csv

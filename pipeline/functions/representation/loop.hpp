@@ -10,9 +10,9 @@
 
 /// Loops as nodes. A loop of `n` variables is `n` nodes, one a result, with the same inputs: the
 /// variables' first values, the captures (values of outside, which stay the same in all steps), the
-/// condition, and each variable's value after a step. The condition and the last ones are computed
-/// in each step from nodes of `expr_op::loop_variable` (the variables, then the captures) and from
-/// constants, and from nothing else.
+/// condition, and each variable's value after a step. The condition and the values after a step are
+/// computed in each step. They depend only on nodes of `expr_op::loop_variable` (the variables,
+/// then the captures), on constants and on the row's seed.
 namespace headrace::detail {
 
 /// The inputs of a node of `expr_op::while_loop`, by their part.
@@ -41,10 +41,10 @@ struct loop_scope : function_scope {
 expr_ptr make_loop_variable(std::shared_ptr<const function_scope> scope, int64_t index,
                             tensor_spec spec);
 
-/// Makes the results of a loop whose condition and step use the variables of `scope`. What they use
-/// of outside becomes captures. Fails if a dtype or shape is not the same after a step (the error
-/// names the variable by its number), if the condition is no bool scalar, or if a variable has an
-/// unknown rank.
+/// Makes the results of a loop whose condition and step use the variables of `scope`. The outside
+/// values that they use become captures. Fails if the spec of a variable does not accept its first
+/// value or that after a step (the error names the variable by its number), if the condition is no
+/// bool scalar, or if a variable has an unknown rank.
 result<std::vector<expr_ptr>> make_loop(const std::shared_ptr<const loop_scope>& scope,
                                         const std::vector<expr_ptr>& variables,
                                         std::vector<expr_ptr> first, const expr_ptr& condition,

@@ -135,7 +135,7 @@ result<shape> expand_dims(const expr_attrs& attrs, const shape& in) {
 }
 
 result<shape> squeeze(const expr_attrs& attrs, const shape& in) {
-  // All rows must have one rank, whatever extents theirs have.
+  // All rows must have one rank, whatever their extents are.
   if (attrs.axes.empty() && !in.is_static())
     return invalid_argument(
       fmt::format("the extents of {} are not all known; name the axes that go", to_string(in)));

@@ -5,7 +5,8 @@
 
 #include <span>
 
-/// The shapes of functions that move values without computing, as `shape_rule`s do.
+/// The shapes of the results of functions that only move values. As for `shape_rule`, extents may
+/// be unknown.
 namespace headrace::detail::movement {
 
 result<shape> reshape(const expr_attrs& attrs, const shape& in);

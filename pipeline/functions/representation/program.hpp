@@ -24,17 +24,19 @@ struct kernel_counter {
   std::stop_token stop{};
 };
 
-/// Expressions compiled to run over the columns of whole blocks: each node needs at most one kernel
-/// call for each block, and chains of elementwise functions run in one pass. Immutable and cheap to
-/// copy; any number of threads may run it at once.
+/// Expressions compiled to run over the columns of whole blocks: outside of loops, each node needs
+/// at most one kernel call for each block, and chains of elementwise functions run in one pass.
+/// Immutable and cheap to copy; any number of threads may run it at once.
 class program {
 public:
   /// Evaluates the expressions for each row of `in` (whose columns are the function's parameters).
   /// The result has one column for each expression, as many rows as `in`, and its origins. A failed
   /// row stays failed; a row in which a function fails gets that error (the first, in the order of
   /// the results and their operands), and the other rows continue. Results do not depend on how
-  /// rows are divided into blocks. `outer`: the enclosing functions, if the expressions capture
-  /// anything. @pre `in.rows > 0`, its columns are those that the function's argument announces
+  /// rows are divided into blocks, except that a row of `cond` or `parse_tensor` fails if its rank
+  /// is not that of the first value in its block. `outer`: the enclosing functions, if the
+  /// expressions capture anything. @pre `in.rows > 0`, its columns are those that the function's
+  /// argument announces
   block run(const block& in, const environment* outer, kernel_counter& counter) const;
 
   /// Evaluates expressions without parameters of their own to one row each. An error of that row is

@@ -40,8 +40,8 @@ protected:
     input_.release_before(groups_.empty() ? reached() : groups_.oldest());
     return join(rest);
   }
-  // Saves as numbers: the number of rows to read again, from the oldest held row on, and the
-  // groups; then the point of the input at that row.
+  // Saves the number of rows to read again, from the oldest held row on; then the groups; then the
+  // point of the input at that row.
   void save_to(position& to) const override {
     const auto oldest = groups_.empty() ? reached() : groups_.oldest();
     to.numbers.push_back(reached() - oldest);

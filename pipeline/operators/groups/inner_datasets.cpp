@@ -10,8 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The operator that the user's program called: a `map` whose function reads datasets is made as a
-/// `flat_map` over a `single_element`.
+/// The operator that the user's program called. If a function of `map` uses the only element of a
+/// dataset, the part of the function after that is made as a `flat_map` over a `single_element`.
 dataset_op called(const dataset_node& node) {
   const bool of_map =
     node.op == dataset_op::flat_map && node.inputs.front()->op == dataset_op::single_element;

@@ -5,6 +5,7 @@
 #include "headrace/pipeline/operators/kept/kept_pass.hpp"
 #include "headrace/pipeline/operators/kept/unopened_caches.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
+#include "headrace/runtime/base/ids.hpp"
 
 #include <fmt/format.h>
 
@@ -50,7 +51,8 @@ protected:
   // Saves the `kind` of what is returned as the first number. Then for a saved pass: its id, the
   // block and the row; or its id and, as a part, the position of the second input, which reads it.
   // For a pass that is kept, or is being kept: the pass, the number of returned rows and, as a
-  // part, the position at its beginning. For another pass of the input: the pass and the position.
+  // part, the position at its beginning; if the order depends on time, also the number of the
+  // reading. For another pass of the input: the pass and the position.
   // Before the first pass: the caches below, and the pass that was opened later, as parts.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
@@ -60,6 +62,8 @@ protected:
       to.numbers = {whole_pass};
       pass(x);
       to.numbers.push_back(rows);
+      if (openings_.keeps())
+        to.numbers.push_back(x.order);
       to.parts = {begin};
     };
     if (kept_) {
@@ -119,6 +123,8 @@ protected:
       return from.restore(*input_);
     }
     const auto rows = from.number();
+    if (openings_.keeps() && from.has_number()) // older builds saved none
+      pass.order = from.number();
     const auto begin = from.part();
     if (!from.fits() || !begin) {
       from.refuse();
@@ -144,7 +150,8 @@ private:
   }
 
   status begin() {
-    if (const auto kept = pass_to_give())
+    // A restored iterator that opened a pass after its position continues with that one.
+    if (const auto kept = pass_to_give(); kept && !openings_.planned())
       return go_on(*kept, 0);
     if (!at_.in_function() && !folder_.empty()) {
       HEADRACE_ASSIGN(const auto found, find_saved(folder_));
@@ -157,7 +164,8 @@ private:
       }
     }
     const auto& run = engine_.context();
-    HEADRACE_TRY(open_input({run.seed, run.repetition, at_.path, at_.iteration}));
+    HEADRACE_TRY(
+      open_input({run.seed, run.repetition, at_.path, at_.iteration, order_of_this_reading()}));
     HEADRACE_TRY(openings_.add(input_.get()));
     begin_ = input_->save();
     return at_.in_function() ? status{} : open_sink();
@@ -171,9 +179,14 @@ private:
       kept_.emplace(whole);
       return kept_->skip(rows);
     }
-    HEADRACE_TRY(open_input(pass.from));
+    auto again = pass.from;
+    again.order = order_of_this_reading();
+    HEADRACE_TRY(open_input(again));
     HEADRACE_TRY(input_->restore(*pass.begin));
-    begin_ = input_->save(); // as `pass.begin`, and what the input does from now on
+    begin_ = input_->save(); // `pass.begin`, with the choices of the input from now on
+    // Later passes return what this one returns.
+    if (const auto known = pass_to_give(); known && known->from == pass.from)
+      engine_.set_pass_of(*memory_, kept_pass{pass_, begin_});
     HEADRACE_TRY(open_sink());
     constexpr uint64_t most = 4096;
     while (given_ < rows) {
@@ -185,6 +198,8 @@ private:
     }
     return {};
   }
+
+  uint64_t order_of_this_reading() const { return openings_.keeps() ? random_id() : 0; }
 
   status open_reader(const saved_manifest& found) {
     HEADRACE_ASSIGN(read_by_, engine_.make_input(self_, at_, 1));

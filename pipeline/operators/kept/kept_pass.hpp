@@ -6,7 +6,7 @@
 #include "headrace/pipeline/storage/saved_reader.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
 
-/// The places where the elements of a pass are kept, and the ways in which they are read again.
+/// Classes that keep the elements of a pass, in memory or in a folder, and classes that read them.
 namespace headrace::detail {
 
 /// Keeps the rows of a pass. If it is destroyed before `finish`, the rows are dropped.

@@ -58,9 +58,9 @@ protected:
       return std::nullopt;
     return rows_->finish(kernel_calls_);
   }
-  // Saves as numbers: the rows that left the buffer, the rows that entered it, the rows of the
-  // input that were used since the position in the part, and the rows that had entered at that
-  // position. The rows in the buffer follow from the random choices; they are read again.
+  // Saves as numbers how many rows left the buffer, entered it, were used of the input since the
+  // position in the part, and had entered at that position. Which rows the buffer contains follows
+  // from the random choices; these rows are read again.
   void save_to(position& to) const override {
     if (rows_->held() == 0 && at_ == in_.rows) {
       to.numbers = {drawn_, entered_, 0, entered_};

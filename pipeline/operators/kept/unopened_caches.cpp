@@ -9,6 +9,8 @@ position_ptr position_of(const kept_pass& pass) {
   auto out = std::make_shared<position>();
   out->op = dataset_op::cache;
   out->numbers = {pass.from.seed, pass.from.repetition, pass.from.path, pass.from.iteration};
+  if (pass.from.order != 0)
+    out->numbers.push_back(pass.from.order);
   out->parts = {pass.begin};
   return out;
 }
@@ -20,6 +22,8 @@ std::optional<kept_pass> pass_at(const position& at) {
   kept_pass out;
   for (auto* n : {&out.from.seed, &out.from.repetition, &out.from.path, &out.from.iteration})
     *n = from.number();
+  if (from.has_number())
+    out.from.order = from.number();
   out.begin = from.part();
   return out.begin && from.finish().ok() ? std::optional{std::move(out)} : std::nullopt;
 }

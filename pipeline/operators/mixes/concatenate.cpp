@@ -36,7 +36,7 @@ protected:
     }
   }
   // Saves as numbers: the input to open next; as parts: the present input, if it is open, then the
-  // caches below later inputs, and later inputs.
+  // caches below later inputs, and the inputs that were opened later.
   void save_to(position& to) const override {
     to.numbers = {next_};
     to.parts = {input_ ? input_->save() : nullptr};

@@ -157,9 +157,12 @@ protected:
       }
     }
     openings_.restore(from);
-    while (arrivals_ && from.has_number()) {
+    // A dataset is opened at a place that is there, or at the next one.
+    for (auto known = slots_.size(); arrivals_ && from.has_number();) {
       order_.push_back(choice::of(from.number()));
-      if (order_.back().place >= cycle_)
+      const auto [place, rows] = order_.back();
+      known += rows == 0 && place == known && known != cycle_;
+      if (place >= known)
         from.refuse();
     }
     HEADRACE_TRY(from.finish());
@@ -180,7 +183,7 @@ private:
     static choice of(uint64_t number) { return {number >> 32, number & UINT32_MAX}; }
   };
 
-  // Rows of one place are one choice.
+  // Consecutive rows of one place are one choice.
   void note(const choice& next) {
     if (!arrivals_)
       return;
@@ -219,7 +222,7 @@ private:
     return slot.open() && (slot.at != slot.rows->rows || refill(slot, wanted, wanted.rows));
   }
 
-  // Moves to the next place that gives a row, or can take a dataset, without blocking.
+  // Moves to the next place that has a row ready or can take a dataset. False: there is none yet.
   bool go_to_ready_place() {
     seen_ = arrivals_->count();
     const auto places = std::min(cycle_, slots_.size() + 1);

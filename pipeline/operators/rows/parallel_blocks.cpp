@@ -46,8 +46,8 @@ struct parallel_blocks::shared {
 
   const function run;
   std::mutex mutex;
-  // A thread is woken only if it has something to do, and after the mutex was released: a useless
-  // wake-up can take longer than the evaluation of a block.
+  // A thread is woken only if it has something to do, and mostly after the mutex was released: a
+  // useless wake-up can take longer than the evaluation of a block.
   std::condition_variable rows; ///< wakes the reader: there may be rows, or a block to evaluate
   std::condition_variable room; ///< wakes the puller: there may be room for a further block
   /// The reader waits for this block and no other one; null: for any.
@@ -499,8 +499,8 @@ void parallel_blocks::read_choices(position_reader& from) {
     return;
   next_number_ = from.number(UINT64_MAX / 4);
   for (auto& number : order_) number += next_number_;
-  while (from.has_number()) {
-    const auto choice = from.number();
+  while (from.has_number() && from.fits()) {
+    const auto choice = from.number(read_choice(UINT32_MAX));
     if (choice % 2 == 0)
       planned_.push_back({choice / 2, 0});
     else

@@ -74,7 +74,6 @@ private:
   void pull();
   void start(const job_ptr& work, size_t counted);
   void start_planned(result<block> rows, position_ptr before);
-  void fail(status why);
   std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
   job_ptr chosen() const;
   bool is_in_order() const { return options_.ordered || !order_.empty(); }
@@ -93,7 +92,7 @@ private:
   void note_memory(bool held_back);
   result<block> read_exactly(uint64_t rows);
 
-  std::unique_ptr<iterator> input_; ///< used by the puller only
+  std::unique_ptr<iterator> input_; ///< used by the puller only, once that is started
   const options options_;
   const std::stop_token stop_;
   // One worker thread for each core, because the reader's thread mostly waits; not set if there are
@@ -113,11 +112,11 @@ private:
   choice_log log_; ///< without order: the blocks that were read, and the jobs that were chosen
   status failed_;
   size_t open_ = 0; ///< the number of jobs that have rows to return
-  /// The position after the blocks in `jobs_`; null before the first block was read.
+  /// The position after the blocks in `jobs_`; null before the first `next`.
   position_ptr after_;
   bool ended_ = false;
   bool closing_ = false;   ///< the puller has to end
-  bool asked_ = false;     ///< the reader waits, and no block is in work
+  bool asked_ = false;     ///< the reader waits for a block that was not read yet
   bool held_back_ = false; ///< the budget does not allow a further block
   time_point held_back_since_;
   /// The last member: the thread ends before the other members, which it uses.

@@ -21,6 +21,7 @@ std::string key_of(const block& rows, size_t row) {
     const auto first = static_cast<size_t>(c.first_value(row));
     const auto last = static_cast<size_t>(c.first_value(row + 1));
     const auto dims = c.shape_of(row);
+    out.push_back(static_cast<char>(dims.rank()));
     for (auto extent : dims.dims()) append(out, extent);
     if (!c.is_string()) {
       const auto size = size_of(c.type());

@@ -52,7 +52,7 @@ size_t end_of_wildcards(std::string_view pattern) {
   return std::string_view::npos;
 }
 
-/// Appends the paths that match. `*` and `?` also match names that begin with a point. `glob` finds
+/// Appends the paths that match. `*` and `?` also match names that begin with a dot. `glob` finds
 /// such names only in the last part of a pattern, so the parts with wildcards are matched one by
 /// one.
 status append_matches(const std::string& pattern, const std::stop_token& stop,

@@ -83,11 +83,16 @@ bool store(const fs::path& to, const random_file& file, const std::vector<uint64
     std::ofstream out{part, std::ios::binary};
     out.write(reinterpret_cast<const char*>(record.data()),
               static_cast<std::streamsize>(record.size()));
-    if (!out.flush())
+    if (!out.flush()) {
+      fs::remove(part, failed);
       return false;
+    }
   }
   fs::rename(part, to, failed);
-  return !failed;
+  if (!failed)
+    return true;
+  fs::remove(part, failed);
+  return false;
 }
 
 result<std::vector<uint64_t>> build(const random_file& file) {

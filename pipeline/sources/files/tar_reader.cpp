@@ -15,6 +15,7 @@ namespace headrace::detail {
 namespace {
 
 constexpr size_t read_bytes = size_t{256} << 10;
+constexpr uint64_t most_bytes_before_data = uint64_t{2} << 30;
 
 class libarchive_reader final : public tar_reader {
 public:
@@ -74,7 +75,12 @@ public:
         return {};
       if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
         return damaged();
-      // A sparse file has holes.
+      // A sparse file has holes, which a small archive may declare to be of any size.
+      if (begin + static_cast<uint64_t>(offset) > to.size()
+          && static_cast<uint64_t>(offset) > most_bytes_before_data)
+        return resource_exhausted(
+          fmt::format("'{}' has a file with data at byte {}; {} bytes are the most before data",
+                      path_, offset, most_bytes_before_data));
       to.resize(begin + static_cast<size_t>(offset));
       to.append(static_cast<const char*>(data), size);
     }

@@ -103,7 +103,7 @@ private:
     for (size_t i = 0; i < values_.size(); ++i) {
       if (values_[i])
         continue;
-      if (node_.as<tar_samples_parameters>().skip_incomplete)
+      if (wrong.ok() && node_.as<tar_samples_parameters>().skip_incomplete)
         return {};
       if (wrong.ok())
         wrong =

@@ -49,8 +49,11 @@ protected:
         pass(rows);
         reading_ = false;
         splits_.close();
-        return last_failure(out.status().with_context(
+        auto failed = last_failure(out.status().with_context(
           fmt::format("generator '{}'", to_string(node_.as<generator_parameters>().function))));
+        if (splits_.provided())
+          failed.origins.push_back(splits_.from(divided_ ? now.first : 0, 1, 0));
+        return failed;
       }
       if (out->rows < rows) {
         rows = out->rows;

@@ -231,10 +231,6 @@ TEST(CacheWindow, IsToldWhenAnotherWindowHoldsLess) {
   int told = 0;
   b.when_there_is_room([&] { ++told; });
   a.join("t", cache_start::oldest);
-  {
-    // While it was the only trainer it read everything.
-    cache_window alone{window_store::make(4 * charge(10)), {.wait = 1h}};
-  }
   EXPECT_EQ(a.append(rows_of(0, 10), {}), outcome::appended);
   EXPECT_EQ(a.append(rows_of(10, 10), {}), outcome::appended);
   EXPECT_EQ(a.append(rows_of(20, 10), {}), outcome::no_room) << "more than its share";
@@ -271,7 +267,7 @@ TEST(CacheWindow, KeepsWhatWasEncodedWithinTheBudget) {
 
 // -- against a model ------------------------------------------------------------------------
 
-/// The expected behaviour of a window, computed element by element.
+/// A simple model of a window: it has the row numbers of the blocks, but no rows.
 struct model {
   struct trainer {
     uint64_t next = 0, place = 0, skipped = 0, delivered = 0;

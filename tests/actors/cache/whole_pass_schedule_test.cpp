@@ -22,7 +22,7 @@ struct pass_reading {
   std::string trainer;
   std::vector<int64_t> elements; ///< the elements of all its iterators, one after the other
   bool complete = false;         ///< the last iterator ended without an error
-  bool warned = false;           ///< the last iterator warned that elements may be missing
+  bool warned = false;           ///< one of its iterators warned that elements may be missing
 };
 
 /// The rule of a pass for expected trainers that the readings violate; empty: none. `excused`: a
@@ -231,7 +231,7 @@ private:
         return;
       say(who.name() + " dies");
       excused_ = true;
-      // The pass may end for the others before the next iterator is started, which is then refused.
+      // The pass may end for the others before the trainer's next iterator is started.
       may_fail_ = true;
       who.kill();
       w.net.changed(who);

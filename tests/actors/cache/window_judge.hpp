@@ -27,7 +27,8 @@ deliveries(const stream_world& w) {
   return out;
 }
 
-/// Judges a world in which each trainer has at most one consumer at a time. Empty: all rules hold.
+/// Each trainer is given the elements of a task in rising order. For worlds in which a trainer has
+/// at most one consumer at a time.
 inline std::string rising_fault(const stream_world& w) {
   for (const auto& [whose, all] : deliveries(w))
     for (size_t i = 1; i < all.size(); ++i)

@@ -114,8 +114,8 @@ TEST_F(ConsumerCore, NamesAWorkerThatCannotBeReachedWhereTheOthersGiveNothing) {
   EXPECT_LT(now, began + 13s) << "the bound is 10 s";
 }
 
-/// A consumer that has received everything from its task, and whose link is cut before the task
-/// gets that report.
+/// A consumer that has received everything from its task, and whose link is cut before
+/// it can report this to the task.
 class ConsumerThatHasAll : public ConsumerCore {
 protected:
   status reads_until_the_end(bool shared) {

@@ -15,10 +15,10 @@
 
 namespace headrace::detail::test {
 
-/// The dispatcher's reaction to the next question for an iteration.
+/// The answer of the scripted dispatcher to the next `openIteration`.
 using reply = std::function<caf::result<envelope>(schema::OpenIteration::Reader, uint64_t)>;
 
-/// A dispatcher that answers as the test has set, and records the jobs that were requested.
+/// The state of a `scripted_dispatcher`: the jobs that were requested, and its next answer.
 struct script {
   std::vector<uint64_t> asked;
   reply next;

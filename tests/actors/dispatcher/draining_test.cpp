@@ -48,7 +48,7 @@ protected:
   static bool answers(const commands& from, request_token to) {
     return std::ranges::any_of(all_of<answer>(from), [&](const auto& a) { return a.to == to; });
   }
-  /// `known`: the last answer, so that the next answer waits until something differs.
+  /// A request that is answered once something differs from the answer `said`.
   static drain_request follow(const worker_drains& said) {
     return {.which = said.data_address, .known = said.tasks, .life = said.life};
   }

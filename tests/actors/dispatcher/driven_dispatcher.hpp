@@ -14,8 +14,8 @@
 
 namespace headrace::detail::test {
 
-/// A dispatcher's core with a store. It passes events to the core and keeps the commands. Jobs run
-/// as soon as they are commanded to, unless the test delays them.
+/// A dispatcher's core with a store. It passes events to the core, stores its facts and returns its
+/// commands. Jobs run as soon as they are commanded to, unless the test delays them.
 class driven_dispatcher {
 public:
   using commands = dispatcher_commands;
@@ -48,7 +48,7 @@ public:
                                              .parameters = {.mode = policy, .guarantee = guarantee},
                                              .job = job}));
   }
-  /// Opens a later repetition.
+  /// As `open`, for the given repetition.
   commands open_repetition(uint64_t consumer, const std::string& dataset, const std::string& name,
                            uint64_t repetition) {
     return take(core.open_iteration(next(), {.consumer = consumer_id{consumer},
@@ -111,7 +111,7 @@ std::vector<T> all_of(const dispatcher_commands& from) {
 }
 /// The answer to a request; a failure if there is none.
 template <class T>
-T answer_to(request_token request, const dispatcher_commands& from) {
+T answer_to(const request_token& request, const dispatcher_commands& from) {
   for (const auto& x : all_of<dispatcher_command::answer>(from))
     if (x.to == request)
       if (const auto* what = std::get_if<T>(&x.what))

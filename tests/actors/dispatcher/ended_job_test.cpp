@@ -17,7 +17,7 @@ job_description begun(const dispatcher_commands& from) {
 class EndedJob : public testing::Test {
 protected:
   EndedJob() { x.enroll("ten"); }
-  /// A job that was read, and the state that it left.
+  /// Opens a job of this name and ends it with `past`; returns its id.
   job_id read(const std::string& name, const job_past& past, bool collected = false) {
     const auto id = begun(x.open(1, "ten", name)).id;
     x.take(x.core.job_ended(id, past, collected));

@@ -148,7 +148,9 @@ TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
       table.worker_gone(first);
     }
   }
-  for (const auto& x : table.take_ended())
+  const auto ended = table.take_ended();
+  EXPECT_EQ(ended.size(), 2u);
+  for (const auto& x : ended)
     EXPECT_EQ(x.state, x.id == good ? save_state::saved : save_state::failed);
   EXPECT_EQ(table.size(), 0);
 }

@@ -9,8 +9,8 @@ namespace {
 using record = service_record;
 constexpr size_t two_mib = size_t{2} << 20;
 
-/// A record with its store. Makes facts as the dispatcher does: those that the record has already
-/// are not stored again.
+/// A record with its store. Makes facts as the dispatcher does: they leave out a graph that the
+/// record has already.
 struct ServiceRecord : testing::Test {
   memory_store<record> store{record{}};
   uint64_t writer = store.take_over().writer;

@@ -38,10 +38,9 @@ TEST_F(WorkerTable, ReplacesTheEarlierProcessAtAnAddress) {
 }
 
 TEST_F(WorkerTable, GivesAnotherNumberWhenAnEarlierDispatchersIsTaken) {
-  // Both workers register again with the numbers that a dispatcher had given them, each with that
-  // of the other.
-  const auto b = table.add(info(2, 20, "b:1"), now);
-  const auto a = table.add(info(1, 10, "a:1"), now);
+  // The second worker registers with the number that an earlier dispatcher had given it.
+  const auto b = table.add(info(0, 20, "b:1"), now);
+  const auto a = table.add(info(b.id.value, 10, "a:1"), now);
   EXPECT_NE(a.id, b.id);
   EXPECT_FALSE(a.replaced);
   EXPECT_TRUE(table.renew(a.id, incarnation{10}, now));

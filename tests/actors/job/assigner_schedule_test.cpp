@@ -44,7 +44,7 @@ public:
         break;
       }
       // With no task left, a further one is started as an iteration does: if none has reached the
-      // end yet, or if splits were returned after that.
+      // end yet, or if splits were returned and no task that began after that has reached the end.
       if (tasks_.empty()
           && (newest_ended_ == 0 || (core_.has_rest() && newest_ended_ <= begun_before_return_)))
         join();
@@ -109,7 +109,7 @@ private:
     newest_ended_ = std::max(newest_ended_, at->first.value);
     remove(at);
   }
-  /// Answers waiting questions until no further one can be answered, as the job's actor does.
+  /// Answers waiting questions until no further one can be answered, as the job's core does.
   void settle() {
     waiting_leases waiting;
     for (const auto& [id, task] : tasks_)

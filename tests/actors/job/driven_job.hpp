@@ -91,7 +91,7 @@ public:
     return take(core.heartbeat(
       next(), {.who = {consumer_id{consumer}, job_id{1}, repetition}, .waits = true}, now));
   }
-  /// Sends a heartbeat with the reader's positions in tasks that are over.
+  /// Sends a heartbeat that reports, for tasks that are over, how many elements were handed out.
   job_outcome beat_at(uint64_t consumer, std::map<task_id, uint64_t> marks) {
     return take(
       core.heartbeat(next(), {{consumer_id{consumer}, job_id{1}, 0}, {}, std::move(marks)}, now));
@@ -168,7 +168,7 @@ public:
     return out;
   }
 
-  /// Adds the announcements that follow a short time later, several changes together.
+  /// Adds the announcements of the next millisecond, one of which may have several changes.
   job_outcome announced(job_outcome out) {
     const auto later = pass(std::chrono::milliseconds{1});
     out.news.insert(out.news.end(), later.news.begin(), later.news.end());

@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 constexpr uint64_t ann = 1, bob = 2;
 
-/// A job with two readers, whose only task left in order while the reader `ann` held some of its
-/// rows.
+/// A job with two readers, whose only task has been leased all splits. Most tests end it while
+/// the reader `ann` holds some of its rows.
 class HeldRows : public testing::Test {
 protected:
   HeldRows() {

@@ -148,7 +148,7 @@ TEST_F(JobConversation, GoesOnWhereverTheJobWasKilled) {
         continue;
       node.end(job);
       start_job();
-      // Unanswered questions are repeated, and get the same answers.
+      // The task repeats its last question, as if the answer were lost, and gets the same answer.
       if (number != 0 && i < 3) {
         const auto before = given;
         lease(number);

@@ -300,7 +300,7 @@ TEST(Iteration, ChangesNothingByDeciding) {
 
 // -- splits ---------------------------------------------------------------------------
 
-/// Two sources and two tasks. The first task waits for source 0 and has unread splits of source 1
+/// Two sources and two tasks. The first task waits for source 1 and has unread splits of source 0
 /// when the second task is sent the end of both, and ends.
 class CrossedJob : public testing::Test {
 protected:

@@ -65,8 +65,8 @@ public:
 private:
   task_id task() { return task_id{random_() % 3 + 1}; }
   consumer_id consumer() { return consumer_id{random_() % 3 + 1}; }
-  /// Mostly a source of the plan; otherwise one by itself, or one whose group would be a group of
-  /// the plan.
+  /// Mostly a source of the plan. Otherwise one that is not in the plan: the first of these, or one
+  /// for which the number of its group overflows and is that of a group of the plan.
   uint32_t source() {
     const auto x = static_cast<uint32_t>(random_() % 32);
     return x < 30 ? x % 3 : x == 30 ? 3 : UINT32_MAX - static_cast<uint32_t>(random_() % 3);

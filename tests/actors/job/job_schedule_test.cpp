@@ -237,7 +237,7 @@ private:
         for (auto who : x.to)
           if (auto at = readers_.find(who.value); at != readers_.end())
             at->second = true;
-    // The workers with tasks are those that the job counts as alive.
+    // The job counts as many tasks as alive as there are in `tasks_`.
     if (job_.begun() && !finished()) {
       EXPECT_EQ(
         std::ranges::count_if(job_.state().tasks(), [](const auto& x) { return x.second.alive(); }),

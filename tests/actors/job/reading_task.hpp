@@ -152,13 +152,13 @@ public:
                          known ? std::nullopt : std::optional{plan_->totals[asked_->source]},
                          asked_->number};
   }
-  /// The job's answer, which the task receives in the next step, or never.
+  /// Records the job's answer, which the task receives in its next step, or never.
   void answered(const lease_answer& given) {
     heard_of_ = true;
     answer_ = given;
     leased(*asked_, given);
   }
-  /// The job's answer; a task that has begun to leave ignores it.
+  /// Records the splits of the job's answer as held by the task.
   void leased(const split_question& asked, const lease_answer& given) {
     given.for_each(asked, [this](const split_question& which, const split_answer& splits) {
       if (splits)

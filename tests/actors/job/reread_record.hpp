@@ -49,7 +49,7 @@ private:
 struct same_command {
   template <class A, class B>
   bool operator()(const A&, const B&) const {
-    return false; // the facts are of different kinds
+    return false; // the answers or commands are of different kinds
   }
   bool operator()(const status& a, const status& b) const { return a == b; }
   bool operator()(const lease_answer& a, const lease_answer& b) const { return a == b; }

@@ -73,7 +73,7 @@ TEST(SilentReader, IsGivenTimeWhereTheJobItselfWasAway) {
   driven_job x{about(2min), {worker(1)}};
   x.open(1);
   x.open(2);
-  x.now += 60s; // the reader's process was stopped
+  x.now += 60s; // the job's process was stopped
   EXPECT_TRUE(x.beat_waiting(2).lines.empty());
   EXPECT_TRUE(silent_for(x, 4s, true).empty());
   EXPECT_EQ(silent_for(x, 2s, true).size(), 1u);

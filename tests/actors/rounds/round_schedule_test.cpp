@@ -61,8 +61,9 @@ std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumer
         return fmt::format("{} was given round {} after {}", x.name, round, x.rounds[i - 1]);
       if (round >= counts)
         break;
-      // The other consumers need not have taken part in the last round of a trainer that is gone.
-      const bool last = x.gone && counts == UINT64_MAX;
+      // The last round of a trainer that is gone and has no successor is not compared: the other
+      // consumers need not have taken part in it.
+      const bool last = x.gone && counts == UINT64_MAX && i + 1 == x.rounds.size();
       const auto n = static_cast<int64_t>(consumers);
       const auto element = x.elements[i];
       const auto [task, x_number] = provenance_of(element);

@@ -243,7 +243,7 @@ void shared_run::answer(task_id to, const splits_wish& wish,
     if (splits)
       note_lease(to, which.source, which.pass, *splits);
   });
-  // A task that has left does not receive it.
+  // A task that has begun to leave does not receive it.
   auto& from = at->second;
   if (from.asks.erase(wish.which) == 0)
     return;
@@ -263,7 +263,7 @@ void shared_run::note_lease(task_id to, uint32_t source, uint64_t pass, const sp
 }
 
 void shared_run::note_return(task_id from, const split_assigner::returned& what) {
-  // Splits that a lost task did not read are read by other tasks.
+  // Without `from`, a lost task had the splits, and its record keeps them.
   if (from)
     tasks_.at(from).given.gave_back(what.source, what.pass, what.splits);
   const auto group = plan_.sources[what.source].group;

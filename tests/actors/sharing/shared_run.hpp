@@ -34,7 +34,7 @@ public:
   };
   struct options {
     size_t workers = 1;      ///< the number of workers at the beginning
-    size_t most_workers = 5; ///< the number of workers that join in all
+    size_t most_workers = 5; ///< no worker joins by chance beyond this number
     bool accidents = true;
     bool deaths = true;
   };
@@ -62,7 +62,7 @@ private:
     std::optional<std::vector<unread_splits>> unread = {};
     std::set<split_question> asks; ///< questions without an answer so far
   };
-  /// The messages of a runner's threads, in order.
+  /// The messages of the runners' threads, by task, in order.
   struct mailbox {
     std::mutex mutex;
     std::condition_variable changed;
@@ -72,7 +72,7 @@ private:
   bool step();
   void accident();
   void join();
-  /// `from`: the task to which this is an answer, if the answer may give something back.
+  /// `from`: the task whose message led to this outcome, if it gives splits back.
   void carry_out(const job_outcome& what, task_id from = {});
   void start(const job_command::start_task& what);
   void on(worker& from, block rows);

@@ -9,9 +9,9 @@ namespace headrace::detail::test::sharing {
 
 /// The rule of sharing that the output of tasks violates; empty: none.
 ///
-/// Each task gives, in order, the elements of the splits that it was given, where choices are read
-/// whole, caches are its own, and datasets without end do not end; a task that died gives the
-/// beginning of these. In each pass a split belongs to at most one task. If a task was sent the end
+/// Each task gives, in order, the elements of the splits that it was given. It reads all choices,
+/// has its own caches, and its datasets without end do not end. A task that died gives the first of
+/// these elements. In each pass a split belongs to at most one task. If a task was sent the end
 /// of a pass, each split of the pass belongs to a task, except those that were given back by a task
 /// whose pipeline had closed the pass. If no operator could leave a pass before it is over, each
 /// split belongs to a task.

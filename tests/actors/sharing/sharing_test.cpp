@@ -31,7 +31,8 @@ TEST(Sharing, OfRandomGraphsGivesWhatTheRulesSay) {
 
 // -- the judge can fail ------------------------------------------------------------------
 
-/// A run of three workers over a random graph of which each worker gives some elements.
+/// A run of three workers over a random graph. The task `which` gives more than three elements, the
+/// first two of them different.
 class TheJudge : public testing::Test {
 protected:
   using fate = shared_run::task::fate;

@@ -81,7 +81,7 @@ TEST(SplitAssigner, StartsWithOneSplitAndGrowsEightfoldWhileATaskIsFast) {
 
 TEST(SplitAssigner, LeasesAtMostAQuarterOfTheRestToOneOfTwoTasksAndOneAtLast) {
   leasing x{one_source(1000), 2};
-  x.step = std::chrono::milliseconds{20}; // for any lease
+  x.step = std::chrono::milliseconds{20}; // between two questions, whatever the size of the lease
   uint64_t left = 1000;
   const auto sizes = x.sizes(a);
   for (auto n : sizes) {
@@ -94,7 +94,7 @@ TEST(SplitAssigner, LeasesAtMostAQuarterOfTheRestToOneOfTwoTasksAndOneAtLast) {
 
 TEST(SplitAssigner, SharesOutNoFurtherWhatIsReadInNoTime) {
   leasing x{one_source(100'000), 2};
-  x.step = split_assigner::least_lease_time; // for any lease
+  x.step = split_assigner::least_lease_time; // between two questions
   const auto sizes = x.sizes(a);
   const auto largest = std::max_element(sizes.begin(), sizes.end());
   EXPECT_TRUE(std::all_of(largest, sizes.end() - 1, [&](auto n) { return n == *largest; }));
@@ -103,7 +103,7 @@ TEST(SplitAssigner, SharesOutNoFurtherWhatIsReadInNoTime) {
 
 TEST(SplitAssigner, LeasesNoMoreThanATaskReadsInTheLeaseTime) {
   leasing x{one_source(1'000'000)};
-  x.step = std::chrono::milliseconds{50}; // for any lease: two splits in 100 ms at first
+  x.step = std::chrono::milliseconds{50}; // between two questions: two splits in 100 ms at first
   EXPECT_EQ(x.ask(a).splits->count, 1u);
   EXPECT_EQ(x.ask(a).splits->count, 2u);
   x.step = std::chrono::milliseconds{400}; // the task has become slower

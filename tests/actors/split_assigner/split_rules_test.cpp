@@ -41,7 +41,7 @@ protected:
                                   const std::set<task_id>& blocked = {}) {
     return put({who, 0, pass, {}, asked[{who, pass}]++}, blocked);
   }
-  /// Reads the pass to its end.
+  /// Asks until the pass is over or the task must wait; returns the number of its splits.
   uint64_t drain(task_id who, uint64_t pass, const std::set<task_id>& blocked = {}) {
     uint64_t out = 0;
     for (auto given = ask(who, pass, blocked); given && *given; given = ask(who, pass, blocked))

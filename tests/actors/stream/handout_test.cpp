@@ -360,7 +360,7 @@ TEST(Handout, LosesAndRepeatsNothingBetweenTwoThreads) {
     }
   }};
   std::mt19937 random{seed + 1};
-  std::vector<int64_t> held; // positions of this stream that are or were in the handout
+  std::vector<int64_t> held; // elements that are in the handout or were handed out
   int64_t made = 0;
   std::deque<int64_t> back;
   while (made < total || !back.empty() || out.of(a).handed_out < held.size()) {

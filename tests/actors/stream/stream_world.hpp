@@ -59,7 +59,7 @@ public:
     bool counts = false;
     uint64_t known_handed_out = 0;   ///< as last reported to the task
     stream_grant granted;            ///< the last grant that the task received
-    uint64_t highest_sent = 0;       ///< the highest position that was ever sent
+    uint64_t highest_sent = 0;       ///< the number after the last element ever sent
     std::set<int64_t> sent;          ///< all elements that were ever sent
     std::set<int64_t> got;           ///< all elements that ever arrived, recalled or not
     std::vector<int64_t> handed_out; ///< the elements that the trainer was handed
@@ -78,7 +78,7 @@ public:
     bool room = false; ///< other windows may have made room for blocks that this task holds back
     std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to the task
     std::set<uint64_t> named;                              ///< the readers of the last message
-    std::map<std::string, uint64_t> began;                 ///< by trainer: the first position
+    std::map<std::string, uint64_t> began;                 ///< by trainer: number of first element
     uint64_t lost_with_readers = 0;                        ///< elements, as the task reported
     std::deque<split_question> accounts;                   ///< that the job has not acknowledged
   };
@@ -114,7 +114,8 @@ public:
   void exhaust(size_t t);
   /// The task's worker leaves: the task gives the elements that it has.
   void leave_task(size_t t);
-  /// The task's worker is lost, and the job gives the task up. It may return with its state.
+  /// The task's worker is lost, and the job gives the task up. Unless `for_good`, it may return
+  /// with its state.
   void lose_task(size_t t, bool for_good);
   /// The worker of a task that the job gave up returns with its state.
   void find_task(size_t t);
@@ -144,7 +145,7 @@ public:
   bool deliver_down(uint64_t id, size_t t, bool damaged = false);
   bool deliver_news(uint64_t id);
   bool deliver_names(size_t t);
-  /// The job has counted what the task lost with readers.
+  /// Delivers the job's answer to the oldest account of the task. False: there is none.
   bool acknowledge(size_t t);
   /// A message from the consumer cannot be decoded.
   void damage_up(uint64_t id, size_t t);
@@ -155,8 +156,7 @@ public:
 
   // -- trainers ------------------------------------------------------------------------------
 
-  /// The consumer's actor reads the positions of the handout, because its trainer has taken
-  /// elements.
+  /// The consumer's actor reads from the handout how many elements its trainer has taken.
   void look(uint64_t id);
   enum class step { element, waits, over };
   /// The trainer takes one element.
@@ -204,10 +204,10 @@ private:
   void notice(uint64_t id, size_t t);
   void answer_beat(uint64_t id, time_point at);
   iteration_view view() const;
-  /// The job sends the names of the readers and what they reported.
+  /// The job sends the ids of its readers to the tasks.
   void name_readers();
   void tell();
-  /// The consumer is gone; what it did not report does not count.
+  /// Removes a consumer that is gone, and adds what it was given to the records of such.
   void bury(uint64_t id);
 
   uint64_t last_consumer_ = 0;
@@ -219,7 +219,7 @@ private:
   std::map<uint64_t, std::optional<time_point>> readers_;
   std::map<int64_t, size_t> of_the_gone_;
   std::set<int64_t> sent_to_the_gone_;
-  /// Elements that consumers which are gone had received and not reported as handed out.
+  /// All elements that consumers which are gone had received.
   std::set<int64_t> with_the_gone_;
 };
 

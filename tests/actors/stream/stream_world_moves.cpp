@@ -263,8 +263,7 @@ stream_world::step stream_world::next(uint64_t id) {
   return step::over;
 }
 
-// -- books
-// ------------------------------------------------------------------------------------------
+// -- books ----------------------------------------------------------------------------------
 
 std::map<int64_t, size_t> stream_world::all_handed_out() const {
   auto out = of_the_gone_;
@@ -293,7 +292,8 @@ std::string stream_world::fault() const {
         ++lost;
         continue;
       }
-      // Elements that a task had sent when it left or was lost are not sent again.
+      // A lost task may lack any element; one that left, those that a consumer which is gone had
+      // received.
       if (tasks[t].lost || (tasks[t].left && with_the_gone_.contains(value(t, i))))
         continue;
       return fmt::format("element {} of task {} was lost", i, t);

@@ -168,8 +168,8 @@ TEST(TaskOutput, RecallsSeldomHoweverManyReadersTakeTheirTurns) {
   out.produced(numbers(0, readers * each));
   out.exhausted();
   carry_out();
-  // One thread reads both streams, an element from each in turn, and reports each when half of its
-  // elements are taken.
+  // One thread reads all streams, an element from each in turn, and reports a stream when half of
+  // its elements, or all that were received, are taken.
   uint64_t taken = 0;
   for (uint64_t turn = 0; !all[turn % readers].ended; ++turn) {
     auto& one = all[turn % readers];

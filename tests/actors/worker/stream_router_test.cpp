@@ -40,7 +40,7 @@ TEST_F(StreamRouter, BoundsTheChannelsOfALink) {
   ASSERT_EQ(peer->sent.size(), 1u);
   EXPECT_EQ(refusal().code(), status_code::resource_exhausted);
   EXPECT_THAT(refusal().message(), testing::HasSubstr("65536 streams"));
-  open(1); // a task that the router has
+  open(1); // the channel is open already
   EXPECT_EQ(peer->sent.size(), 1u);
 }
 

@@ -43,7 +43,7 @@ public:
   void count(const worker_registered& what);
   void count(const heartbeat_heard& what);
   void count(const worker_drains& what);
-  /// The other answers are for clients that only register a dataset or show the state.
+  /// The other answers, as those about datasets, saves and the state, are not counted.
   template <class Other>
   void count(const Other&) {}
 

@@ -148,9 +148,8 @@ void disturbed_world::disturb(const virtual_process& who, duration how_long) {
   for (size_t i = 0; i < world_->workers.size(); ++i)
     if (&who == &world_->workers[i]) {
       excuses_.workers_away.insert(i);
-      // The only worker of a place, or of all places.
-      if (how_long >= worker_timeout_ - 6s || world_->workers.size() == 1)
-        excuses_.no_worker |= how_long >= worker_timeout_ - 6s;
+      // It may be the only worker, or the only one from which a trainer may read.
+      excuses_.no_worker |= how_long >= worker_timeout_ - 6s;
     }
 }
 

@@ -31,7 +31,7 @@ public:
     reorders = 1 << 12,           ///< links have very different delays
     dispatcher_returns = 1 << 13, ///< it is killed and starts again with its state
     repetitions = 1 << 14,        ///< a job repeats, and trainers join late
-    shards = 1 << 15,             ///< no fault: a static policy, where the list has several workers
+    shards = 1 << 15,             ///< no fault: a static policy, with a list of one to four workers
     rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
     drains = 1 << 17,             ///< the dispatcher is requested to drain a worker
     locals = 1 << 18, ///< no fault: trainers may read only from the worker of their place
@@ -80,7 +80,6 @@ private:
   void kill_dispatcher(bool keeps_state);
   void repeat(const trainer_process::options& what);
   void stop_something();
-  void heal();
   /// The length of a fault: short, about a lease, long, or until the end.
   duration length(bool& for_good);
   void say(std::string what);

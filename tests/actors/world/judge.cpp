@@ -94,7 +94,8 @@ void judge::nothing_repeated() {
       all[i].handed_out_at = once_at[i];
     }
     find(find_repetition(all, 1, true));
-    // Elements that were read again may come twice, but not if no trainer is gone or was informed.
+    // Elements that were read again may come twice only if a trainer is gone, or read an error or a
+    // remark.
     const auto twice = std::ranges::find_if(again, [](const auto& x) { return x.second > 1; });
     if (twice != again.end() && !knows)
       find("silent repeat",

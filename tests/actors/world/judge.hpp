@@ -17,8 +17,9 @@ struct disturbances {
   std::set<size_t> workers_away;
   /// Workers that no message reaches until the end of the world.
   std::set<const virtual_process*> cut_off_for_good;
-  /// The dispatcher lost its state, or was unreachable for about a lease or more.
+  /// The dispatcher was killed, or was unreachable for about a lease or more.
   bool dispatcher_away = false;
+  /// The dispatcher was killed, and did not return with its state.
   bool dispatcher_lost_state = false;
   /// For about `worker_timeout` there was no worker, or none that could be reached.
   bool no_worker = false;
@@ -36,8 +37,8 @@ public:
   void every_wait_ended();
   /// No element was handed out twice. Under at_least_once two exceptions are allowed: elements that
   /// a trainer had not reported as handed out when it died, or when it ended with the error that it
-  /// was given up; and elements that were read again and handed to a trainer whose repetition ended
-  /// without an error.
+  /// was given up; and elements that were read again, if a trainer of the group is gone, or read an
+  /// error or a remark.
   void nothing_repeated();
   /// An end without an error came after all elements, except those that were lost with a worker;
   /// under at_least_once after all elements.
@@ -53,7 +54,7 @@ public:
   void no_loss_is_silent();
   /// No trainer read an error that nothing excuses, nor one after all elements.
   void every_error_is_excused();
-  /// At the end no job, task or stream is left that no trainer needs.
+  /// At the end no worker runs a task that no trainer needs.
   void nothing_left_behind();
   /// Credit is shared by the streams that exist.
   void credit_is_shared();

@@ -14,8 +14,8 @@
 
 namespace headrace::detail::test {
 
-/// The elements of a dataset of the world: `splits` splits of one source in `passes` passes, each
-/// of `rows` elements. An element is identified by its number.
+/// The elements of a dataset of the world: `splits` splits of one source, each of `rows` elements.
+/// An element is identified by its number.
 struct world_dataset {
   uint64_t splits = 100;
   uint64_t rows = 1;

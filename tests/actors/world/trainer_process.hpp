@@ -20,7 +20,7 @@ class trainer_process final : public virtual_process {
 public:
   struct options {
     consumer_options reads;
-    duration pause{};                     ///< between two elements, on average
+    duration pause{};                     ///< between two bursts, on average
     uint64_t burst = 1;                   ///< elements taken at a time
     std::optional<uint64_t> leaves_after; ///< elements
     std::optional<uint64_t> leaves_at;    ///< the first round that it does not read
@@ -64,10 +64,10 @@ public:
   void told(const iteration_view& news);
   void arrived(const connection_ptr& over, uint32_t channel, const from_task& what);
 
-  /// The smallest grant that a stream may have, if the trainer bounds the elements under way and
-  /// reads alone; at most what a job's streams begin with.
+  /// The share of each stream in `max_outstanding`. Nullopt: the trainer has no such bound, reads a
+  /// named job, or has no stream.
   std::optional<uint64_t> fair_window() const;
-  /// The smallest window that it granted.
+  /// The smallest window that it granted to one of its streams.
   std::optional<uint64_t> smallest_window() const;
 
 private:

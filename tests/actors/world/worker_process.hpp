@@ -131,7 +131,7 @@ private:
   uint64_t last_key_ = 0;
   /// Of the process, made when it starts.
   std::shared_ptr<window_store> windows_;
-  std::map<save_id, uint64_t> saves_; ///< steps that run, by the numbers of their orders
+  std::map<save_id, uint64_t> saves_; ///< the number of the order whose step runs
 };
 
 } // namespace headrace::detail::test

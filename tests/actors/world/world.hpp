@@ -26,7 +26,7 @@ public:
     delivery_guarantee guarantee = delivery_guarantee::at_most_once;
     world_dataset data;
     bool mixed = false;      ///< the plan states that rows may be made of several splits
-    bool total_known = true; ///< the job knows the number of elements from the graph
+    bool total_known = true; ///< the job knows the number of splits from the graph
     std::string job_name;    ///< empty: each trainer has a job of its own
     lease_timing timing;
     job_terms jobs;
@@ -75,8 +75,8 @@ public:
   virtual_folder folder;
 
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
-  std::map<task_id, time_point> lost_tasks;     ///< given up by the job, with their elements
-  /// Under a static policy, by `copy_of`: the shard of a task, and whether the task was ever lost.
+  std::map<task_id, time_point> lost_tasks;     ///< the tasks given up by a job, and when
+  /// Under a static policy, by `copy_of`: the shard of a task, and whether it was lost or left.
   struct shard_reading {
     uint32_t shard = 0;
     bool gone = false;
@@ -86,7 +86,7 @@ public:
   std::set<int64_t> reached_a_trainer;
   /// How often a repetition of a job was collected.
   std::map<std::pair<job_id, uint64_t>, uint64_t> collected;
-  std::set<uint64_t> finished; ///< repetitions that a named job read to their ends
+  std::set<uint64_t> finished; ///< repetitions that a job finished without an error
   /// Addresses, by job and repetition.
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };

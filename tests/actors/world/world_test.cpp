@@ -17,7 +17,7 @@ std::string story_of(const disturbed_world& x) {
 }
 
 /// HEADRACE_WORLD_SEED: one world, whose history is printed. HEADRACE_WORLDS: the number of worlds.
-/// HEADRACE_SMALL_WORLDS: the number of worlds of about a thousand events each.
+/// HEADRACE_SMALL_WORLDS: if it is set, each world has about a thousand events.
 TEST(World, KeepsItsWordWhateverBefallsIt) {
   const bool small = std::getenv("HEADRACE_SMALL_WORLDS") != nullptr;
   const auto size = small ? disturbed_world::small() : disturbed_world::scale{};

@@ -18,11 +18,10 @@
 
 namespace headrace::detail::test {
 
-/// The incarnations of one actor, recorded as they start, so that a test can kill them.
-/// Thread-safe.
+/// Actors of one kind, recorded as they start, so that a test can kill them. Thread-safe.
 class lives {
 public:
-  /// The function to be called with each new incarnation.
+  /// The function to be called with each actor that starts.
   auto listener() {
     return [this](const caf::actor& who) {
       std::lock_guard lock{mutex_};
@@ -34,7 +33,7 @@ public:
     std::lock_guard lock{mutex_};
     for (const auto& who : std::exchange(all_, {})) kill(who);
   }
-  /// The next incarnation that was not taken; null if none starts before `close`.
+  /// The next actor that was not taken; null if none starts before `close`.
   caf::actor next() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return closed_ || !all_.empty(); });
@@ -86,7 +85,7 @@ private:
 /// A dispatcher in this process.
 class test_dispatcher {
 public:
-  lives actors; ///< the incarnations of the dispatcher's own actor
+  lives actors; ///< the lives of the dispatcher's own actor
   lives jobs;
 
   explicit test_dispatcher(
@@ -153,7 +152,7 @@ inline std::vector<int64_t> sorted(std::vector<int64_t> x) {
   return x;
 }
 
-/// A node of the tree with this name, at any depth, that satisfies `good`.
+/// True if a node of the tree, at any depth, has a name that begins with `name`, and is `good`.
 template <class Good>
 bool find_in(const std::vector<supervised>& tree, const std::string& name, const Good& good) {
   return std::any_of(tree.begin(), tree.end(), [&](const supervised& x) {

@@ -5,7 +5,8 @@
 
 writes functions.txt next to this script, as compute_operators.py writes operators.txt (an element that fails is a !);
 and three files that the tests read: ../words.tfrecord, sentences as tf.Examples with variable, ragged and sparse
-features; ../chapters.tfrecord, runs of sentences as tf.SequenceExamples; and ../vocabulary.txt, their first words.
+features; ../chapters.tfrecord, runs of sentences as tf.SequenceExamples; and ../vocabulary.txt, the first 300 words
+of the book's vocabulary.
 """
 import collections
 import os

@@ -207,6 +207,18 @@ TEST(GraphCodec, GraphsThatWouldNeverEndToRunAreRefused) {
               HasSubstr("more than 256 operators deep"));
 }
 
+TEST(GraphCodec, GraphsMayHaveThousandsOfFunctions) {
+  std::vector<dataset_ptr> parts;
+  for (int64_t i = 0; i < 3'000; ++i) {
+    const auto one = range(i, i + 1);
+    parts.push_back(make_map(one, traced(one, [](expr x) { return x * 2; })).value());
+  }
+  const auto graph = make_zip(parts).value();
+  const auto back = decode_graph(encode_graph(graph).value());
+  ASSERT_EQ(to_string(back.status()), "ok");
+  EXPECT_EQ(read_all(*back), read_all(graph));
+}
+
 TEST(GraphCodec, AParameterOutsideOfItsFunctionIsRefused) {
   auto in = range(0, 3);
   expr_ptr leaked;

@@ -128,6 +128,47 @@ TEST(UnorderedPositions, OfCaches) {
   expect_repeats(make_repeat(some, 3).value());
   expect_repeats(make_concatenate(range(50, 60), some).value());
 }
+/// Each reading of a cache's input may have another order. A position belongs to one of them,
+/// whichever the cache keeps.
+TEST(UnorderedPositions, OfOneCacheThatWasReadTwice) {
+  for (int run = 0; run < 10; ++run) {
+    const auto graph = unordered(make_cache(uneven(range(0, 120))).value());
+    iterator_context context;
+    auto it = make_iterator(graph, context).value();
+    const auto before = read_all(*it, always(1), 10);
+    const auto early = it->save();
+    const auto between = read_all(*it, always(1), 50);
+    const auto late = it->save();
+    it.reset();
+    for (const auto& [given, from] : {std::pair{&before, early}, std::pair{&between, late}}) {
+      auto got = before;
+      if (given == &between)
+        append(got, between);
+      append(got, read_all(*restored(graph, context, from), always(3)));
+      std::ranges::sort(got);
+      auto want = read_all(range(0, 120));
+      std::ranges::sort(want);
+      ASSERT_EQ(got, want) << (given == &before ? "early" : "late");
+    }
+  }
+}
+TEST(UnorderedPositions, OfOneCacheWithTwoReaders) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const auto cache = make_cache(uneven(range(0, 60))).value();
+    const auto both = make_sample_from({cache, cache}, {}, 7).value();
+    const auto graph = unordered(make_shuffle(both, 50, seed).value());
+    iterator_context context;
+    auto it = make_iterator(graph, context).value();
+    auto got = read_all(*it, always(1), 30 + seed);
+    const auto at = it->save();
+    read_all(*it, always(1), 20);
+    append(got, read_all(*restored(graph, context, at), always(3)));
+    std::ranges::sort(got);
+    auto want = read_all(make_concatenate(range(0, 60), range(0, 60)).value());
+    std::ranges::sort(want);
+    ASSERT_EQ(got, want) << seed;
+  }
+}
 TEST(UnorderedPositions, UnderRowsThatAreHeld) {
   expect_repeats(make_shuffle(uneven(range(0, 120)), 30, 7).value());
   expect_repeats(make_prefetch(uneven(range(0, 120)), 9).value());

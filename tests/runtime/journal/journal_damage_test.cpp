@@ -50,8 +50,8 @@ protected:
     EXPECT_EQ(expected.at(8).size(), 23u);
     return out;
   }
-  /// True if the journal is refused with this message, and false if its content is complete.
-  /// Anything else fails the test.
+  /// True if the journal is refused with an error that names its file, and false if its content is
+  /// complete. Anything else fails the test.
   bool refused(const disk_image& damaged) const {
     simulated_disk there{damaged};
     auto log = open_sqlite_journal(on(there));

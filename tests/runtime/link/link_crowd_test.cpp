@@ -109,7 +109,7 @@ TEST(LinkListen, RestsWhileHalfOfTheDescriptorsAreInUse) {
   EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 0u);
   few.give_back();
   EXPECT_TRUE(there.accepted.take());
-  // A second time, the warning is logged again.
+  // A second shortage is reported, too.
   few.take_half();
   raw_peer next{there.port};
   EXPECT_TRUE(there.paused.take());

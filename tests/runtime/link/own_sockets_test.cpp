@@ -15,8 +15,8 @@ using test::two_nodes;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Sockets of this process that listen on the port, or are connected from or to it. Calls nothing
-/// that a forked child may not.
+/// The number of sockets of this process that listen on the port, or are connected from or to it.
+/// Without `names` it calls nothing that a forked child must not call.
 int sockets_at(uint16_t port, std::string* names = nullptr) {
   int count = 0;
   for (int fd = 0; fd < 4096; ++fd) {

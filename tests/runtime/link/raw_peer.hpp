@@ -80,7 +80,7 @@ private:
   bool timed_out_ = false;
 };
 
-/// A bare listening socket: a server of something else.
+/// A plain listening socket, with which a test acts as any server.
 class raw_listener {
 public:
   /// Once more than `backlog` connections wait to be accepted, further attempts get no answer.

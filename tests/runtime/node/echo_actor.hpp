@@ -8,7 +8,7 @@ namespace headrace::detail::test {
 /// The request id at which `echo_state` throws an exception.
 inline constexpr uint64_t crash_request = 666;
 
-/// A root actor that answers every other request with ok.
+/// A root actor that answers each request but `crash_request` with ok.
 class echo_state {
 public:
   using handle_type = published_actor;

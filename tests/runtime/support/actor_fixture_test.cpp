@@ -93,7 +93,7 @@ TEST_F(ActorFixture, ShowsWhatAnActorThrewAsTheReasonOfItsEnd) {
     [](const caf::down_msg& down) { EXPECT_EQ(to_status(down.reason), out_of_range("13")); });
 }
 
-// -- the watcher, which belongs to the seam ------------------------------------------------
+// -- port::watcher --------------------------------------------------------------------------
 
 using watching_actor = port::handle<caf::result<void>(local<std::function<void(port::watcher&)>>)>;
 class watching_state {

@@ -14,7 +14,7 @@ import numpy as np
 from .. import _assertions, _core, _values
 from .._labels import rebuilt
 from .._refusals import refuse
-from .rewriting import callee as callee  # also for rewritten functions
+from .rewriting import callee as callee  # rewritten functions call it, as they do the functions of this module
 from .source import OPS
 
 Thunk = Callable[[], Any]
@@ -27,7 +27,9 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Unset:
-    """The value of a variable after an `if` over a tensor that did not set it for every element."""
+    """The value of a variable that has none, such as after an `if` over a tensor that set it for some elements only.
+    Its use is an error with the reason.
+    """
 
     def __init__(self, why: str) -> None:
         self._why = why
@@ -94,7 +96,7 @@ def not_(value: Any) -> Any:
 
 
 def chain(first: Any, others: tuple[tuple[str, Thunk], ...]) -> Any:
-    """``first < second() <= third() ...``: each operand is evaluated once."""
+    """``first < second() <= third() ...``: each operand is evaluated at most once."""
     (name, thunk), *rest = others
     second = thunk()
     held = _COMPARISONS[name](first, second)

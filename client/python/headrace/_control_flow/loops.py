@@ -160,8 +160,8 @@ def _staged(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
 
 
 def _widened(value: Any) -> Any:
-    """Python numbers as 64-bit tensors, for loops whose other tensors have 64 bits: a literal would take the dtype of
-    the other operand.
+    """A Python number as a 64-bit tensor. This is tried if a loop cannot be traced with 32-bit numbers: a variable of a
+    loop, unlike a literal, does not take the dtype of the other operand.
     """
     if isinstance(value, (int, float)) and not isinstance(value, (bool, np.generic)):
         return _values.constant(value, "int64" if isinstance(value, int) else "float64")
@@ -173,7 +173,7 @@ def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ..
     """``lists``: the indices of the variables that are lists. One that a step gives another structure, dtype or shape
     has no value after the loop.
     """
-    for _ in range(4):  # traced again until each variable that begins as a Python number keeps its dtype in a step
+    for _ in range(4):  # traced again, at most 4 times in all, until a step requires no other first values
         which = [i for i, value in enumerate(first) if value is not None]
         loop = _core.open_loop(tuple(_constants(first[i]) for i in which), None, [])
         placeholders: Any = loop.variables
@@ -225,8 +225,8 @@ def _goes_on(before: Any, after: Any, name: str) -> bool:
 
 
 def _begun_anew(first: list[Any], after: list[Any], names: tuple[str, ...]) -> list[Any] | None:
-    """Changed first values: of Python numbers, with the dtype that the variable has after a step; of a `return` that a
-    step reaches, zeros. None: no change.
+    """The first values with changes: a Python number gets the dtype that its variable has after a step, and the value
+    of a `return` that a step reaches begins as zeros. None: there is no change.
     """
     out = list(first)
     for i, (a, b) in enumerate(zip(first, after)):

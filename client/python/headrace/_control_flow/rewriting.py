@@ -1,5 +1,5 @@
 """Functions whose control flow may depend on tensors. They are made from the source of the user's functions, and keep
-the lines of its file.
+its line numbers.
 
 Each `if` becomes two functions, one for each branch, which set the variables of the function around them, and a call of
 ``branches.branch`` that runs one of them, or traces both. If a branch returns, the statements after the `if` are
@@ -177,7 +177,7 @@ def _has_assertion(nodes: list[ast.stmt]) -> bool:
 
 
 def _in_place(nodes: list[ast.stmt]) -> str:
-    """The effects of statements other than setting a variable and asserting; empty: there are none."""
+    """The first effect of the statements that is neither setting a variable nor asserting; empty: there is none."""
     for node in nodes:
         for x in (node, *([] if isinstance(node, _Scope) else _own(node))):
             if isinstance(x, (ast.Subscript, ast.Attribute)) and isinstance(x.ctx, (ast.Store, ast.Del)):

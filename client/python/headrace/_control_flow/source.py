@@ -79,10 +79,23 @@ def _first_line(node: Node) -> int:
 
 def _is(made: types.CodeType | None, code: types.CodeType) -> bool:
     """True if `made` is the code of the function, except for line numbers. A file may have changed since it was
-    imported.
+    imported, and a line can have several functions.
     """
-    return made is not None and all(getattr(made, part) == getattr(code, part) for part in (
-        "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount"))
+    return made is not None and _same_constants(made.co_consts, code.co_consts) and all(
+        getattr(made, part) == getattr(code, part) for part in (
+            "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount"))
+
+
+def _same_constants(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, types.CodeType):
+        return _is(a, b)
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_same_constants, a, b))
+    if isinstance(a, frozenset):
+        return {(type(x), repr(x)) for x in a} == {(type(x), repr(x)) for x in b}
+    return repr(a) == repr(b)  # 0.0 is not -0.0, and a NaN is itself
 
 
 def compiled(node: Node, f: types.FunctionType, *, with_ops: bool = False,

@@ -16,7 +16,8 @@ from .base import Described
 if TYPE_CHECKING:
     from .dataset import Dataset
 
-#: An int, or numpy's equivalent, or a tensor of one that is the same for all elements.
+#: An int, or numpy's equivalent, or a scalar tensor of one, which may depend on an element only where ``count_of``
+#: reads the argument.
 Int: TypeAlias = "SupportsIndex | _core.Tensor"
 #: A file or folder.
 Path: TypeAlias = "str | os.PathLike[str]"
@@ -39,8 +40,8 @@ def flag(value: Any, argument: str) -> bool:
 
 
 def seed_of(value: Any) -> int | None:
-    """A seed in the engine's form. None: the engine draws one, once for a dataset. It is derived from that of
-    ``headrace.random.set_seed``, if that was called.
+    """The seed of a dataset for the engine, derived from ``value`` and from the seed of ``headrace.random.set_seed`` if
+    that was called. None: the engine draws one, once for a dataset.
     """
     return _seeds.derived(None if value is None else integer(value, "seed"))
 

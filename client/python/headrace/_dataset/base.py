@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Described:
-    """Something that a graph describes, with the options that were given."""
+    """The data of a ``Dataset``: its graph, the options that it was given, and the seed of its functions."""
 
     __slots__ = ("_drawn_from", "_given_options", "_graph", "_stacked")
 

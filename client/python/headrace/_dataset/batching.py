@@ -229,7 +229,7 @@ def _leaves(given: Any, specs: list[Any], is_leaf: Callable[[Any], bool], argume
 
 
 def _fill(value: Any, dtype: dtypes.DType) -> _core.Tensor:
-    """A constant of a component's dtype."""
+    """A padding value as a constant: Python's numbers get the dtype of the component, other values keep their own."""
     if isinstance(value, float) and dtype.is_integer:
         raise TypeError(f"padding_values: {value!r} is no {dtype.name}")
     if isinstance(value, (bool, int, float)):

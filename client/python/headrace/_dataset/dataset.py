@@ -27,7 +27,9 @@ UNKNOWN_CARDINALITY = -2
 
 
 class _Names(type):
-    """Raises an error for names of tf.data that this release lacks, with what they are."""
+    """The metaclass of ``Dataset``: raises an error for names that this release lacks, with the replacement of those of
+    tf.data.
+    """
 
     if not TYPE_CHECKING:  # a type checker reports missing names itself
         def __getattr__(cls, name: str) -> Any:

@@ -115,7 +115,7 @@ def _apart(spec: Any, value: Any) -> Any:
 
 
 class WindowIterator(_core.Iterator):
-    """One pass over a dataset with datasets in its elements, which come as ``Dataset``s."""
+    """One iteration over a dataset with datasets in its elements, which come as ``Dataset``s."""
 
     __slots__ = ("_read", "_spec")
 

@@ -1,4 +1,4 @@
-"""Functions of images that draw something: part of ``headrace.image``."""
+"""Functions of images that draw random numbers: part of ``headrace.image``."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
-    """The image, mirrored or not, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
+    """The image, mirrored or not, drawn anew for each element and in each pass; in ``map``, ``filter``, ``take_while``
+    and ``scan`` only.
 
     Two calls with the same ``seed`` in one function draw the same. For a batch of images, each is drawn by itself.
 

@@ -57,7 +57,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any) -> RaggedTensor:
-        """Rows between these borders: 0, and where each row ends.
+        """Rows that are given by 0 and the index of the end of each row.
 
         >>> hr.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 3])
         RaggedTensor([[1, 2], [3]])
@@ -107,7 +107,7 @@ class RaggedTensor:
 
     @property
     def row_splits(self) -> Any:
-        """The borders of the rows.
+        """0, and the index of the end of each row.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).row_splits
         array([0, 2, 3])

@@ -6,6 +6,7 @@ import contextlib
 import re
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +17,11 @@ from .launcher import Launcher
 from .server import ServerPlan
 
 DISPATCHER = "dispatcher"
-#: Seconds between two checks of a number that changes.
+#: Seconds between two checks whether new workers have registered, and between two of how many are needed.
 _LOOK = 0.2
 _FOLLOW = 1.0
-#: Seconds after a change in which the status may still be that of other workers, and in which fewer workers must have
-#: been enough. None: the values of ``headrace up --workers N..M``.
+#: Seconds for which the status may still be affected by workers that were just started or stopped, and for which fewer
+#: workers must have been enough before their number decreases. None: the values of ``headrace up --workers N..M``.
 _SETTLING: float | None = None
 _PATIENCE: float | None = None
 
@@ -50,6 +51,7 @@ class LaunchedService:
         self._timeout = timeout
         self._lock = threading.Lock()
         self._follower: threading.Thread | None = None
+        self._demand: _core.WorkerDemand | None = None
         self._over = threading.Event()
 
     # -- for programs that read ------------------------------------------------------------------------------------------
@@ -99,8 +101,8 @@ class LaunchedService:
         """Starts or stops workers until that number runs: waits until new ones have registered, or lets the newest ones
         leave in order.
 
-        Raises ``DeadlineExceededError`` if they have not come, or left, within `timeout` seconds (that of ``start``);
-        those that did not come are given up, the others stay.
+        Raises ``DeadlineExceededError`` or ``UnavailableError`` if they have not come, or left, within `timeout`
+        seconds (that of ``start``); those that did not come are given up, the others stay.
         """
         if isinstance(workers, bool) or not isinstance(workers, int) or workers < 0:
             raise ValueError(f"workers must be a number, 0 or more, not {workers!r}")
@@ -166,18 +168,23 @@ class LaunchedService:
 
     def follow(self, least: int, most: int) -> None:
         """From now on adapts the number of workers to the demand of the trainers, within these bounds, as long as this
-        program runs: the number increases at once and decreases after half a minute, as with ``headrace up --workers
+        program runs, or until the next call, which sets other bounds: the number increases at once and decreases after half a minute, as with ``headrace up --workers
         N..M``.
         """
-        demand = _core.WorkerDemand(least, most, _SETTLING, _PATIENCE)
+        self._demand = _core.WorkerDemand(least, most, _SETTLING, _PATIENCE)
 
         def loop() -> None:
             while not self._over.wait(_FOLLOW):
-                with contextlib.suppress(OpError):
-                    present = self.num_workers
+                try:
+                    present, demand = self.num_workers, self._demand
+                    assert demand is not None
                     wanted = demand.look(self.wanted_workers(), present, time.monotonic())
                     if wanted != present:
                         self.scale(wanted)
+                except OpError:
+                    pass  # the next look may succeed
+                except Exception as error:
+                    warnings.warn(f"headrace: the number of workers was not adapted: {error}", stacklevel=1)
 
         if self._follower is None:
             self._follower = threading.Thread(target=loop, daemon=True, name="headrace-workers")

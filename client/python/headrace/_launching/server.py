@@ -106,8 +106,9 @@ class Server:
         return self._process.pid
 
     def address(self, timeout: float) -> str:
-        """The ``host:port`` in the server's first line of output. Raises ``FailedPreconditionError`` with the output if
-        the server ended before, and ``DeadlineExceededError``.
+        """The ``host:port`` in the line ``... listening on ...`` of the server's output. Raises
+        ``FailedPreconditionError`` with the last lines of output if the server ended before, and
+        ``DeadlineExceededError`` after ``timeout`` seconds.
         """
         if not self._listens.wait(timeout):
             raise DeadlineExceededError(f"the {self._plan.role} did not listen within {timeout} s")
@@ -128,9 +129,3 @@ class Server:
                 process.wait()
         if self._files is not None:
             self._files.close()
-
-    def __del__(self) -> None:
-        process = getattr(self, "_process", None)
-        if process is not None and process.poll() is None:
-            self._stopped = True
-            process.kill()

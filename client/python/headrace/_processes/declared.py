@@ -21,7 +21,7 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
         if not all(isinstance(x, (str, bytes)) for x in array.flat):
             raise TypeError(f"{where} must be str or bytes, as declared")
     elif array.dtype != dtype.as_numpy_dtype:
-        # Numbers are converted to the declared dtype, except fractions to integers, and integers that do not fit.
+        # Numbers are converted to the declared dtype, except floats to integers, and integers that do not fit.
         python_s = isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf" and (
             array.dtype.kind != "f" or array.size == 0 or dtype.is_floating or dtype.is_complex)
         ints = array.dtype.kind in "iu" and dtype.is_integer

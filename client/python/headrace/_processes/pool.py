@@ -143,7 +143,10 @@ class Pool:
             with self._changed:
                 self._starting -= fresh
                 self._all.update(started)
+                stopped = self._stopped
                 self._changed.notify_all()
+            if stopped:
+                end(started)
         return taken + started
 
     def _give_back(self, process: Child) -> None:

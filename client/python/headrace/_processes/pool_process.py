@@ -137,9 +137,11 @@ def generator_runner(made: Any, about: _shipping.Shipped, watch: _Watch) -> Call
         for number in steps.numbers:
             try:
                 if mine.at is None or number < mine.number:
-                    mine.at, mine.number = iter(generator(*args)), 0
+                    with watch:
+                        mine.at, mine.number = iter(generator(*args)), 0
                 while mine.number < number:
-                    next(mine.at)
+                    with watch:
+                        next(mine.at)
                     mine.number += 1
                 with watch:
                     given = next(mine.at)

@@ -20,6 +20,10 @@ from .values import per_replica
 Mover = Callable[[Any], Any]
 
 
+#: In place of an element of a dataset that is over.
+_NOTHING = object()
+
+
 class DistributedDataset:
     """The result of ``experimental_distribute_dataset`` and ``distribute_datasets_from_function``: it can be iterated
     over, and has an ``element_spec``. Each element has a part for each replica of this process.
@@ -70,6 +74,7 @@ class DistributedIterator:
         self._dataset = dataset
         self._reads = tuple(reads)
         self._ready: collections.deque[Any] = collections.deque()  # steps, or the error in place of a step
+        self._parts: list[Any] = []  # the elements that were read for the next step
         self._over = False
 
     @property
@@ -124,20 +129,20 @@ class DistributedIterator:
 
     def _fetch(self) -> None:
         """Reads one more step, and moves it to the devices."""
-        parts: list[Any] = []
-        replicas = len(self._dataset._movers)
-        nothing = object()
-        for i in range(replicas):
+        # If an element fails, its step takes the next element in its place: the others are kept.
+        parts = self._parts
+        while len(parts) < len(self._dataset._movers):
             try:
-                parts.append(next(self._reads[i % len(self._reads)], nothing))
+                parts.append(next(self._reads[len(parts) % len(self._reads)], _NOTHING))
             except OpError as e:
                 self._ready.append(e)
                 return
-        if all(x is nothing for x in parts):
+        self._parts = []
+        if all(x is _NOTHING for x in parts):
             self._over = True
             return
         spec = self._dataset._datasets[0].element_spec
-        parts = [_no_rows(spec) if x is nothing else x for x in parts]
+        parts = [_no_rows(spec) if x is _NOTHING else x for x in parts]
         self._ready.append([move(x) for move, x in zip(self._dataset._movers, parts)])
 
 

@@ -46,7 +46,7 @@ def split_batches(dataset: Dataset, replicas: int) -> Dataset:
 
 
 def _rows(value: Any, first: Any, last: Any) -> Any:
-    """Rows `first` to `last` of the tensors and ragged tensors of a nest."""
+    """Rows `first` up to `last`, exclusive, of the tensors and ragged tensors of a nest."""
     if isinstance(value, (tuple, dict)):
         return with_parts(lambda part: _rows(part, first, last), value)
     return cut_rows(value, first, last)

@@ -24,8 +24,8 @@ def from_list(elements: Any, name: str | None = None) -> Dataset:
     """A dataset of these elements: a list of tensors, tuples or dicts, which all have the same structure.
 
     Tensors may differ in their extents, with as many axes and of one dtype. Raises ``ValueError`` for a value that is
-    not a list, for an empty one, and for elements that are arranged otherwise or have another number of axes, and
-    ``TypeError`` for another dtype.
+    not a list, for an empty one, and for elements that are arranged otherwise, ``TypeError`` for another dtype, and
+    ``UnimplementedError`` for another number of axes.
 
     >>> list(from_list([(1, "a"), (2, "b")]))
     [(np.int32(1), b'a'), (np.int32(2), b'b')]

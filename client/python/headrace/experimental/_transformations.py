@@ -16,7 +16,7 @@ Transformation = Callable[[Dataset], Dataset]
 
 
 def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
-    """``shuffle``, then ``repeat``: each repetition in another order.
+    """``shuffle``, then ``repeat``: each pass in another order.
 
     >>> sorted(Dataset.range(2).apply(shuffle_and_repeat(2, count=2, seed=1)))
     [np.int64(0), np.int64(0), np.int64(1), np.int64(1)]

@@ -10,8 +10,8 @@ from .cluster_addresses import is_cluster_address, resolved
 
 
 def without_scheme(address: Any, argument: str) -> str:
-    """The ``host:port`` of an address with any scheme or none, or a cluster address (``slurm:``). None: empty, for
-    which the engine uses HEADRACE_SERVICE.
+    """The ``host:port`` of an address with any scheme or none, or the one to which a cluster address (``slurm:``)
+    resolves. None: that of a cluster address in HEADRACE_SERVICE, else empty: the engine reads that variable itself.
     """
     if address is None:
         address = os.environ.get("HEADRACE_SERVICE", "")

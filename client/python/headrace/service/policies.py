@@ -22,7 +22,7 @@ class ShardingPolicy(enum.IntEnum):
     OFF = 0
     #: Each element is given once: the sources' splits are leased to workers as these read.
     DYNAMIC = 1
-    #: Each worker gives the elements of its own files: worker i modulo their number reads file i.
+    #: Each worker gives the elements of its own files: of n workers, number i modulo n reads file i.
     FILE = 2
     #: Each worker makes all elements, and gives each n-th one, so all workers must make them in one order.
     DATA = 3

@@ -18,7 +18,7 @@ from .securing import Session, inner
 #: The default times for which a worker counts as alive, and a trainer stays a reader, after its last heartbeat.
 _LEASE_MS = 5000
 _CLIENT_MS = 120_000
-#: The seconds that a worker's tasks have at least to end before their processes are killed.
+#: The seconds that a worker's tasks have at least to end before the processes of Python functions are killed.
 _MOMENT = 0.3
 #: The most seconds for which ``start`` waits until the worker is registered.
 _REGISTERED = 5.0
