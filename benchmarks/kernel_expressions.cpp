@@ -4,8 +4,9 @@ namespace headrace::detail::bench {
 
 namespace {
 
-/// `f` for the elements of `in`. `functions`: the number of functions of which `f` consists; each
-/// may take one call for each block. Functions of single values are combined into one pass.
+/// Maps `f` over the elements of `in`. `functions`: the number of functions of which `f` consists.
+/// Each may take one kernel call for each block; a pass that combines several elementwise functions
+/// counts as one call for each of them.
 template <class F>
 kernel_case of(std::string name, const dataset& in, F f, uint64_t functions = 1) {
   return {"expression_" + std::move(name), [in, f] { return in.map(f); }, functions};

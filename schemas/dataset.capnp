@@ -25,11 +25,11 @@ struct DatasetGraph {
 }
 
 struct Seed {
-  # The seed of an operator, as set by the user.
+  # The seed of an operator or of a graph's options, as set by the user.
 
   union {
     unset @0 :Void;
-    # The operator's seed is derived from that of the run.
+    # An operator's seed is derived from that of the options or, if that is unset, of the run.
     value @1 :UInt64;
   }
 }

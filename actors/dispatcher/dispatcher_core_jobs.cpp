@@ -142,8 +142,9 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
     auto_shard(graph, job.parameters.mode, {.shards = std::max<int64_t>(job.shards, 1)}).status());
   HEADRACE_TRY(can_promise(job.parameters.guarantee, job.parameters.mode, *graph));
   auto plan = plan_splits(graph);
-  // Each trainer of a cache, and each consumer of rounds, has rows of its own of a split. So a row
-  // that one of them received does not show which rows of the split the others have received.
+  // Trainers of a cache receive the rows of a split at different times, and consumers of rounds
+  // receive different rows of it. So a row that one of them received does not show which rows of
+  // the split the others have received.
   if (job.parameters.cross_trainer_cache || job.parameters.num_consumers != 0)
     plan.rows.apart = plan.rows.single = false;
   return job_description{

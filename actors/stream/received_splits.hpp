@@ -36,7 +36,7 @@ private:
   /// The splits of the rows that were handed out or can no longer be given back.
   reached_splits settled_;
   uint64_t begin_ = 0;       ///< number of settled elements
-  uint64_t end_ = 0;         ///< number of elements that arrived
+  uint64_t end_ = 0;         ///< number of elements that arrived and were not given back
   std::deque<piece> pieces_; ///< the rows between `begin_` and `end_`
 };
 

@@ -1,5 +1,6 @@
 #include "headrace/client/command/cluster_address.hpp"
 #include "headrace/client/command/kubernetes_pods.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/node/address.hpp"
 
 #include <charconv>
@@ -122,14 +123,14 @@ result<std::string> resolve_cluster_address(std::string_view text) {
 
 result<std::string> await_cluster_address(std::string_view text, std::optional<duration> limit,
                                           const logger& log) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = clock::system().now();
   for (std::string said;;) {
     auto found = resolve_cluster_address(text);
     if (found)
       log.info("found the dispatcher", {{"by", text}, {"dispatcher", *found}});
     if (found || found.status().code() != status_code::unavailable)
       return found;
-    if (limit && std::chrono::steady_clock::now() - begin >= *limit)
+    if (limit && clock::system().now() - begin >= *limit)
       return deadline_exceeded(
         fmt::format("{}; gave up after --dispatcher-timeout", found.status().message()));
     if (const auto& why = found.status().message(); why != said)

@@ -33,6 +33,12 @@ public:
     if (numbers_.contains(&x))
       return {};
     auto later = x.later ? logs_.after(*x.later) : choice_log::choices{};
+    if (later.incomplete)
+      return resource_exhausted(fmt::format("the position would have all that {} did since an "
+                                            "element that is still held came, which is "
+                                            "too much: it needs deterministic=True, so that the "
+                                            "order of its elements need not be saved",
+                                            to_string(x.op)));
     for (const auto* parts : {&x.parts, &std::as_const(later).opened})
       for (const auto& part : *parts)
         if (part)

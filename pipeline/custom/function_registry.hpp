@@ -16,7 +16,8 @@ namespace headrace {
 /// A function that makes one element of another. A failure is the error of that element alone.
 struct element_function {
   element_spec takes;
-  element_spec gives; ///< the spec that a dataset which calls the function must declare
+  /// The spec of the results. The spec that the calling dataset declares must accept them.
+  element_spec gives;
   std::function<status(const element& in, element_output& out)> call;
 };
 

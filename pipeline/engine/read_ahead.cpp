@@ -1,5 +1,7 @@
 #include "headrace/pipeline/engine/read_ahead.hpp"
 
+#include "headrace/runtime/base/clock.hpp"
+
 namespace headrace::detail {
 
 void read_ahead::start() {
@@ -51,9 +53,9 @@ void read_ahead::run(const std::stop_token& done) {
     lock.unlock();
     if (options_.turns)
       options_.turns->acquire();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = clock::system().now();
     auto more = input_->next(wanted);
-    const auto took = std::chrono::steady_clock::now() - begin;
+    const auto took = clock::system().now() - begin;
     if (options_.turns)
       options_.turns->release();
     if (options_.counters != nullptr)

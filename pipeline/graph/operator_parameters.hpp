@@ -30,7 +30,8 @@ struct service_session;
 /// `engine::number_of`).
 using known_number = std::optional<int64_t>;
 /// The seed that a user has set. If it is unset, it stays unset in the graph, and the operator's
-/// seed is derived from that of the run (`iterator_context::seed`).
+/// seed is derived from `graph_options::seed` or, if that is unset, from that of the run
+/// (`iterator_context::seed`).
 using optional_seed = std::optional<uint64_t>;
 
 // -- sources; their other arguments are the expressions in `dataset_node::tensors` -------------

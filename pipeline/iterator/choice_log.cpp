@@ -1,6 +1,7 @@
 #include "headrace/pipeline/iterator/choice_log.hpp"
 
 #include <atomic>
+#include <deque>
 #include <mutex>
 
 namespace headrace::detail {
@@ -33,13 +34,34 @@ struct choice_log::chunk {
 struct choice_log::state {
   /// @pre the mutex is held
   void append_chunk() {
+    const auto bytes = bytes_of(*last);
+    recent.push_back({last, bytes});
+    kept += bytes;
     last->next = std::make_shared<chunk>(added);
     last = std::shared_ptr{last->next};
+    while (kept > most_bytes) {
+      // Marks in a chunk that is too old cannot be read any more, and do not keep the later ones.
+      if (const auto old = recent.front().at.lock())
+        old->next.reset();
+      kept -= recent.front().bytes;
+      recent.pop_front();
+    }
+  }
+  static size_t bytes_of(const chunk& x) {
+    constexpr size_t of_an_opening = 512; // a small position
+    return sizeof(chunk) + x.numbers.size() * sizeof(uint64_t) + (x.opens ? of_an_opening : 0);
   }
 
   mutable std::mutex mutex;
   std::shared_ptr<chunk> last = std::make_shared<chunk>(0);
   uint64_t added = 0; ///< the number of numbers
+  struct closed {
+    std::weak_ptr<chunk> at;
+    size_t bytes;
+  };
+  static constexpr size_t most_bytes = size_t{64} << 20;
+  std::deque<closed> recent; ///< the chunks before `last`, whether there are marks for them or not
+  size_t kept = 0;           ///< the bytes of `recent`
 };
 
 choice_log::choice_log() : state_(std::make_shared<state>()) {}
@@ -76,6 +98,8 @@ choice_log::choices choice_log::reader::after(const mark& from) {
   out.numbers.reserve(added - from.at_);
   auto at = from.at_;
   for (const auto* x = from.first_.get();; x = x->next.get()) {
+    if (x == nullptr)
+      return {.numbers = {}, .opened = {}, .incomplete = true};
     const auto end = x == last ? added : x->first + x->numbers.size();
     const auto begin = x->numbers.begin();
     out.numbers.insert(out.numbers.end(), begin + static_cast<ptrdiff_t>(at - x->first),

@@ -32,6 +32,7 @@ public:
   struct choices {
     std::vector<uint64_t> numbers;
     std::vector<position_ptr> opened; ///< null: an iterator that could not be opened
+    bool incomplete = false;          ///< more than is kept was added since the mark
   };
 
   choice_log();

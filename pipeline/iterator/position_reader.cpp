@@ -23,6 +23,7 @@ position_reader::position_reader(const position& from)
   if (!from.later)
     return;
   const auto later = choice_log::reader{}.after(*from.later);
+  fits_ = !later.incomplete;
   numbers_.insert(numbers_.end(), later.numbers.begin(), later.numbers.end());
   parts_.insert(parts_.end(), later.opened.begin(), later.opened.end());
 }

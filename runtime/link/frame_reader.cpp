@@ -188,7 +188,7 @@ status frame_reader::parse_head(bool& more) {
   return {};
 }
 
-// The estimate of the next head is unchanged, because pings stand between similar frames.
+// `head_size_` is unchanged, because pings stand between similar frames.
 status frame_reader::pass_ping(const frame_prefix& prefix) {
   if (prefix.flags != flag_ping || prefix.channel != 0 || prefix.segments != 0
       || prefix.header_bytes != 0 || prefix.payload_bytes != 0)

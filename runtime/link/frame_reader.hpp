@@ -77,7 +77,9 @@ private:
 
   bool in_body_ = false;
   uint64_t body_left_ = 0; // the missing bytes of this frame's header and payload
-  size_t head_size_;       // estimated size of the next frame's prefix, sizes and header
+  // The number of bytes to read when the next frame begins: after a large frame, the size of the
+  // prefix, sizes and header that it had; otherwise the size of the staging buffer.
+  size_t head_size_;
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;
   size_t partial_sizes_ = 0; // the number of `sizes` of all messages in partial_

@@ -219,15 +219,18 @@ TEST(Settings, TheCommandLineGoesBeforeTheFileBeforeTheEnvironmentBeforeTheDefau
 }
 
 TEST(Settings, ATableOfOneServerGoesOverWhatAllOfThemHave) {
-  const config_file file{"[worker]\nlease = \"7s\"\n[dispatcher]\nport = 7\n"};
-  const config_file both{"lease = \"6s\"\nport = 6\n[worker]\nlease = \"7s\"\n"};
   const auto of = [](server_kind kind, const config_file& from) {
     return settle(kind, {.values = {}, .file = from.name()}, {}).value().values;
   };
-  EXPECT_EQ(of(worker, both).lease, std::chrono::seconds{7});
-  EXPECT_EQ(of(dispatcher, both).lease, std::chrono::seconds{6});
-  EXPECT_EQ(of(dispatcher, file).lease, server_settings{}.lease) << "only a worker's is set";
-  EXPECT_EQ(of(dispatcher, file).endpoint.port, 7);
+  {
+    const config_file both{"lease = \"6s\"\nport = 6\n[worker]\nlease = \"7s\"\n"};
+    EXPECT_EQ(of(worker, both).lease, std::chrono::seconds{7});
+    EXPECT_EQ(of(dispatcher, both).lease, std::chrono::seconds{6});
+  }
+  const config_file tables{"[worker]\nlease = \"7s\"\n[dispatcher]\nport = 7\n"};
+  EXPECT_EQ(of(worker, tables).lease, std::chrono::seconds{7});
+  EXPECT_EQ(of(dispatcher, tables).lease, server_settings{}.lease);
+  EXPECT_EQ(of(dispatcher, tables).endpoint.port, 7);
 }
 
 TEST(Settings, TheFileMayBeNamedByTheEnvironment) {

@@ -399,3 +399,16 @@ def test_FunctionsOfOneLineThatDifferInConstants():
     for one, want in ((f, [0, 2]), (g, [0, 3]), (h, [-0.0, 2.0])):
         got = list(hr.Dataset.from_tensor_slices([0.0, 1.0] if one is h else [0, 1]).map(one))
         assert [x.item() for x in got] == want and np.signbit(got[0]) == (one is h)
+
+
+def test_FunctionsWithInnerFunctionsAndClassesAreRewritten():
+    def f(x):
+        class Inner:
+            def add(self, y):
+                return y + 1
+        parts = [i + x for i in range(2)]
+        twice = lambda y: y * 2  # noqa: E731
+        if x > 1:
+            return Inner().add(twice(parts[1]))
+        return parts[0]
+    assert [int(x) for x in hr.Dataset.range(4).map(f)] == [0, 1, 7, 9]

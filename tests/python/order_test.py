@@ -24,7 +24,7 @@ SCALAR = hr.TensorSpec([], hr.int64)
 
 @pytest.mark.parametrize("make, reorders", [
     (lambda ds: ds.map(same), ""),
-    (lambda ds: ds.map(same).with_options(options()), "map"),
+    (lambda ds: ds.map(same).with_options(options()), ""),
     (lambda ds: ds.map(same, num_parallel_calls=2).with_options(options()), "map"),
     (lambda ds: ds.map(same, num_parallel_calls=2, deterministic=False), "map"),
     (lambda ds: ds.map(same, num_parallel_calls=2, deterministic=True).with_options(options()), ""),
@@ -35,5 +35,5 @@ SCALAR = hr.TensorSpec([], hr.int64)
     (lambda ds: ds.flat_map(lambda x: hr.Dataset.range(x).map(same)).with_options(options()), ""),
     (lambda ds: ds.interleave(lambda x: hr.Dataset.range(x), num_parallel_calls=2).with_options(options()), "interleave"),
 ])
-def test_AMapThatMayBeSpreadOverTheCoresReorders(make, reorders):
+def test_AnOperatorWithParallelCallsMayReorder(make, reorders):
     assert make(hr.Dataset.range(9))._graph.order()[1] == reorders

@@ -1,5 +1,7 @@
 #include "reading.hpp"
 
+#include "headrace/runtime/base/clock.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -230,13 +232,13 @@ void reading::close_all() noexcept {
 void reading::await_threads() noexcept {
   const auto open = open_ones();
   nb::gil_scoped_release others;
-  const auto limit = std::chrono::steady_clock::now() + 500ms;
+  const auto limit = clock::system().now() + 500ms;
   for (const auto& one : open) {
     std::unique_lock lock{one->mutex};
     one->changed.wait_until(lock, limit, [&] { return !one->started || one->ended; });
   }
   // These threads end soon, as their waits were ended; if the interpreter exits before, they crash.
-  visit::await_all(std::chrono::steady_clock::now() + 10s);
+  visit::await_all(clock::system().now() + 10s);
 }
 
 void reading::work(const std::shared_ptr<shared>& s) {

@@ -75,7 +75,7 @@ protected:
       to.parts = {read_by_->save()};
     } else if (!input_) {
       // As soon as a pass is kept, by any iterator, this iterator returns that pass.
-      if (const auto kept = pass_to_give()) {
+      if (const auto kept = pass_to_give(); kept && !openings_.planned()) {
         whole(kept->from, 0, kept->begin);
       } else {
         to.numbers = {not_begun};

@@ -74,7 +74,7 @@ private:
       ++opened_;
       if (auto failed = openings_.add(open_.rows.get()); !failed.ok()) {
         open_.rows.reset();
-        open_.failed = std::move(failed);
+        return last_failure(failed.with_context("restore").that_ends_run());
       }
       if (!open_.rows) {
         auto failed = failure(open_.failed);

@@ -38,13 +38,13 @@ protected:
     std::vector<row_run> runs;
     size_t rows = 0, bytes = 0;
     for (auto& slot : slots_) slot.piece = no_piece;
-    while (rows < wanted.rows && bytes < wanted.bytes && !engine_.stopped()) {
+    while (rows < wanted.rows && bytes < wanted.bytes && broken_.ok() && !engine_.stopped()) {
       if (!order_.empty()) {
         const bool opens = order_.front().rows == 0;
         if (!repeat_choice(wanted)) {
-          if (engine_.stopped())
-            break;
-          return last_failure(data_loss("the data is not what it was when the position was saved"));
+          if (broken_.ok() && !engine_.stopped())
+            broken_ = data_loss("the data is not what it was when the position was saved");
+          break;
         }
         if (opens)
           continue;
@@ -66,7 +66,7 @@ protected:
       auto& slot = slots_[at_];
       if (!slot.open()) {
         if (!open_next(slot, wanted.rows - rows)) {
-          if (open_ == 0)
+          if (open_ == 0 || !broken_.ok())
             break;
           advance();
           continue;
@@ -103,6 +103,8 @@ protected:
     if (rows == 0) {
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
+      if (!broken_.ok())
+        return last_failure(broken_.with_context("restore").that_ends_run());
       return std::nullopt;
     }
     given_ += rows;
@@ -322,10 +324,9 @@ private:
       return false;
     }
     auto next = datasets_.next();
-    if (auto failed = openings_.add(next.rows.get()); !failed.ok()) {
-      next.rows.reset();
-      next.failed = std::move(failed);
-    }
+    broken_ = openings_.add(next.rows.get());
+    if (!broken_.ok())
+      return false;
     place(to, std::move(next));
     return true;
   }
@@ -410,6 +411,7 @@ private:
   uint64_t seen_ = 0; ///< the count of `arrivals_` before the places were checked
   bool input_ended_ = false;
   uint64_t opened_ = 0, given_ = 0;
+  status broken_; ///< not ok: a restored iterator found other data, and has no further rows
   /// The choices that a restored iterator has to repeat; rows that were returned are taken off.
   std::deque<choice> order_;
   std::optional<choice> noted_; ///< the last choice, which is not in the log yet

@@ -500,7 +500,9 @@ void parallel_blocks::read_choices(position_reader& from) {
   next_number_ = from.number(UINT64_MAX / 4);
   for (auto& number : order_) number += next_number_;
   while (from.has_number() && from.fits()) {
-    const auto choice = from.number(read_choice(UINT32_MAX));
+    const auto choice = from.number();
+    if (choice % 2 == 0 && choice > read_choice(UINT32_MAX))
+      return from.refuse();
     if (choice % 2 == 0)
       planned_.push_back({choice / 2, 0});
     else
@@ -523,6 +525,8 @@ result<block> parallel_blocks::read_exactly(uint64_t rows) {
   std::vector<row_run> runs;
   for (auto left = rows; left != 0;) {
     auto more = input_->next({static_cast<size_t>(left), limits{}.bytes});
+    if (!more && !pieces.empty() && !pieces.back().errors.empty())
+      return pieces.back().errors.back().why; // the error may have ended the input
     if (!more)
       return data_loss("the data is not what it was when the position was saved");
     left -= more->rows;

@@ -32,12 +32,28 @@ TEST(ChoiceLog, GivesWhatWasAddedAfterAMark) {
   EXPECT_TRUE(choice_log::reader{}.after(log.now()).numbers.empty());
 }
 
-TEST(ChoiceLog, OfMillionsOfOpenedIteratorsIsFreedWithoutRecursion) {
+TEST(ChoiceLog, OfManyOpenedIteratorsIsFreedWithoutRecursion) {
   choice_log log;
   std::optional begin = log.now();
-  for (int i = 0; i < 1'000'000; ++i) log.add(position_ptr{});
-  EXPECT_EQ(choice_log::reader{}.after(*begin).opened.size(), 1'000'000u);
+  for (int i = 0; i < 100'000; ++i) log.add(position_ptr{});
+  EXPECT_EQ(choice_log::reader{}.after(*begin).opened.size(), 100'000u);
   begin.reset();
+}
+
+TEST(ChoiceLog, IsBoundedAndOldMarksAreIncompleteThen) {
+  choice_log log;
+  const auto begin = log.now();
+  for (uint64_t i = 0; i < 4'000'000; ++i) log.add(i);
+  const auto middle = log.now();
+  EXPECT_FALSE(choice_log::reader{}.after(begin).incomplete);
+  for (uint64_t i = 0; i < 6'000'000; ++i) log.add(i);
+  EXPECT_TRUE(choice_log::reader{}.after(begin).incomplete);
+  const auto rest = choice_log::reader{}.after(middle);
+  EXPECT_FALSE(rest.incomplete);
+  EXPECT_EQ(rest.numbers.size(), 6'000'000u);
+  for (uint64_t i = 0; i < 6'000'000; ++i) log.add(i);
+  EXPECT_TRUE(choice_log::reader{}.after(middle).incomplete);
+  EXPECT_TRUE(choice_log::reader{}.after(log.now()).numbers.empty());
 }
 
 } // namespace

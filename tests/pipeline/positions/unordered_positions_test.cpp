@@ -152,6 +152,23 @@ TEST(UnorderedPositions, OfOneCacheThatWasReadTwice) {
     }
   }
 }
+TEST(UnorderedPositions, OfAnIteratorThatWentBackBeforeWhatTheCacheKeeps) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const auto cache = make_cache(uneven(range(0, 120))).value();
+    const auto graph = unordered(make_shuffle(cache, 20, seed).value());
+    iterator_context context;
+    auto first = make_iterator(graph, context).value();
+    const auto early = first->save();
+    read_all(*first, always(3));
+    auto second = restored(graph, context, early);
+    auto got = read_all(*second, always(1), 40);
+    append(got, read_all(*restored(graph, context, second->save()), always(3)));
+    std::ranges::sort(got);
+    auto want = read_all(range(0, 120));
+    std::ranges::sort(want);
+    ASSERT_EQ(got, want) << seed;
+  }
+}
 TEST(UnorderedPositions, OfOneCacheWithTwoReaders) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     const auto cache = make_cache(uneven(range(0, 60))).value();

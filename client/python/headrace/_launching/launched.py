@@ -168,8 +168,8 @@ class LaunchedService:
 
     def follow(self, least: int, most: int) -> None:
         """From now on adapts the number of workers to the demand of the trainers, within these bounds, as long as this
-        program runs, or until the next call, which sets other bounds: the number increases at once and decreases after half a minute, as with ``headrace up --workers
-        N..M``.
+        program runs, or until the next call, which sets other bounds: the number increases at once and decreases after
+        half a minute, as with ``headrace up --workers N..M``.
         """
         self._demand = _core.WorkerDemand(least, most, _SETTLING, _PATIENCE)
 
@@ -186,7 +186,7 @@ class LaunchedService:
                 except Exception as error:
                     warnings.warn(f"headrace: the number of workers was not adapted: {error}", stacklevel=1)
 
-        if self._follower is None:
+        if self._follower is None or not self._follower.is_alive():
             self._follower = threading.Thread(target=loop, daemon=True, name="headrace-workers")
             self._follower.start()
 
