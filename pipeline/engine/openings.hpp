@@ -17,18 +17,20 @@ public:
 
   /// True if the order of the iterators depends on time.
   bool keeps() const noexcept { return keeps_; }
-  /// True if a restored operator opened iterators after the position, which it opens again.
+  /// True if the next iterator is one that a restored operator opened before.
   bool planned() const noexcept { return !planned_.empty(); }
-  /// To be called for each iterator before its first row; null: it could not be opened.
+  /// Must be called for each iterator that the operator opens, before its first row is read; null:
+  /// an iterator could not be opened. Restores an iterator that was opened before. An error ends
+  /// the iteration: the data has changed.
   status add(iterator* opened) {
     if (!planned_.empty()) {
       const auto at = std::move(planned_.front());
       planned_.pop_front();
       if ((opened != nullptr) != (at != nullptr))
-        return data_loss("a dataset that could be opened cannot be opened now, or the other way "
-                         "round");
+        return data_changed();
       if (at)
-        HEADRACE_TRY(opened->restore(*at));
+        if (auto failed = opened->restore(*at); !failed.ok())
+          return failed.with_context("restore").that_ends_run();
     }
     if (keeps_)
       log_.add(opened != nullptr ? opened->save() : nullptr);
@@ -55,7 +57,7 @@ public:
     for (auto i = planned_.size(); i < planned.size(); ++i) planned_.push_back(planned[i]);
   }
 
-  /// The log that the positions refer to.
+  /// The log to which the positions refer, for further choices of the operator.
   choice_log& log() noexcept { return log_; }
   const choice_log& log() const noexcept { return log_; }
 

@@ -1,114 +1,131 @@
 #include "headrace/pipeline/iterator/choice_log.hpp"
 
-#include <atomic>
 #include <deque>
 #include <mutex>
 
 namespace headrace::detail {
 
-// A chunk keeps the chunks after it, so that those before the oldest mark are freed.
-struct choice_log::chunk {
-  static constexpr size_t most = 4096;
+namespace {
 
+constexpr size_t most_numbers = 4096; ///< of a chunk
+constexpr size_t most_bytes = size_t{64} << 20;
+constexpr size_t bytes_of_an_opening = 512; ///< about those of a small position
+
+/// A part of the log, which is freed as a whole.
+struct chunk {
   explicit chunk(uint64_t before) : first(before) {}
-  // Frees the chunks after it that nobody else has, one by one: there may be millions.
-  ~chunk() {
-    auto rest = std::move(next);
-    while (rest && rest.use_count() == 1) {
-      std::atomic_thread_fence(std::memory_order_acquire); // after the last other owner
-      rest = std::exchange(rest->next, nullptr);
-    }
+  size_t bytes() const {
+    return sizeof(chunk) + numbers.size() * sizeof(uint64_t) + (opens ? bytes_of_an_opening : 0);
   }
-  chunk(const chunk&) = delete;
-  chunk& operator=(const chunk&) = delete;
 
-  const uint64_t first; ///< the number of numbers before the chunk
+  uint64_t first; ///< the number of numbers before the chunk
   std::vector<uint64_t> numbers;
-  // A chunk that ends with an opened iterator has a next one. A mark after that iterator refers to
-  // the next chunk, and so does not keep the position.
+  // An opened iterator ends its chunk, so that marks after it do not keep the position.
   bool opens = false;
   position_ptr opened;
-  std::shared_ptr<chunk> next;
+  size_t marks = 0;
 };
 
+} // namespace
+
 struct choice_log::state {
-  /// @pre the mutex is held
-  void append_chunk() {
-    const auto bytes = bytes_of(*last);
-    recent.push_back({last, bytes});
-    kept += bytes;
-    last->next = std::make_shared<chunk>(added);
-    last = std::shared_ptr{last->next};
-    while (kept > most_bytes) {
-      // Marks in a chunk that is too old cannot be read any more, and do not keep the later ones.
-      if (const auto old = recent.front().at.lock())
-        old->next.reset();
-      kept -= recent.front().bytes;
-      recent.pop_front();
-    }
+  using chunks = std::deque<chunk>;
+
+  chunk& last() { return all.back(); }
+  uint64_t number_of_last() const { return dropped + all.size() - 1; }
+  /// Begins a chunk; returns those that are no longer needed, to be freed without the mutex.
+  chunks append_chunk() {
+    bytes += last().bytes();
+    all.emplace_back(added);
+    return drop();
   }
-  static size_t bytes_of(const chunk& x) {
-    constexpr size_t of_an_opening = 512; // a small position
-    return sizeof(chunk) + x.numbers.size() * sizeof(uint64_t) + (x.opens ? of_an_opening : 0);
+  chunks drop() {
+    chunks out;
+    while (all.size() > 1 && (all.front().marks == 0 || bytes > most_bytes)) {
+      bytes -= all.front().bytes();
+      out.push_back(std::move(all.front()));
+      all.pop_front();
+      ++dropped;
+    }
+    return out;
   }
 
-  mutable std::mutex mutex;
-  std::shared_ptr<chunk> last = std::make_shared<chunk>(0);
-  uint64_t added = 0; ///< the number of numbers
-  struct closed {
-    std::weak_ptr<chunk> at;
-    size_t bytes;
-  };
-  static constexpr size_t most_bytes = size_t{64} << 20;
-  std::deque<closed> recent; ///< the chunks before `last`, whether there are marks for them or not
-  size_t kept = 0;           ///< the bytes of `recent`
+  std::mutex mutex;
+  chunks all = chunks(1, chunk{0}); ///< never empty
+  uint64_t dropped = 0;             ///< the number of chunks before `all`
+  size_t bytes = 0;                 ///< of `all` without the last one
+  uint64_t added = 0;               ///< the number of numbers
+};
+
+/// Keeps the chunk of a mark, and those after it.
+class choice_log::pin {
+public:
+  /// @pre the mutex is held
+  explicit pin(std::shared_ptr<state> of)
+    : log(std::move(of)), number(log->number_of_last()), at(log->added) {
+    ++log->last().marks;
+  }
+  ~pin() {
+    state::chunks unneeded; // the positions in it may have the last marks of other logs
+    std::lock_guard lock{log->mutex};
+    if (number < log->dropped)
+      return;
+    --log->all[number - log->dropped].marks;
+    unneeded = log->drop();
+  }
+  pin(const pin&) = delete;
+  pin& operator=(const pin&) = delete;
+
+  const std::shared_ptr<state> log;
+  const uint64_t number; ///< the number of the chunk
+  const uint64_t at;     ///< the number of numbers before the mark
 };
 
 choice_log::choice_log() : state_(std::make_shared<state>()) {}
 
 void choice_log::add(uint64_t number) {
+  state::chunks unneeded;
   std::lock_guard lock{state_->mutex};
-  if (state_->last->numbers.size() == chunk::most)
-    state_->append_chunk();
-  state_->last->numbers.push_back(number);
+  if (state_->last().numbers.size() == most_numbers)
+    unneeded = state_->append_chunk();
+  state_->last().numbers.push_back(number);
   ++state_->added;
 }
 
 void choice_log::add(position_ptr opened) {
+  state::chunks unneeded;
   std::lock_guard lock{state_->mutex};
-  state_->last->opens = true;
-  state_->last->opened = std::move(opened);
-  state_->append_chunk();
+  state_->last().opens = true;
+  state_->last().opened = std::move(opened);
+  unneeded = state_->append_chunk();
 }
 
 choice_log::mark choice_log::now() const {
   std::lock_guard lock{state_->mutex};
-  return {state_, state_->last, state_->added};
+  return mark{std::make_shared<const pin>(state_)};
 }
 
-choice_log::mark::mark(std::shared_ptr<const state> log, std::shared_ptr<const chunk> first,
-                       uint64_t at)
-  : log_(std::move(log)), first_(std::move(first)), at_(at) {}
-
 choice_log::choices choice_log::reader::after(const mark& from) {
-  const auto& log = *from.log_;
+  const auto& begin = *from.at_;
+  auto& log = *begin.log;
   std::lock_guard lock{log.mutex};
-  const auto [last, added] = ends_.try_emplace(&log, log.last.get(), log.added).first->second;
+  const auto [last, added] = ends_.try_emplace(&log, log.number_of_last(), log.added).first->second;
+  if (begin.number < log.dropped)
+    return {.numbers = {}, .opened = {}, .incomplete = true};
   choices out;
-  out.numbers.reserve(added - from.at_);
-  auto at = from.at_;
-  for (const auto* x = from.first_.get();; x = x->next.get()) {
-    if (x == nullptr)
-      return {.numbers = {}, .opened = {}, .incomplete = true};
-    const auto end = x == last ? added : x->first + x->numbers.size();
-    const auto begin = x->numbers.begin();
-    out.numbers.insert(out.numbers.end(), begin + static_cast<ptrdiff_t>(at - x->first),
-                       begin + static_cast<ptrdiff_t>(end - x->first));
+  out.numbers.reserve(added - begin.at);
+  auto at = begin.at;
+  for (auto number = begin.number;; ++number) {
+    const auto& x = log.all[number - log.dropped];
+    const auto end = number == last ? added : x.first + x.numbers.size();
+    const auto numbers = x.numbers.begin();
+    out.numbers.insert(out.numbers.end(), numbers + static_cast<ptrdiff_t>(at - x.first),
+                       numbers + static_cast<ptrdiff_t>(end - x.first));
     at = end;
-    if (x == last)
+    if (number == last)
       return out;
-    if (x->opens)
-      out.opened.push_back(x->opened);
+    if (x.opens)
+      out.opened.push_back(x.opened);
   }
 }
 

@@ -13,26 +13,23 @@ using position_ptr = std::shared_ptr<const position>;
 
 /// The choices of an operator that depended on time, as numbers, and the positions of the iterators
 /// that it opened, before their first rows. A restored operator repeats the choices, so that the
-/// rows that follow a position are always the same ones. What follows the oldest mark is kept.
-/// Thread-safe.
+/// rows that follow a position are always the same ones. The log keeps what follows its oldest
+/// mark, but no more than some 64 MiB. Thread-safe.
 class choice_log {
-  struct chunk;
   struct state;
+  class pin;
 
 public:
   /// A place in the log.
   class mark {
     friend class choice_log;
-    mark(std::shared_ptr<const state> log, std::shared_ptr<const chunk> first, uint64_t at);
-
-    std::shared_ptr<const state> log_;
-    std::shared_ptr<const chunk> first_;
-    uint64_t at_; ///< the number of numbers before the mark, from the begin of the log
+    explicit mark(std::shared_ptr<const pin> at) : at_(std::move(at)) {}
+    std::shared_ptr<const pin> at_;
   };
   struct choices {
     std::vector<uint64_t> numbers;
     std::vector<position_ptr> opened; ///< null: an iterator that could not be opened
-    bool incomplete = false;          ///< more than is kept was added since the mark
+    bool incomplete = false;          ///< the log no longer has all choices after the mark
   };
 
   choice_log();
@@ -40,14 +37,14 @@ public:
   void add(position_ptr opened);
   mark now() const;
 
-  /// Reads logs while their operators run. The choices after all marks of one log end at the same
-  /// place.
+  /// Reads logs while their operators run: all marks of a log have the same end.
   class reader {
   public:
     choices after(const mark& from);
 
   private:
-    std::unordered_map<const state*, std::pair<const chunk*, uint64_t>> ends_;
+    /// By log: the numbers of its last chunk, and of its numbers.
+    std::unordered_map<const state*, std::pair<uint64_t, uint64_t>> ends_;
   };
 
 private:

@@ -99,6 +99,11 @@ void put(position& to, resume_point point) {
   to.parts.push_back(std::move(point.at));
 }
 
+status data_changed() {
+  return data_loss("restore: the data is not what it was when the position was saved")
+    .that_ends_run();
+}
+
 status drop_rows(iterator& from, uint64_t rows) {
   constexpr uint64_t most = 4096;
   for (auto left = rows; left != 0;) {

@@ -47,6 +47,10 @@ void put(position& to, const status& failure);
 /// Appends the position of an input.
 inline void put(position& to, const iterator& input) { to.parts.push_back(input.save()); }
 
+/// The failure of a restored iterator that finds other data than when the position was saved. It
+/// ends the iteration, also where failed elements are ignored.
+status data_changed();
+
 /// Reads `rows` rows and drops them. `data_loss` if there are fewer.
 status drop_rows(iterator& from, uint64_t rows);
 

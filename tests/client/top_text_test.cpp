@@ -49,6 +49,25 @@ TEST(TopText, TheWholeVerdictIsThereInANarrowTerminal) {
   EXPECT_THAT(text, HasSubstr("2 workers would do\n"));
 }
 
+TEST(TopText, NamesAreCutBetweenCharacters) {
+  auto service = busy_service();
+  for (size_t width = 40; width < 80; ++width) {
+    for (auto& x : service.jobs[0].tasks[0].operators) x.name += "\u00e4\u6f22"; // 2 and 3 bytes
+    std::istringstream lines{top_text(service, width, false)};
+    for (std::string line; std::getline(lines, line);) {
+      size_t end = 0; // of the last whole character
+      while (end < line.size()) {
+        const auto first = static_cast<unsigned char>(line[end]);
+        const size_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+        ASSERT_LE(end + bytes, line.size()) << line;
+        for (size_t i = 1; i < bytes; ++i)
+          ASSERT_EQ(static_cast<unsigned char>(line[end + i]) & 0xc0, 0x80) << line;
+        end += bytes;
+      }
+    }
+  }
+}
+
 TEST(TopText, OfOperatorsOfOneNameOnlyTheCauseIsMarked) {
   auto service = busy_service();
   auto& operators = service.jobs[0].tasks[0].operators;

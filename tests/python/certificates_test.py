@@ -52,6 +52,33 @@ def test_WhatIsThereIsKept(tmp_path):
     assert code == 1 and "ca.key: the authority has made other certificates, and without that file it makes no more" in errors
 
 
+def test_AnAuthorityThatHasExpiredIsAnErrorWithARemedy(tmp_path):
+    folder = tmp_path / "tls"
+    assert certificates(folder)[0] == 0
+    (tmp_path / "index.txt").touch()
+    (tmp_path / "serial").write_text("01")
+    (tmp_path / "ca.conf").write_text(f"""
+[ca]
+default_ca = own
+[own]
+database = {tmp_path}/index.txt
+serial = {tmp_path}/serial
+new_certs_dir = {tmp_path}
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+""")
+    for arguments in (["req", "-new", "-key", folder / "ca.key", "-subj", "/CN=headrace cluster", "-out", tmp_path / "csr"],
+                      ["ca", "-batch", "-selfsign", "-config", tmp_path / "ca.conf", "-keyfile", folder / "ca.key", "-notext",
+                       "-in", tmp_path / "csr", "-out", folder / "ca.pem", "-startdate", "20200101000000Z", "-enddate",
+                       "20200102000000Z"]):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True, timeout=60)
+    for name in ("host", "other"):
+        code, errors = certificates(folder, "--name", name)
+        assert code == 1 and "is not valid any more: remove the directory and make all certificates anew" in errors
+
+
 def test_WhatIsThereAndIsNotWhatIsWantedIsNamed(tmp_path):
     assert certificates(tmp_path / "a", "--hosts", "data-1")[0] == 0
     assert certificates(tmp_path / "b")[0] == 0

@@ -247,8 +247,23 @@ def test_AGeneratorThatHangsEndsWithAnError(bounded):
         while True:
             pass
 
-    got = bounded(hr.Dataset.from_generator(hangs, output_signature=SCALAR), python_call_timeout_ms=500)
-    assert ": from_generator: " in got[-1] and "took longer" in got[-1] and got[:-1] in ([1], [])
+    def hangs_at_once():
+        while True:
+            pass
+
+    for generator in (hangs, hangs_at_once):
+        got = bounded(hr.Dataset.from_generator(generator, output_signature=SCALAR), python_call_timeout_ms=500)
+        assert ": from_generator: " in got[-1] and "took longer" in got[-1] and got[:-1] in ([1], [])
+
+
+def test_AnIterableThatHangsWhenItIsStartedEndsWithAnError(bounded):
+    class Hangs:
+        def __iter__(self):
+            while True:
+                pass
+
+    got = bounded(hr.Dataset.from_generator(lambda: Hangs(), output_signature=SCALAR), python_call_timeout_ms=500)
+    assert len(got) == 1 and "took longer" in got[0]
 
 
 def test_ACallThatTakesTooMuchMemoryIsThatElementsError(bounded):

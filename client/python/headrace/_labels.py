@@ -68,7 +68,7 @@ def maker(label: str) -> Callable[[Any], Any]:
 
 def _of_elsewhere(words: list[str]) -> Callable[[Any], Any]:
     """The maker for a label of another process. No module is imported: a label may come from anybody."""
-    if len(words) < 3:
+    if len(words) < (2 if words[0] == "tuple" else 3):
         return lambda plain: plain
     kind, name, *rest = words
     if kind == "tuple":

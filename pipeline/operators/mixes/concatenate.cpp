@@ -28,7 +28,7 @@ protected:
         input_ = *std::move(opened);
         ++next_;
         if (auto failed = openings_.add(input_.get()); !failed.ok())
-          return last_failure(failed.with_context("restore").that_ends_run());
+          return last_failure(failed);
       }
       if (auto out = input_->next(wanted))
         return out;

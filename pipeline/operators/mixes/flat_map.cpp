@@ -74,7 +74,7 @@ private:
       ++opened_;
       if (auto failed = openings_.add(open_.rows.get()); !failed.ok()) {
         open_.rows.reset();
-        return last_failure(failed.with_context("restore").that_ends_run());
+        return last_failure(failed);
       }
       if (!open_.rows) {
         auto failed = failure(open_.failed);

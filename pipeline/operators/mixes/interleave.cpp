@@ -3,6 +3,7 @@
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/groups/inner_datasets.hpp"
+#include "headrace/pipeline/operators/mixes/place_choices.hpp"
 
 #include <fmt/format.h>
 #include <map>
@@ -39,11 +40,12 @@ protected:
     size_t rows = 0, bytes = 0;
     for (auto& slot : slots_) slot.piece = no_piece;
     while (rows < wanted.rows && bytes < wanted.bytes && broken_.ok() && !engine_.stopped()) {
-      if (!order_.empty()) {
-        const bool opens = order_.front().rows == 0;
-        if (!repeat_choice(wanted)) {
+      const auto* again = choices_.next();
+      if (again != nullptr) {
+        const bool opens = again->rows == 0;
+        if (!repeat(*again, wanted)) {
           if (broken_.ok() && !engine_.stopped())
-            broken_ = data_loss("the data is not what it was when the position was saved");
+            broken_ = data_changed();
           break;
         }
         if (opens)
@@ -84,14 +86,13 @@ protected:
         pieces.push_back(slot.rows);
         bytes += slot.rows->bytes() * (slot.rows->rows - slot.at) / slot.rows->rows;
       }
-      const auto turn = order_.empty() ? length_ - given_here_ : order_.front().rows;
+      const auto turn = again != nullptr ? again->rows : length_ - given_here_;
       const auto count = std::min({turn, slot.rows->rows - slot.at, wanted.rows - rows});
       append_run(runs, {slot.piece, static_cast<uint32_t>(slot.at), static_cast<uint32_t>(count)});
       slot.at += count;
       rows += count;
-      if (!order_.empty()) {
-        if ((order_.front().rows -= count) == 0)
-          order_.pop_front();
+      if (again != nullptr) {
+        choices_.repeated(count);
         continue;
       }
       note({at_, count});
@@ -99,12 +100,12 @@ protected:
       if (given_here_ == length_)
         advance();
     }
-    log_noted();
+    choices_.write(openings_.log());
     if (rows == 0) {
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
       if (!broken_.ok())
-        return last_failure(broken_.with_context("restore").that_ends_run());
+        return last_failure(broken_);
       return std::nullopt;
     }
     given_ += rows;
@@ -134,7 +135,7 @@ protected:
     openings_.save_to(to);
     if (!arrivals_)
       return;
-    for (const auto& x : order_) to.numbers.push_back(x.as_number());
+    choices_.save_to(to);
     to.later = openings_.log().now();
   }
   status restore_from(position_reader& from) override {
@@ -159,14 +160,8 @@ protected:
       }
     }
     openings_.restore(from);
-    // A dataset is opened at a place that is there, or at the next one.
-    for (auto known = slots_.size(); arrivals_ && from.has_number();) {
-      order_.push_back(choice::of(from.number()));
-      const auto [place, rows] = order_.back();
-      known += rows == 0 && place == known && known != cycle_;
-      if (place >= known)
-        from.refuse();
-    }
+    if (arrivals_)
+      choices_.restore(from, slots_.size(), cycle_);
     HEADRACE_TRY(from.finish());
     for (const auto& [row, place] : open) HEADRACE_TRY(reopen(row, place));
     return datasets_.skip_to(next, kernel_calls_);
@@ -175,52 +170,29 @@ protected:
 private:
   static constexpr uint32_t no_piece = UINT32_MAX;
 
-  /// What the operator did next where the order may change: it opened a dataset at a place, or took
-  /// rows of the one that is open there.
-  struct choice {
-    size_t place;
-    size_t rows; ///< 0: a dataset was opened
-
-    uint64_t as_number() const { return static_cast<uint64_t>(place) << 32 | rows; }
-    static choice of(uint64_t number) { return {number >> 32, number & UINT32_MAX}; }
-  };
-
-  // Consecutive rows of one place are one choice.
-  void note(const choice& next) {
-    if (!arrivals_)
-      return;
-    if (next.rows != 0 && noted_ && noted_->rows != 0 && noted_->place == next.place) {
-      noted_->rows += next.rows;
-      return;
-    }
-    log_noted();
-    noted_ = next;
-  }
-  void log_noted() {
-    if (noted_)
-      openings_.log().add(noted_->as_number());
-    noted_.reset();
+  void note(const place_choices::choice& made) {
+    if (arrivals_)
+      choices_.note(made, openings_.log());
   }
 
-  // Opens the dataset that the next choice opens, or goes to the place from which it takes rows.
-  // False: the data is not the same, or the iteration was stopped.
-  bool repeat_choice(const limits& wanted) {
-    const auto [place, rows] = order_.front();
-    if (place >= slots_.size())
-      slots_.resize(place + 1);
-    auto& slot = slots_[place];
+  // Opens the dataset that a choice opened, or goes to the place of which it took rows. False: the
+  // data is not the same, or the iteration was stopped.
+  bool repeat(place_choices::choice made, const limits& wanted) {
+    if (made.place >= slots_.size())
+      slots_.resize(made.place + 1);
+    auto& slot = slots_[made.place];
     given_here_ = 0;
-    if (rows == 0) {
+    if (made.rows == 0) {
       if (slot.open()) {
         if (slot.at != slot.rows->rows || refill(slot, wanted, 1) || engine_.stopped())
           return false;
         close(slot);
       }
-      order_.pop_front();
-      at_ = place;
+      choices_.repeated();
+      at_ = made.place;
       return open_next(slot, 1);
     }
-    at_ = place;
+    at_ = made.place;
     return slot.open() && (slot.at != slot.rows->rows || refill(slot, wanted, wanted.rows));
   }
 
@@ -411,10 +383,8 @@ private:
   uint64_t seen_ = 0; ///< the count of `arrivals_` before the places were checked
   bool input_ended_ = false;
   uint64_t opened_ = 0, given_ = 0;
-  status broken_; ///< not ok: a restored iterator found other data, and has no further rows
-  /// The choices that a restored iterator has to repeat; rows that were returned are taken off.
-  std::deque<choice> order_;
-  std::optional<choice> noted_; ///< the last choice, which is not in the log yet
+  status broken_;         ///< not ok: a restored iterator found other data, and has no further rows
+  place_choices choices_; ///< if the order may change
 };
 
 opened open_interleave(engine& shared, const dataset_ptr& node, const place& at) {

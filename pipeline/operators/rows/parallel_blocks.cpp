@@ -125,12 +125,7 @@ namespace {
 constexpr size_t most_jobs_a_call = 64;
 /// The approximate limit for the cost of all rows of a block, in nanoseconds.
 constexpr uint64_t most_block_ns = 5'000'000;
-constexpr uint64_t all = UINT64_MAX;
-
-// The choices of blocks without order: a block of so many rows was read; the rows of the job of
-// this number were the next ones.
-constexpr uint64_t read_choice(uint64_t rows) { return 2 * rows; }
-constexpr uint64_t job_choice(uint64_t number) { return 2 * number + 1; }
+constexpr auto all = block_order::all;
 
 /// One arena for all operators. If an arena is destroyed before its calls have run, as happens with
 /// operators that are not read to the end, the library keeps some KiB of it.
@@ -147,7 +142,8 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     options_(std::move(how)),
     stop_(std::move(stop)),
     shared_(std::make_shared<shared>(std::move(f), options_.budget)),
-    on_stop_(stop_, [with = shared_] { with->wake(with->rows); }) {
+    on_stop_(stop_, [with = shared_] { with->wake(with->rows); }),
+    order_(options_.ordered) {
   using oneapi::tbb::global_control;
   // The lowest limit of all owners applies; a higher limit of another owner is not changed.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
@@ -189,11 +185,11 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
     const auto is_there = [&] {
       if (stop_.stop_requested() || chosen() || for_the_reader() || over())
         return true;
-      if ((open_ == 0 || awaits_planned()) && !asked_) {
+      if ((open_ == 0 || next_is_unread()) && !asked_) {
         asked_ = true;
         shared_->room.notify_one();
       }
-      shared_->awaited = is_in_order() ? next_in_order().get() : nullptr;
+      shared_->awaited = order_.is_fixed() ? next_in_order().get() : nullptr;
       return false;
     };
     shared_->rows.wait(lock, is_there);
@@ -209,14 +205,14 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       lock.unlock();
       from->run_if_unclaimed(*shared_);
       lock.lock();
-      if (!is_in_order())
+      if (!order_.is_fixed())
         continue;
       shared_->awaited = from.get();
       shared_->rows.wait(lock, [&] { return from->done || stop_.stop_requested(); });
       if (!from->done)
         return std::nullopt;
     }
-    note_choice(*from);
+    order_.note_choice(from->number, from->given);
     kernel_calls += std::exchange(from->kernel_calls, 0);
     if (auto* counts = options_.counters) {
       counts->work_ns += std::exchange(from->work_ns, 0);
@@ -229,8 +225,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       const auto freed = std::exchange(from->counted, 0);
       from->rows = {};
       from->given = all;
-      if (!order_.empty())
-        order_.pop_front();
+      order_.note_end();
       --open_;
       drop_finished();
       lock.unlock();
@@ -246,7 +241,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
 // The job whose rows are next, if it is done: the first one if the order is kept; else the one of
 // which rows were returned already, or any.
 parallel_blocks::job_ptr parallel_blocks::chosen() const {
-  if (is_in_order()) {
+  if (order_.is_fixed()) {
     auto next = next_in_order();
     return next && next->done ? next : nullptr;
   }
@@ -263,19 +258,15 @@ parallel_blocks::job_ptr parallel_blocks::chosen() const {
 }
 
 parallel_blocks::job_ptr parallel_blocks::next_in_order() const {
-  if (jobs_.empty() || awaits_planned())
+  if (jobs_.empty() || next_is_unread())
     return nullptr;
-  return order_.empty() ? jobs_.front() : jobs_[order_.front() - jobs_.front()->number];
+  const auto number = order_.next();
+  return number ? jobs_[*number - jobs_.front()->number] : jobs_.front();
 }
 
-// The next job in the order of a restored iterator was not read yet.
-bool parallel_blocks::awaits_planned() const {
-  return !order_.empty() && order_.front() >= next_number_;
-}
-
-void parallel_blocks::note_choice(const job& first) {
-  if (!is_in_order() && first.given == 0)
-    log_.add(job_choice(first.number));
+bool parallel_blocks::next_is_unread() const {
+  const auto number = order_.next();
+  return number && *number >= order_.number();
 }
 
 // A block that the reader should evaluate instead of waiting. If the order is given it is the next
@@ -283,7 +274,7 @@ void parallel_blocks::note_choice(const job& first) {
 // block, the reader evaluates the block only if the system had no thread for it.
 parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
   job_ptr out;
-  if (is_in_order())
+  if (order_.is_fixed())
     out = next_in_order();
   else if (ended_ || held_back_ || as_many_as_may_be())
     out = last_unclaimed();
@@ -306,7 +297,6 @@ void parallel_blocks::start(const job_ptr& work, size_t counted) {
   work->ahead = counted != 0;
   asked_ = false;
   jobs_.push_back(work);
-  ++next_number_;
   ++open_;
   ++shared_->in_work;
   auto call = [work, with = shared_] { work->run_if_unclaimed(*with); };
@@ -316,25 +306,23 @@ void parallel_blocks::start(const job_ptr& work, size_t counted) {
     arena().enqueue(std::move(call));
 }
 
-// Continues with the block that was planned first. @pre the mutex is held
-void parallel_blocks::start_planned(result<block> rows, position_ptr before) {
-  const auto plan = planned_.front();
+// Continues with a block that a restored order needs as it was. @pre the mutex is held
+void parallel_blocks::start_again(result<block> rows, position_ptr before) {
   if (!rows) {
     failed_ = rows.status();
-    planned_.clear();
-    order_.clear();
+    order_.forget();
     ended_ = true;
     return;
   }
-  planned_.pop_front();
-  const auto work = std::make_shared<job>(*std::move(rows), std::move(before), next_number_);
-  work->given = plan.given;
-  if (work->given != all)
+  const auto given = order_.planned()->given;
+  const auto work = std::make_shared<job>(*std::move(rows), std::move(before), order_.number());
+  order_.note_read(work->read);
+  work->given = given;
+  if (given != all)
     return start(work, 0);
   work->rows = {};
   work->claimed = work->done = true;
   jobs_.push_back(work);
-  ++next_number_;
   drop_finished();
 }
 
@@ -369,8 +357,8 @@ size_t parallel_blocks::rows_of_a_block() const {
 // The number of rows that may be pulled now, and their bytes. If the budget has no room, rows for
 // which the reader waits are allowed without being counted.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
-  if (!planned_.empty() && (asked_ || !as_many_as_may_be()))
-    return {planned_.front().rows, 0};
+  if (const auto* next = order_.planned(); next && (asked_ || !as_many_as_may_be()))
+    return {next->rows, 0};
   if (as_many_as_may_be())
     return {};
   const auto out = shared_->held.take(rows);
@@ -406,12 +394,12 @@ void parallel_blocks::pull() {
       break;
     auto wanted = wanted_;
     wanted.rows = may.rows;
-    const bool is_planned = !planned_.empty();
+    const bool as_before = order_.planned() != nullptr;
     lock.unlock();
     const auto began = options_.counters != nullptr ? clock::system().now() : time_point{};
     std::optional<block> in;
     result<block> again = block{};
-    if (is_planned)
+    if (as_before)
       again = read_exactly(may.rows);
     else
       in = input_->next(wanted);
@@ -420,11 +408,12 @@ void parallel_blocks::pull() {
     auto after = input_->save();
     lock.lock();
     auto before = std::exchange(after_, std::move(after));
-    if (is_planned) {
-      start_planned(std::move(again), std::move(before));
+    if (as_before) {
+      start_again(std::move(again), std::move(before));
     } else if (in) {
-      log_.add(read_choice(in->rows));
-      start(std::make_shared<job>(*std::move(in), std::move(before), next_number_), may.bytes);
+      const auto number = order_.number();
+      order_.note_read(in->rows);
+      start(std::make_shared<job>(*std::move(in), std::move(before), number), may.bytes);
     } else {
       ended_ = true;
     }
@@ -451,72 +440,19 @@ status parallel_blocks::failed() const {
   return failed_;
 }
 
-// Saves as numbers: the number of blocks from the point on, if the order is kept only to the last
-// one of which rows were returned; for each of them the number of its rows, and of the rows of its
-// result that were returned; without order also the number of the first block, and the choices
-// after the point.
 void parallel_blocks::save_to(position& to) const {
   std::lock_guard lock{shared_->mutex};
-  std::vector<planned> blocks;
-  for (const auto& work : jobs_) blocks.push_back({work->read, work->given});
-  blocks.insert(blocks.end(), planned_.begin(), planned_.end());
-  if (options_.ordered)
-    while (!blocks.empty() && blocks.back().given == 0) blocks.pop_back();
-  to.numbers.push_back(blocks.size());
-  for (const auto& x : blocks) to.numbers.insert(to.numbers.end(), {x.rows, x.given});
+  std::vector<block_order::read_block> read;
+  for (const auto& work : jobs_) read.push_back({work->read, work->given});
+  order_.save_to(to, std::move(read));
   to.parts.push_back(!jobs_.empty() ? jobs_.front()->before : after_ ? after_ : input_->save());
-  if (options_.ordered)
-    return;
-  const auto first = next_number_ - jobs_.size();
-  to.numbers.push_back(first);
-  for (auto number : order_)
-    if (blocks[number - first].given == 0)
-      to.numbers.push_back(job_choice(number));
-  to.later = log_.now();
 }
 
 status parallel_blocks::restore(position_reader& from) {
   HEADRACE_TRY(from.restore(*input_));
   std::lock_guard lock{shared_->mutex};
-  for (auto left = from.number(); left != 0 && from.fits(); --left) {
-    const auto rows = from.number(UINT32_MAX);
-    planned_.push_back({rows, from.number()});
-  }
-  if (!options_.ordered)
-    read_choices(from);
-  if (std::ranges::any_of(planned_, [](const auto& x) { return x.rows == 0; }))
-    from.refuse();
+  order_.restore(from);
   return {};
-}
-
-// The block of which rows were returned in part comes first, then those in the order of the
-// choices. Blocks after the last one of these are read as if there had been no position.
-void parallel_blocks::read_choices(position_reader& from) {
-  for (size_t i = 0; i < planned_.size(); ++i)
-    if (planned_[i].given != 0 && planned_[i].given != all)
-      order_.push_back(i);
-  if (!from.has_number()) // older builds saved no choices
-    return;
-  next_number_ = from.number(UINT64_MAX / 4);
-  for (auto& number : order_) number += next_number_;
-  while (from.has_number() && from.fits()) {
-    const auto choice = from.number();
-    if (choice % 2 == 0 && choice > read_choice(UINT32_MAX))
-      return from.refuse();
-    if (choice % 2 == 0)
-      planned_.push_back({choice / 2, 0});
-    else
-      order_.push_back(choice / 2);
-  }
-  std::vector<bool> chosen(planned_.size());
-  for (auto number : order_) {
-    const auto i = number - next_number_;
-    if (number < next_number_ || i >= planned_.size() || planned_[i].given == all || chosen[i])
-      return from.refuse();
-    chosen[i] = true;
-  }
-  while (!planned_.empty() && planned_.back().given == 0 && !chosen[planned_.size() - 1])
-    planned_.pop_back();
 }
 
 result<block> parallel_blocks::read_exactly(uint64_t rows) {
@@ -526,9 +462,9 @@ result<block> parallel_blocks::read_exactly(uint64_t rows) {
   for (auto left = rows; left != 0;) {
     auto more = input_->next({static_cast<size_t>(left), limits{}.bytes});
     if (!more && !pieces.empty() && !pieces.back().errors.empty())
-      return pieces.back().errors.back().why; // the error may have ended the input
+      return pieces.back().errors.back().why.that_ends_run(); // it may have ended the input
     if (!more)
-      return data_loss("the data is not what it was when the position was saved");
+      return data_changed();
     left -= more->rows;
     runs.push_back({static_cast<uint32_t>(views.size()), 0, static_cast<uint32_t>(more->rows)});
     pieces.push_back(*std::move(more));

@@ -3,9 +3,9 @@
 #include "headrace/pipeline/engine/byte_budget.hpp"
 #include "headrace/pipeline/engine/call_gate.hpp"
 #include "headrace/pipeline/engine/call_threads.hpp"
-#include "headrace/pipeline/iterator/choice_log.hpp"
 #include "headrace/pipeline/iterator/op_counters.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
+#include "headrace/pipeline/operators/rows/block_order.hpp"
 
 #include <atomic>
 #include <deque>
@@ -65,22 +65,14 @@ private:
   struct job;
   struct shared;
   using job_ptr = std::shared_ptr<job>;
-  /// A block that a restored iterator has to read as it was read before.
-  struct planned {
-    uint64_t rows = 0;
-    uint64_t given = 0; ///< as `job::given`
-  };
 
   void pull();
   void start(const job_ptr& work, size_t counted);
-  void start_planned(result<block> rows, position_ptr before);
+  void start_again(result<block> rows, position_ptr before);
   std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
   job_ptr chosen() const;
-  bool is_in_order() const { return options_.ordered || !order_.empty(); }
   job_ptr next_in_order() const;
-  bool awaits_planned() const;
-  void note_choice(const job& first);
-  void read_choices(position_reader& from);
+  bool next_is_unread() const;
   job_ptr for_the_reader() const;
   job_ptr last_unclaimed() const;
   size_t most_in_work() const;
@@ -104,12 +96,7 @@ private:
   std::stop_callback<std::function<void()>> on_stop_;
   limits wanted_;
   std::deque<job_ptr> jobs_; ///< the jobs in the order of the input
-  uint64_t next_number_ = 0; ///< the number of the job after `jobs_`; jobs are numbered from 0
-  /// The blocks after `jobs_` that a restored iterator has to read.
-  std::deque<planned> planned_;
-  /// Without order: the numbers of the jobs whose rows a restored iterator has to return first.
-  std::deque<uint64_t> order_;
-  choice_log log_; ///< without order: the blocks that were read, and the jobs that were chosen
+  block_order order_;        ///< of the rows; the blocks that were read last are those of `jobs_`
   status failed_;
   size_t open_ = 0; ///< the number of jobs that have rows to return
   /// The position after the blocks in `jobs_`; null before the first `next`.

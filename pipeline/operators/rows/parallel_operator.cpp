@@ -48,7 +48,7 @@ std::optional<block> parallel_reader::read(parallel_blocks& blocks, const limits
     return last_failure(cancelled("the iteration was stopped"));
   if (!out)
     if (auto failed = blocks.failed(); !failed.ok())
-      return last_failure(failed.with_context("restore").that_ends_run());
+      return last_failure(failed);
   return out;
 }
 

@@ -93,7 +93,7 @@ private:
         input_ = *std::move(opened);
         ++passes_;
         if (auto failed = openings_.add(input_.get()); !failed.ok())
-          return last_failure(failed.with_context("restore").that_ends_run());
+          return last_failure(failed);
         empty_ = true;
         partial_ = partial_passes();
         shared_elements_ = engine_.shared_elements();

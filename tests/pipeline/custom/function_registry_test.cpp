@@ -62,6 +62,14 @@ TEST_F(Functions, OverSingleElementsFailForThoseAlone) {
                             "!invalid_argument: map: odd: even", "30"));
 }
 
+TEST_F(Functions, OfElementsNeedARankForEachResult) {
+  const element_spec any{tensor_spec{dtype::uint8, shape::unknown_rank()}};
+  const auto how = functions->add(
+    "f", element_function{number, any, [](const element&, element_output&) { return status{}; }});
+  EXPECT_EQ(how.code(), status_code::invalid_argument);
+  EXPECT_THAT(how.message(), HasSubstr("function 'f' gives a tensor of unknown rank"));
+}
+
 TEST_F(Functions, ThatSetTheWrongThingFail) {
   const auto with = [&](std::function<status(element_output&)> set) {
     functions = std::make_shared<function_registry>();

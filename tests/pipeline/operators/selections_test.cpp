@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/iterator/op_counters.hpp"
 #include "tests/pipeline/operators/reading.hpp"
 
@@ -108,6 +109,20 @@ TEST(Unique, TellsStringsAndShapesApart) {
   auto one = make_batch(make_batch(range(0, 2), 1).value(), 2).value();
   EXPECT_THAT(read(make_unique_elements(make_concatenate(pairs, one).value()).value()),
               ElementsAre("[1, 2]{0 1}", "[1, 2]{2 3}", "[2, 1]{0 1}"));
+}
+
+TEST(Unique, TellsRanksApart) {
+  const auto written = [](const expr& x) { return io::serialize_tensor(x); };
+  const auto scalar = range(0, 1);
+  const auto empty = make_batch(make_skip(range(0, 1), 0).value(), 1).value();
+  const auto vectors =
+    make_map(empty, traced(empty, [&](const expr& x) { return written(x.slice(0, 0)); })).value();
+  const auto both =
+    make_concatenate(make_map(scalar, traced(scalar, written)).value(), vectors).value();
+  const auto parsed =
+    make_map(both, traced(both, [](const expr& x) { return io::parse_tensor(x, dtype::int64); }))
+      .value();
+  EXPECT_EQ(read(make_unique_elements(parsed).value()).size(), 2u);
 }
 
 TEST(IgnoreErrors, LeavesOutWhatFailed) {

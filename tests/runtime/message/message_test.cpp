@@ -240,6 +240,22 @@ TEST(Envelope, ReadsAnUnknownFailureCodeAsUnknown) {
 
 TEST(Envelope, SaysOkForOk) { EXPECT_TRUE(status_of(make_ok()).ok()); }
 
+TEST(Envelope, WithAnotherAnswerThanIsDueIsAnError) {
+  const auto view = make_envelope(1, [](schema::Envelope::Builder b) {
+    b.initDispatcher().initDatasetDef().setDatasetId("seven");
+  });
+  const auto due = dispatcher_answer(view, schema::DispatcherMessage::DATASET_DEF);
+  ASSERT_TRUE(due);
+  EXPECT_EQ(due->getDatasetDef().getDatasetId(), "seven");
+  for (const auto& x : {view, make_ok()})
+    EXPECT_EQ(dispatcher_answer(x, schema::DispatcherMessage::STATUS).status().code(),
+              status_code::data_loss);
+  EXPECT_EQ(dispatcher_answer(make_failure(not_found("x")), schema::DispatcherMessage::STATUS)
+              .status()
+              .code(),
+            status_code::not_found);
+}
+
 TEST(Envelope, CarriesAGreeting) {
   hello who{.node_id = 5, .role = schema::Role::WORKER, .boot_id = "b", .name = "worker 9"};
   auto x = hello_of(make_hello(who, 1));

@@ -33,6 +33,13 @@ TEST(ChildProcessTest, TellsTheSignalThatEndedIt) {
   EXPECT_EQ(end.as_exit_code(), 137);
   EXPECT_EQ(to_string(end), "signal 9 (Killed)");
 }
+TEST(ChildProcessTest, EndsWithoutACodeWhereThisProcessIgnoresTheEndOfChildren) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  auto child = shell("exit 3");
+  EXPECT_EQ(child.wait(10s).value(), (process_end{unknown_exit_code, 0}));
+  EXPECT_FALSE(child.running());
+  std::signal(SIGCHLD, before);
+}
 TEST(ChildProcessTest, NamesAProgramThatIsNotThere) {
   auto child = child_process::start({.argv = {"/no/such/program"}});
   ASSERT_FALSE(child);
