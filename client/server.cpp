@@ -2,6 +2,7 @@
 
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/actors/protocol/local_reads.hpp"
+#include "headrace/client/internal/default_cache_bytes.hpp"
 #include "headrace/client/internal/local_listener.hpp"
 #include "headrace/client/internal/other_services.hpp"
 #include "headrace/client/internal/server_timing.hpp"
@@ -14,7 +15,6 @@
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
-#include "headrace/runtime/process/memory_size.hpp"
 
 #include <fmt/format.h>
 
@@ -174,7 +174,7 @@ struct worker_server::impl {
       return std::unique_ptr<element_source>{std::move(out)};
     };
     options.tasks.cache_bytes =
-      from.cross_trainer_cache_size != 0 ? from.cross_trainer_cache_size : memory_size_bytes() / 4;
+      from.cross_trainer_cache_size != 0 ? from.cross_trainer_cache_size : default_cache_bytes(1);
     if (from.save_max_file_size != 0)
       options.most_save_file_bytes = from.save_max_file_size;
     options.most_stuck = from.most_stuck_threads;
@@ -257,10 +257,8 @@ void local_cluster::add_worker() {
   about.save_max_file_size = options_.save_max_file_size;
   about.drain = options_.drain;
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
-  // The workers share the memory of the process.
   if (about.cross_trainer_cache_size == 0)
-    about.cross_trainer_cache_size =
-      memory_size_bytes() / 4 / static_cast<uint64_t>(std::max(options_.workers, 1));
+    about.cross_trainer_cache_size = default_cache_bytes(options_.workers);
   about.dispatcher_timeout.reset(); // dispatcher and workers end together
   about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;

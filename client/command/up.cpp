@@ -3,8 +3,8 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
+#include "headrace/client/internal/default_cache_bytes.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
-#include "headrace/runtime/process/memory_size.hpp"
 
 #include <cstdio>
 
@@ -27,10 +27,9 @@ local_cluster_options options_of(const server_settings& from) {
   out.worker_max_concurrent_saves = static_cast<size_t>(from.worker_max_concurrent_saves);
   out.most_stuck_threads = from.most_stuck_threads;
   out.cross_trainer_cache_size = from.cross_trainer_cache_size;
-  // The caches of all workers that may be started share a quarter of the memory.
-  if (out.cross_trainer_cache_size == 0 && from.workers.most > from.workers.least)
-    out.cross_trainer_cache_size =
-      memory_size_bytes() / 4 / static_cast<uint64_t>(from.workers.most);
+  // Workers that are started later share the memory, too.
+  if (out.cross_trainer_cache_size == 0)
+    out.cross_trainer_cache_size = default_cache_bytes(from.workers.most);
   out.save_max_file_size = from.save_max_file_size;
   return out;
 }

@@ -79,17 +79,16 @@ bool store(const fs::path& to, const random_file& file, const std::vector<uint64
   // Other processes see the whole file or none.
   auto part = to;
   part += "." + std::to_string(::getpid());
+  bool written = false;
   {
     std::ofstream out{part, std::ios::binary};
     out.write(reinterpret_cast<const char*>(record.data()),
               static_cast<std::streamsize>(record.size()));
-    if (!out.flush()) {
-      fs::remove(part, failed);
-      return false;
-    }
+    written = static_cast<bool>(out.flush());
   }
-  fs::rename(part, to, failed);
-  if (!failed)
+  if (written)
+    fs::rename(part, to, failed);
+  if (written && !failed)
     return true;
   fs::remove(part, failed);
   return false;

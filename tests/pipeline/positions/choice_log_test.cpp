@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <deque>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 namespace headrace::detail {
 namespace {
@@ -38,6 +41,31 @@ TEST(ChoiceLog, OfManyOpenedIteratorsIsFreedWithoutRecursion) {
   for (int i = 0; i < 100'000; ++i) log.add(position_ptr{});
   EXPECT_EQ(choice_log::reader{}.after(*begin).opened.size(), 100'000u);
   begin.reset();
+}
+
+TEST(ChoiceLog, IsReadAndReleasedWhileAThreadAdds) {
+  choice_log log;
+  std::atomic<bool> done{false};
+  std::jthread adds{[&] {
+    for (uint64_t i = 0; i < 200'000; ++i) {
+      log.add(i);
+      if (i % 100 == 0)
+        log.add(position_ptr{});
+    }
+    done = true;
+  }};
+  const auto read = [&] {
+    std::deque<choice_log::mark> marks;
+    while (!done) {
+      marks.push_back(log.now());
+      const auto got = choice_log::reader{}.after(marks.front());
+      for (size_t i = 1; i < got.numbers.size(); ++i) ASSERT_EQ(got.numbers[i], got.numbers[0] + i);
+      if (marks.size() == 20)
+        marks.pop_front();
+    }
+  };
+  std::jthread other{read};
+  read();
 }
 
 TEST(ChoiceLog, IsBoundedAndOldMarksAreIncompleteThen) {
