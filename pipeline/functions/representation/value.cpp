@@ -49,7 +49,12 @@ column_builder::column_builder(dtype type, size_t rows_expected)
   }
 }
 
-void column_builder::end_row(const shape& dims) { add_row(dims); }
+void column_builder::end_row(const shape& dims) {
+  if (only_nothing_ && rows_ != 0 && first_.rank() != dims.rank())
+    set_rank_of_nothing(dims.rank());
+  only_nothing_ = false;
+  add_row(dims);
+}
 
 void column_builder::add_row(const shape& dims) {
   if (rows_ == 0)
@@ -63,6 +68,8 @@ void column_builder::add_row(const shape& dims) {
 }
 
 void column_builder::end_row_of_nothing(const shape& nothing) {
+  if (rows_ != 0 && !same_ && nothing.rank() != first_.rank())
+    return end_row_of_nothing(shape{std::vector<int64_t>(first_.rank(), 0)});
   const auto& dims = rows_ != 0 && same_ ? first_ : nothing;
   const auto n = static_cast<size_t>(*dims.elements());
   if (type_ == dtype::string)
@@ -70,6 +77,29 @@ void column_builder::end_row_of_nothing(const shape& nothing) {
   else if (n != 0)
     std::memset(extend(n), 0, n * size_);
   add_row(dims);
+}
+
+void column_builder::set_rank_of_nothing(size_t rank) {
+  const auto before = static_cast<size_t>(total_);
+  first_ = shape{std::vector<int64_t>(rank, 0)};
+  total_ = *first_.elements() * static_cast<int64_t>(rows_);
+  same_ = true;
+  starts_.truncate(sizeof(int64_t));
+  dims_.truncate(0);
+  for (size_t r = 1; r <= rows_; ++r) {
+    starts_.push_back(*first_.elements() * static_cast<int64_t>(r));
+    for (size_t i = 0; i < rank; ++i) dims_.push_back(int64_t{0});
+  }
+  // What was added to the current row comes after the values of these rows.
+  auto& added = type_ == dtype::string ? borders_ : values_;
+  const auto skipped = type_ == dtype::string ? (before + 1) * sizeof(int64_t) : before * size_;
+  const std::vector<std::byte> current{added.data() + skipped, added.data() + added.size()};
+  const auto zeros =
+    static_cast<size_t>(total_) * (type_ == dtype::string ? sizeof(int64_t) : size_);
+  added.truncate(type_ == dtype::string ? sizeof(int64_t) : 0);
+  if (zeros != 0)
+    std::memset(added.extend(zeros), 0, zeros);
+  added.append(current.data(), current.size());
 }
 
 column column_builder::finish() && {

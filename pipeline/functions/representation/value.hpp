@@ -29,10 +29,11 @@ struct op_call {
   const expr_node& node;
   std::span<const operand> inputs;
   size_t rows;
-  /// One byte for each row, not 0 for rows that need not be evaluated (they failed before, or were
-  /// not chosen); null: none. These rows get any value of the spec.
+  /// One byte for each row. It is not 0 for a row that need not be evaluated, because the row
+  /// failed before or its value is not chosen; the result of such a row may be any value of the
+  /// spec. Null: all rows are evaluated.
   const uint8_t* skip;
-  /// Rows that fail here, ascending.
+  /// The errors of the rows that fail in this call, in ascending order of rows.
   std::vector<row_error>& errors;
 
   bool skips(size_t r) const noexcept { return skip != nullptr && skip[r] != 0; }
@@ -45,13 +46,13 @@ struct op_call {
   void fail(size_t r, const status& why) const {
     errors.push_back({static_cast<uint32_t>(r), why.with_context(name())});
   }
-  /// All rows that are not skipped fail for one reason.
+  /// Adds the error `why` for all rows that are not skipped.
   void fail_all(const status& why) const;
   std::string_view name() const noexcept;
 };
 
-/// A shape that `spec` allows, with 0 for unknown extents, for rows without a value. `rank`: that
-/// of the other rows, in case the spec does not have it.
+/// A shape that `spec` allows, with 0 for unknown extents, for rows without a value. `rank`: the
+/// rank of the other rows; it is used if the spec has no rank.
 shape shape_of_nothing(const tensor_spec& spec, size_t rank);
 
 /// `rows` rows of zeros or empty strings of `spec`, for rows that have all failed.
@@ -77,26 +78,30 @@ public:
   void end_string() { borders_.push_back(static_cast<int64_t>(values_.size())); }
   /// Ends the current row, to which as many values as `dims` has were added.
   void end_row(const shape& dims);
-  /// Ends a row of zeros or empty strings. It has the other rows' shape if they have one, else
-  /// `dims`, so that failed rows do not turn a dense column into one of variable shape. @pre
-  /// nothing was added to the current row
+  /// Ends a row of zeros or empty strings. Its shape is that of the rows before it if these all
+  /// have the same shape, else `dims`, so that failed rows do not turn a dense column into one of
+  /// variable shape. If the rows with values have another rank than `dims`, because the spec has no
+  /// rank, the row has their rank. @pre nothing was added to the current row
   void end_row_of_nothing(const shape& dims);
 
   column finish() &&;
 
 private:
   void add_row(const shape& dims);
+  /// Gives the rows so far, which have no values, another rank.
+  void set_rank_of_nothing(size_t rank);
 
   dtype type_;
   size_t size_;
   size_t rows_ = 0;
   bool same_ = true;
+  bool only_nothing_ = true; ///< no row with values was added yet
   shape first_;
   buffer_builder values_, borders_, starts_, dims_;
   int64_t total_ = 0;
 };
 
-/// `rows` copies of the only row.
+/// A column of `rows` copies of the only row of `one`.
 column repeat_row(const column& one, size_t rows);
 
 } // namespace headrace::detail

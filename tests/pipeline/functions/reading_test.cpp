@@ -1,3 +1,4 @@
+#include "headrace/pipeline/functions/math.hpp"
 #include "tests/pipeline/functions/everywhere.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
@@ -44,6 +45,38 @@ TEST(TensorProto, GivesEachTensorBack) {
   EXPECT_EQ(out.columns[1].values<int32_t>()[5], 6);
   EXPECT_EQ(out.columns[2].values<double>()[1], 0.0);
   EXPECT_FALSE(out.columns[3].values<bool>()[1]);
+}
+
+// The spec has no rank, so only the rows with values show which rank the results have.
+TEST(TensorProto, RowsThatFailTakeTheRankOfTheOthers) {
+  const auto saved = apply({scalars<int64_t>({1, 2})}, [](expr x) {
+    const auto six = constant(std::vector<int64_t>{0, 1, 2, 3, 4, 5}) * x;
+    return std::pair{io::serialize_tensor(reshape(six, {2, 3})),
+                     io::serialize_tensor(strings::as_string(reshape(six, {3, 2})))};
+  });
+  for (const size_t text : {0, 1}) {
+    const auto& good = saved.columns[text];
+    const std::string one{good.string(0)}, two{good.string(1)};
+    const auto type = text == 0 ? dtype::int64 : dtype::string;
+    for (const auto& rows : {list{"bad", one, two}, list{one, "bad", two},
+                             list{"bad", "bad", two, "bad", one, "bad"}}) {
+      const auto read = [type](const expr& s) { return io::parse_tensor(s, type); };
+      const auto out = apply_everywhere({texts(rows)}, [&](expr s) {
+        const auto x = read(s);
+        return std::tuple{
+          x[0],        x[0][1], expand_dims(x, 0), stack({x, x}), squeeze(expand_dims(x, 0), {0}),
+          transpose(x, {1, 0})};
+      });
+      EXPECT_EQ(out.errors.size(), static_cast<size_t>(std::ranges::count(rows, "bad")))
+        << print_rows(out).back();
+      if (text == 0)
+        apply_everywhere({texts(rows)}, [&](expr s) {
+          const auto x = read(s);
+          return std::tuple{reduce_sum(x, {0}), reduce_sum(x), argmax(x, 1), x + x, sort(x),
+                            shape_of(x[1])};
+        });
+    }
+  }
 }
 
 TEST(TensorProto, OfDamagedBytesIsAnErrorOfTheRow) {
