@@ -13,7 +13,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Returns the kept elements; or those of its input, which it keeps.
+/// Returns the elements of the kept pass, if there is one; otherwise the elements of the input,
+/// which it keeps.
 class cache_iterator final : public operator_iterator {
 public:
   cache_iterator(engine& shared, dataset_ptr node, place at, std::string folder,
@@ -48,12 +49,14 @@ protected:
     return in;
   }
 
-  // Saves the `kind` of what is returned as the first number. Then for a saved pass: its id, the
-  // block and the row; or its id and, as a part, the position of the second input, which reads it.
-  // For a pass that is kept, or is being kept: the pass, the number of returned rows and, as a
-  // part, the position at its beginning; if the order depends on time, also the number of the
-  // reading. For another pass of the input: the pass and the position.
-  // Before the first pass: the caches below, and the pass that was opened later, as parts.
+  // Saves the `kind` of the pass as the first number, then values that depend on the kind.
+  // saved_pass, which is read from a folder: its id, and the block and row of the next row.
+  // saved_pass_by_reader: its id; as a part the position of the second input, which reads it.
+  // whole_pass, which is kept in memory or is being kept: the pass, the number of returned rows
+  // and, if the order depends on time, the number of the reading; as a part the position at its
+  // beginning. passed_on, a pass of the input that is not kept: the pass; as a part the position of
+  // the input. not_begun: as parts the caches below, and the input, if it was opened after the
+  // position.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -123,7 +126,7 @@ protected:
       return from.restore(*input_);
     }
     const auto rows = from.number();
-    if (openings_.keeps() && from.has_number()) // older builds saved none
+    if (openings_.keeps() && from.has_number()) // older builds did not save this number
       pass.order = from.number();
     const auto begin = from.part();
     if (!from.fits() || !begin) {
@@ -143,21 +146,24 @@ private:
     last_kind = saved_pass_by_reader
   };
 
-  /// The pass that must be returned again, as `engine::pass_of`; nullopt also without a memory, and
-  /// in functions.
+  /// The pass that this cache must return again, see `engine::pass_of`. nullopt also if elements
+  /// are kept in a folder, and for a cache in a function, which keeps nothing.
   std::optional<kept_pass> pass_to_give() const {
     return memory_ && !at_.in_function() ? engine_.pass_of(*memory_) : std::nullopt;
   }
 
   status begin() {
-    // A restored iterator that opened a pass after its position continues with that one.
-    if (const auto kept = pass_to_give(); kept && !openings_.planned())
+    // If the saved iterator opened the input after the position, this iterator must read the same
+    // pass of the input, even if another pass is kept by now.
+    const bool planned = openings_.planned();
+    if (const auto kept = pass_to_give(); kept && !planned)
       return go_on(*kept, 0);
+    std::optional<saved_manifest> found;
     if (!at_.in_function() && !folder_.empty()) {
-      HEADRACE_ASSIGN(const auto found, find_saved(folder_));
-      if (found && node_.inputs.size() > 1)
-        return open_reader(*found);
-      if (found) {
+      HEADRACE_ASSIGN(found, find_saved(folder_));
+      if (found && !planned) {
+        if (node_.inputs.size() > 1)
+          return open_reader(*found);
         HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
         saved_.emplace(std::move(reader));
         return {};
@@ -168,7 +174,8 @@ private:
       open_input({run.seed, run.repetition, at_.path, at_.iteration, order_of_this_reading()}));
     HEADRACE_TRY(openings_.add(input_.get()));
     begin_ = input_->save();
-    return at_.in_function() ? status{} : open_sink();
+    // A folder that holds a pass already is not written again.
+    return at_.in_function() || found ? status{} : open_sink();
   }
 
   /// Continues a pass at its row number `rows`: from memory if the pass is kept, else from the
@@ -184,7 +191,7 @@ private:
     HEADRACE_TRY(open_input(again));
     HEADRACE_TRY(input_->restore(*pass.begin));
     begin_ = input_->save(); // `pass.begin`, with the choices of the input from now on
-    // Later passes return what this one returns.
+    // Later passes must return the same elements as this pass.
     if (const auto known = pass_to_give(); known && known->from == pass.from)
       engine_.set_pass_of(*memory_, kept_pass{pass_, begin_});
     HEADRACE_TRY(open_sink());
@@ -240,7 +247,7 @@ private:
 
   status keep(const block& rows) {
     given_ += rows.rows;
-    // A pass with a failed row is not kept, so the next iteration keeps its pass if it can.
+    // A pass with a failed row is not kept. The next pass is kept, unless it has a failed row, too.
     if (!rows.errors.empty())
       sink_.reset();
     return sink_ ? sink_->keep(rows, kernel_calls_) : status{};
@@ -264,17 +271,19 @@ private:
   place at_;
   std::string folder_;
   std::shared_ptr<const compiled_function> shard_of_; ///< may be null
-  std::shared_ptr<memory_cache> memory_;              ///< null: kept in a folder
+  std::shared_ptr<memory_cache> memory_;              ///< null: elements are kept in a folder
   const unopened_caches below_;
   openings openings_;
   // Set while a kept pass is being read.
   std::optional<kept_cursor> kept_;
   std::optional<saved_cursor> saved_;
-  std::unique_ptr<iterator> read_by_;    ///< the second input, which reads a saved pass
-  uint64_t read_id_ = 0;                 ///< the id of the saved pass that `read_by_` reads
-  std::unique_ptr<earlier_run> as_then_; ///< outlives the input
+  std::unique_ptr<iterator> read_by_; ///< the second input, which reads a saved pass
+  uint64_t read_id_ = 0;              ///< the id of the saved pass that `read_by_` reads
+  /// The engine that `input_` uses in a pass of an earlier iteration; null in other passes. It must
+  /// outlive `input_`.
+  std::unique_ptr<earlier_run> as_then_;
   std::unique_ptr<iterator> input_;
-  // The present pass of the input.
+  // The pass of the input that is being read, its beginning, and the number of returned rows.
   pass_place pass_;
   position_ptr begin_;
   uint64_t given_ = 0;

@@ -19,7 +19,7 @@ protected:
   std::optional<block> produce(const limits& wanted) override {
     std::vector<block> pieces;
     size_t rows = 0, bytes = 0;
-    while (rows < wanted.rows && bytes < wanted.bytes && !engine_.stopped()) {
+    while (rows < wanted.rows && bytes < wanted.bytes && !broken_ && !engine_.stopped()) {
       auto more = next_piece({wanted.rows - rows, wanted.bytes});
       if (!more)
         break;
@@ -29,7 +29,7 @@ protected:
       given_ += more->rows;
       bytes += more->bytes();
       pieces.push_back(*std::move(more));
-      // Large blocks are passed on; only small ones are copied, to join them.
+      // A large block is returned as it is; only small blocks are copied, into one block.
       if (pieces.size() == 1 && rows * 2 >= wanted.rows)
         break;
     }
@@ -46,8 +46,8 @@ protected:
     }
     return gather_rows(views, runs, kernel_calls_);
   }
-  // Saves the row whose dataset is open, or the next row; as parts: the open dataset, then later
-  // ones.
+  // Saves the input at the row whose dataset is open, or at the next row. As further parts: the
+  // open dataset, then the datasets that were opened after this position.
   void save_to(position& to) const override {
     datasets_.save_to(to, open_.rows ? open_.row : datasets_.row());
     to.parts.push_back(open_.rows ? open_.rows->save() : nullptr);
@@ -64,7 +64,8 @@ protected:
   }
 
 private:
-  // Rows of the open dataset; empty if it has ended; nullopt if there is no further dataset.
+  // Returns rows of the open dataset, after opening the next dataset if none is open. An empty
+  // block: the dataset has ended. nullopt: there is no further dataset.
   std::optional<block> next_piece(const limits& wanted) {
     if (!open_.rows) {
       if (!datasets_.fill(outer_rows(wanted.rows), kernel_calls_))
@@ -74,6 +75,7 @@ private:
       ++opened_;
       if (auto failed = openings_.add(open_.rows.get()); !failed.ok()) {
         open_.rows.reset();
+        broken_ = true;
         return last_failure(failed);
       }
       if (!open_.rows) {
@@ -103,6 +105,7 @@ private:
   openings openings_;
   uint64_t opened_ = 0;
   uint64_t given_ = 0;
+  bool broken_ = false; ///< the last row was given: the data has changed since the position
 };
 
 opened open_flat_map(engine& shared, const dataset_ptr& node, const place& at) {
