@@ -11,7 +11,6 @@ tensor([4., 5., 6., 7.])
 from __future__ import annotations
 
 import functools
-import itertools
 import multiprocessing
 import multiprocessing.context
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from ._specs import map_structure
 from ._values import integer
 from .errors import FailedPreconditionError, UnimplementedError
 
-#: The next larger dtype, for those that torch lacks.
+#: For each dtype that some versions of torch lack, the next larger dtype that torch has.
 _WIDER = {"uint16": np.int32, "uint32": np.int64}
 
 
@@ -47,8 +46,8 @@ def as_tensor(value: Any, share_memory: bool = False) -> Any:
     """A leaf of an element as a tensor: an array of numbers as a copy, a scalar as a tensor without axes. ``bytes`` and
     arrays of ``bytes`` are returned unchanged.
 
-    share_memory: an array is not copied. Its tensor must not be written to (``x.add_(1)``), as the memory may be that
-    of a cache, or of another element.
+    share_memory: if true, an array is not copied. Then the tensor must not be written to (``x.add_(1)``), because a
+    cache or another element may use the same memory.
 
     Where torch has no uint16 and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes of
     numbers that torch lacks.
@@ -82,8 +81,9 @@ class IterableDataset(torch.utils.data.IterableDataset):
     the number of the epoch; without ``seed``, the workers of one DataLoader use one seed for each epoch.
     DataLoader workers must be spawned once headrace was used in the process (``multiprocessing_context="spawn"``).
 
-    rank, world_size: by default those of ``torch.distributed`` if it is initialised. share_memory: as of ``as_tensor``; for
-    programs that do not write to the tensors of elements, as a ``DataLoader`` with a ``batch_size``, which copies them itself.
+    rank, world_size: by default the values of ``torch.distributed`` if it is initialised. share_memory: as in
+    ``as_tensor``; for programs that do not write to the tensors of elements, such as a ``DataLoader`` with a
+    ``batch_size``, which copies the tensors into batches.
 
     Raises ``TypeError`` and ``ValueError`` for wrong arguments. Iterating raises ``ValueError`` where several consumers
     cannot share the elements: an order that is drawn with several ranks and no ``seed``, parallel operators that are
@@ -116,6 +116,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         self._passes = 0  # iterations that this object has begun
         self._epoch = 0  # the epoch of the iteration that runs in this process
         self._at: Any = None
+        self._before = 0  # elements of other consumers before the next own one
         self._loaded: dict[str, Any] | None = None
         self._elsewhere = False
 
@@ -145,7 +146,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         return self._rank * workers + worker, self._world_size * workers
 
     def _run_seed(self, consumers: int, key: int | None) -> int | None:
-        """The seed for all random numbers of this epoch; None: they are drawn anew. `key`: see `Epochs`."""
+        """The seed for all random numbers of this epoch; None: they are drawn anew. `key`: as in `Epochs.begin`."""
         drawn, reorders, service = self._dataset._graph.order()
         if consumers > 1 and not self._dataset._graph.reads_shared_job():
             if service:
@@ -164,15 +165,16 @@ class IterableDataset(torch.utils.data.IterableDataset):
     def __iter__(self) -> Iterator[Any]:
         mine, consumers = self._consumer()
         info = torch.utils.data.get_worker_info()
-        # The key is equal for all workers of one epoch, including those that stay for the next one.
+        # The key is equal in all workers of a DataLoader, and differs between epochs. Workers that stay for the next
+        # epoch keep their seed, so the number of passes is a part of the key, too.
         key = None if info is None else mixed(info.seed - info.id, self._passes) >> 1
         self._passes += 1
         self._elsewhere = False
         self._epoch = self._epochs.begin(key)
         loaded = self._loaded
         if loaded is None or loaded["position"] is None or loaded["epoch"] != self._epoch:
-            # The number of the epoch is used, not that of this process's iterations.
-            self._at, others = self._dataset._graph.read_as(
+            # The repetition is the number of the epoch, not the number of iterations that this process has begun.
+            at, before = self._dataset._graph.read_as(
                 self._run_seed(consumers, key), self._epoch, _options.measured(self._dataset._given_options)), mine
         else:
             if loaded["consumer"] != (mine, consumers):
@@ -181,28 +183,41 @@ class IterableDataset(torch.utils.data.IterableDataset):
             if info is not None and isinstance(multiprocessing.current_process(), multiprocessing.context.ForkProcess):
                 raise ValueError("load_state_dict: the workers of the DataLoader must be spawned "
                                  "(multiprocessing_context=\"spawn\")")
-            self._at, others = self._dataset.restore(loaded["position"]), consumers - 1
+            at, before = self._dataset.restore(loaded["position"]), loaded.get("before", consumers - 1)
         self._loaded = None
-        for element in itertools.islice(self._at, others, None, consumers):
-            yield map_structure(self._as_tensor, element)
-        self._at = None
+        self._at, self._before = at, before
+        while True:
+            own = before == 0
+            before = consumers - 1 if own else before - 1  # also if the element fails
+            # `state_dict` is about the newest iteration.
+            if self._at is at:
+                self._before = before
+            try:
+                element = next(at)
+            except StopIteration:
+                break
+            if own:
+                yield map_structure(self._as_tensor, element)
+        if self._at is at:
+            self._at = None
 
     def __len__(self) -> int:
         n = len(self._dataset)
         return -(-(n - self._rank) // self._world_size) if n > self._rank else 0
 
     def state_dict(self) -> dict[str, Any]:
-        """The position of this consumer, after the elements that it returned. To be called in the process of the
-        iteration.
+        """The position of this consumer, after the elements that it returned. To be called in the process in which
+        the iteration runs.
 
-        Raises ``UnimplementedError`` if elements come from a service, whose positions are its own, and
+        Raises ``UnimplementedError`` if elements come from a service, whose positions cannot be saved, and
         ``FailedPreconditionError`` if the iteration runs in the workers of a DataLoader, and not here.
 
         >>> IterableDataset(hr.Dataset.range(3)).state_dict()["epoch"]
         0
         """
         if self._at is not None:
-            return {"position": self._at.save(), "epoch": self._epoch, "consumer": self._consumer()}
+            return {"position": self._at.save(), "epoch": self._epoch, "consumer": self._consumer(),
+                    "before": self._before}
         if self._elsewhere:
             raise FailedPreconditionError("state_dict: the workers of a DataLoader iterate, and know where they are; ask "
                                           "there, or let the DataLoader read here (num_workers=0)")
@@ -211,8 +226,8 @@ class IterableDataset(torch.utils.data.IterableDataset):
         return {"position": None, "epoch": self._epochs.next, "consumer": self._consumer()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The next iteration continues at that position and returns the remaining elements; later ones begin at the
-        start.
+        """The next iteration continues at the position in ``state`` and returns the remaining elements; later
+        iterations begin at the start.
 
         The dataset must be the same, and there must be as many ranks and workers as before. Raises
         ``UnimplementedError`` if elements come from a service.
@@ -228,5 +243,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
             raise UnimplementedError("load_state_dict: this release keeps no positions of a service's jobs")
         self._loaded = {"position": state["position"], "epoch": int(state["epoch"]),
                         "consumer": tuple(state["consumer"])}
+        if "before" in state:
+            self._loaded["before"] = int(state["before"])
         self._epochs.next = self._loaded["epoch"]
         self._elsewhere = False
