@@ -36,8 +36,8 @@ std::vector<operator_report> report(const operator_table& table, detail::engine&
       to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
     to.ignored = c.ignored;
     to.calls = ran.calls_of(*one.node)->mean();
-    // The number of datasets of a function that run at a time is that of the function's concurrent
-    // calls.
+    // Each concurrent call of a function runs the function's dataset, so the calls of an operator
+    // in that dataset are multiplied by the calls of the function.
     if (to.in_function)
       to.calls *= out[one.caller].calls;
   }

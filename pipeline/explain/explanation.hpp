@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// The bounds for a run of a pipeline that is measured: it ends at one of these, or at the end of
-/// the dataset.
+/// The bounds for a measured run of a pipeline. The run ends when one of them is reached, or at the
+/// end of the dataset.
 struct explain_options {
   std::chrono::nanoseconds most_time = std::chrono::seconds{2};
   uint64_t most_rows = UINT64_MAX;
@@ -23,10 +23,12 @@ struct operator_report {
   size_t depth = 0;
   bool in_function = false;
   uint64_t rows = 0, blocks = 0, bytes = 0, kernel_calls = 0;
-  /// The time for its own work, without that of its inputs and without waits for other threads.
+  /// The time for the operator's own work, without the time of its inputs and without waits for
+  /// other threads.
   std::chrono::nanoseconds busy{0};
-  /// The average number of concurrent calls of its function that were allowed. It is multiplied by
-  /// that of the function to which the operator belongs.
+  /// The average number of concurrent calls of the operator's function that were allowed. If the
+  /// operator belongs to a dataset in the function of another operator, the number is multiplied by
+  /// the `calls` of that operator.
   double calls = 1;
   /// For operators with threads of their own: the average number of blocks that were ready or being
   /// made when rows were requested; otherwise negative.

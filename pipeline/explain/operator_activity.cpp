@@ -10,7 +10,8 @@ double part(uint64_t before, uint64_t after, double whole) {
   return after <= before ? 0 : static_cast<double>(after - before) / whole;
 }
 
-/// Distributes the time: each kind gets at most what is left of 1, in the order of the calls.
+/// Divides the whole time, 1, into shares: each call of `take` gives at most the part that earlier
+/// calls have left.
 class rest {
 public:
   double take(double wanted) {
@@ -34,11 +35,11 @@ time_shares shares_of(const operator_totals& a, const operator_totals& b, double
   if (threads) {
     out.busy = left.take(part(a.work_ns, b.work_ns, whole * calls));
     out.memory = left.take(part(a.memory_ns, b.memory_ns, whole));
-    // While the reader of a prefetch does not wait in `next`, the prefetch holds as many rows as it
-    // may.
+    // While its reader is not in `next`, an operator that neither works nor lacks memory holds as
+    // many rows as it may.
     out.output = left.take(1 - in_next);
-    // No call has returned: the rest of the time is that of long calls, or of the input of an
-    // operator that only reads ahead and has no calls.
+    // If no call has returned, the rest of the time belongs to calls that take long. An operator
+    // that has no calls only reads ahead, and the rest of its time belongs to its input.
     if (b.work_ns == a.work_ns)
       (b.calls == 0 ? out.input : out.busy) += left.take_all();
     out.input += left.take(part(a.below_ns, b.below_ns, whole));
@@ -69,8 +70,8 @@ std::vector<operator_activity> activity_between(const operator_table& table,
     to.depth = static_cast<uint32_t>(is.depth);
     to.in_function = is.caller != SIZE_MAX;
     to.calls = static_cast<double>(std::max<uint64_t>(b.calls, 1));
-    // The number of datasets of a function that run at a time is that of the function's concurrent
-    // calls.
+    // Each concurrent call of a function runs the function's dataset, so an operator in that
+    // dataset runs `runs` times at once.
     const auto runs = to.in_function ? out[is.caller].calls : 1;
     if (to.in_function)
       to.calls *= runs;
@@ -84,7 +85,7 @@ std::vector<operator_activity> activity_between(const operator_table& table,
 
 std::vector<operator_activity> operator_window::look(time_point now) {
   readings_.push_back({now, table_.read()});
-  // The remaining readings span `length`, or all readings span less.
+  // Drops old readings. The remaining ones span at least `length`, unless all readings span less.
   while (readings_.size() > 2 && now - readings_[1].when >= length) readings_.pop_front();
   const auto& first = readings_.front();
   return activity_between(table_, first.totals, readings_.back().totals, now - first.when);

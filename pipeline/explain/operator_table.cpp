@@ -45,15 +45,6 @@ void operator_table::add(const dataset_node& node, op_counters* user, size_t dep
   for (const auto& input : node.inputs) add(*input, counted, depth + 1, caller);
 }
 
-uint64_t operator_table::ignored(const entry& of) const {
-  // The operator leaves out each row that it reads and does not return.
-  const auto* in = of.node->inputs[0].get();
-  while (in->op == dataset_op::options) in = in->inputs[0].get();
-  const auto read = entries_[numbers_.at(in)]->counted.rows.load();
-  const auto given = of.counted.rows.load();
-  return read - std::min(read, given);
-}
-
 namespace {
 
 /// Adds the times until `now` of a call that has not returned.
@@ -87,11 +78,11 @@ std::vector<operator_totals> operator_table::read() const {
                    .samples = c.samples,
                    .queued = c.queued,
                    .calls = c.calls,
-                   .ignored = one->node->op == dataset_op::ignore_errors ? ignored(*one) : 0});
+                   .ignored = c.ignored});
     add_under_way(out.back(), c, now);
   }
-  // If a call that has not returned is in `next` of an operator below, on the same thread, the time
-  // there counts as time below.
+  // If a call of an operator that has not returned is inside a call of `next` of an operator below,
+  // on the same thread, the time of the inner call is added to `below_ns` of the outer operator.
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto& c = entries_[i]->counted;
     const int64_t began = c.since_ns;

@@ -53,14 +53,14 @@ public:
 
 private:
   void add(const dataset_node& node, op_counters* user, size_t depth, size_t caller);
-  uint64_t ignored(const entry& of) const;
 
   const dataset_ptr graph_;
   std::vector<std::unique_ptr<entry>> entries_;
   std::unordered_map<const dataset_node*, size_t> numbers_;
 };
 
-/// True if an operator works on threads of its own, so that its reader's time in `next` is a wait.
+/// True if an operator works on threads of its own, so that the time that its reader spends in
+/// `next` is a wait and not work. `samples`: `operator_totals::samples`, or an increase of it.
 bool works_on_threads(const dataset_node& node, uint64_t samples) noexcept;
 
 } // namespace headrace::detail

@@ -37,8 +37,8 @@ private:
 
 struct statistics_options {
   std::string prefix; ///< the part of all tags before `::`; may be empty
-  /// True: the time for an element is also measured for every operator, including the operators
-  /// below, with the tag `record_latency_NAME/_NUMBER`.
+  /// True: the time for an element is also measured for every operator, with the tag
+  /// `record_latency_NAME/_NUMBER`. It includes the time of the operators below.
   bool all_operators = false;
 };
 

@@ -45,7 +45,7 @@ std::string print_value(const tensor_view& x, size_t i) {
     else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
       return fmt::format("{}", static_cast<float>(value));
     else if constexpr (dtype_of<T> == dtype::complex64 || dtype_of<T> == dtype::complex128)
-      return fmt::format("{}+{}i", value.real(), value.imag());
+      return fmt::format("{}{:+}i", value.real(), value.imag());
     else
       return fmt::format("{}", +value);
   });

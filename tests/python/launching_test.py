@@ -202,6 +202,6 @@ def test_NumbersAndSizesAreRead():
         with pytest.raises(ValueError, match="workers must be"):
             bounds_of(wrong)
     assert bytes_of("8GiB", "memory") == 8 << 30 and bytes_of("1.5 GB", "memory") == 1_500_000_000 and bytes_of(7, "memory") == 7
-    for wrong in ("lots", 0, "-1GB", "1 XB", None):
+    for wrong in ("lots", 0, "-1GB", "1 XB", "0.5B", None):
         with pytest.raises(ValueError, match="memory must be"):
             bytes_of(wrong, "memory")

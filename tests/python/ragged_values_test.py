@@ -76,7 +76,7 @@ def test_WhatIsNoRaggedTensorSaysWhy(given, options, error, text):
 
 
 def test_RowsOfARaggedTensorAreElements():
-    # As many values as rows: neither is taken for the other.
+    # This tensor has as many values as rows. The elements must be the rows, and not the values.
     assert deep(tuple(Dataset.from_tensor_slices(constant([[1, 2], [], [3]])))) == ([1, 2], [], [3])
     ds = Dataset.from_tensor_slices({"r": constant([[[1, 2], [3]], [], [[4], [], [5]]]), "x": [1, 2, 3]})
     assert ds.element_spec["r"] == hr.RaggedTensorSpec([None, None], hr.int32) and ds.cardinality() == 3
@@ -128,3 +128,9 @@ def test_BesideRaggedTensorsABatchHasTensorsOfOneShape():
     with pytest.raises(hr.errors.UnimplementedError, match="ragged_batch"):
         ds.batch(2)
     assert deep(tuple(ds.ragged_batch(2))) == (([[0], [0, 1]], [[[b"a", b"b"]], [[b"a", b"b"]]]),)
+
+
+@pytest.mark.parametrize("splits", [[1, 3], [], [[0, 3]], 3])
+def test_RowSplitsBeginWithZero(splits):
+    with pytest.raises(ValueError, match="begins with 0"):
+        hr.RaggedTensor.from_row_splits([1, 2, 3], splits)

@@ -1,4 +1,4 @@
-"""Python functions become functions of a graph, or say why not."""
+"""Python functions become functions of a graph, or an error states why they cannot."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def test_UfuncsGiveWhatNumpyGives(f):
     if isinstance(x, np.ndarray) else np.transpose(x), lambda x: np.sum(x), lambda x: np.sum(x, axis=1),
     lambda x: np.mean(x, axis=0, keepdims=True), lambda x: np.max(x), lambda x: np.reshape(x, (4, 3)),
     lambda x: np.stack([x, x], axis=1), lambda x: np.concatenate([x, x], axis=1), lambda x: np.expand_dims(x, 1),
-    lambda x: x[1:, ::-1],
+    lambda x: x[1:, ::-1], np.argmax, np.argmin, np.cumsum, lambda x: np.argmax(x, axis=1),
+    lambda x: np.argmin(x, axis=0), lambda x: np.cumsum(x, axis=1), lambda x: np.cumsum(x, axis=0),
 ])
 def test_IndexingAndFunctionsOfArraysGiveWhatNumpyGives(f):
     given = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

@@ -129,6 +129,12 @@ def _axes(axis: Any) -> list[int]:
     return _values.integers(axis, "axis")
 
 
+def _along(a: Any, axis: Any) -> tuple[Any, int]:
+    """The tensor and the axis along which a function of numpy works: without an axis, all values in one axis."""
+    a = _values.constant(a)
+    return (_core.reshape(a, [-1]), 0) if axis is None else (a, _values.integer(axis, "axis"))
+
+
 def _reduction(f: Any) -> Any:
     def call(a: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
         return f(_values.constant(a), _axes(axis), keepdims)
@@ -155,9 +161,9 @@ _FUNCTIONS: dict[Any, Any] = {
     np.tile: lambda a, reps: _core.tile(a, _values.extents(reps, "reps")),
     np.sort: lambda a, axis=-1: _core.sort(a, axis, False),
     np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(a, axis, False), "int64"),
-    np.cumsum: lambda a, axis=0: _core.cumsum(a, axis, False, False),
-    np.argmax: lambda a, axis=0: _core.argmax(a, axis),
-    np.argmin: lambda a, axis=0: _core.argmin(a, axis),
+    np.cumsum: lambda a, axis=None: _core.cumsum(*_along(a, axis), False, False),
+    np.argmax: lambda a, axis=None: _core.argmax(*_along(a, axis)),
+    np.argmin: lambda a, axis=None: _core.argmin(*_along(a, axis)),
     np.size: lambda a: _core.size(a),
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
@@ -210,7 +216,7 @@ def _divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 
 def _without_texts(f: Any) -> Any:
-    """An operator that refuses the description of a tensor as its other operand."""
+    """An operator that raises an error if its other operand is a text that describes a tensor (its ``repr``)."""
     @functools.wraps(f)
     def operator(self: Tensor, other: Any) -> Any:
         refuse_texts(other) if isinstance(other, (list, tuple, np.ndarray)) else refuse_text(other)
@@ -218,7 +224,7 @@ def _without_texts(f: Any) -> Any:
     return operator
 
 
-# Comparisons are included, because the description of a tensor would be unequal to every text.
+# The comparisons are among these operators, because a text that describes a tensor (its ``repr``) equals no string.
 for _name in ("__add__", "__radd__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Tensor, _name, _without_texts(getattr(Tensor, _name)))
 

@@ -21,7 +21,7 @@ _NOT_HERE = ("http_port", "lease", "plugin", "max_stuck_threads", "memory_limit"
 
 
 def _bytes(text: str) -> int:
-    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:].upper(), 1)
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}.get(text[-1:].upper(), 1)
     return int(text if unit == 1 else text[:-1]) * unit
 
 

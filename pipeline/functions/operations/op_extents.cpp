@@ -14,11 +14,11 @@ namespace headrace::detail {
 
 namespace {
 
-/// A row of more values than this is a mistake, or an attack.
+/// The most values of a row. A row of more values would be a mistake, or an attack.
 constexpr int64_t most_values = int64_t{1} << 30;
 
 /// Evaluates row by row: `body(r, out)` appends row `r` to the `column_builder` and returns its
-/// shape, or fails without having appended anything. `rank`: that of all rows.
+/// shape, or fails without having appended anything. `rank`: the rank of all rows of the result.
 template <class Body>
 column run_shaped_rows(const op_call& call, size_t rank, Body&& body) {
   const auto nothing = shape_of_nothing(call.node.spec, rank);
@@ -44,7 +44,7 @@ column run_shaped_rows(const op_call& call, size_t rank, Body&& body) {
   return std::move(out).finish();
 }
 
-/// How many values a shape has; an error for negative extents and for too many values.
+/// The number of values of a shape; an error for negative extents and for too many values.
 result<int64_t> values_in(std::span<const int64_t> dims) {
   for (auto dim : dims)
     if (dim < 0)
@@ -60,20 +60,28 @@ result<int64_t> values_in(std::span<const int64_t> dims) {
   return n;
 }
 
-/// Ok if the strings of row `r`, repeated until there are `n`, have no more bytes than a row may
-/// have values.
+status too_much_text() {
+  return invalid_argument(fmt::format("its strings have more than {} bytes", most_values));
+}
+
+/// The bytes of `n` strings from number `first` on.
+int64_t text_bytes(const column& of, int64_t first, int64_t n) {
+  int64_t out = 0;
+  for (auto i = first; i < first + n; ++i)
+    out += static_cast<int64_t>(of.string(static_cast<size_t>(i)).size());
+  return out;
+}
+
+/// Ok if the strings of row `r`, repeated until there are `n` strings, have at most `most_values`
+/// bytes.
 status check_text(const operand& in, size_t r, int64_t n) {
   if (!in.data->is_string() || n == 0)
     return {};
   const auto row = in.row(r);
   const auto first = in.data->first_value(row), last = in.data->first_value(row + 1);
-  int64_t bytes = 0;
-  for (auto i = first; i < last; ++i)
-    bytes += static_cast<int64_t>(in.data->string(static_cast<size_t>(i)).size());
+  const auto bytes = text_bytes(*in.data, first, last - first);
   const auto times = n / std::max<int64_t>(last - first, 1);
-  if (bytes == 0 || times <= most_values / bytes)
-    return {};
-  return invalid_argument(fmt::format("its strings have more than {} bytes", most_values));
+  return bytes == 0 || times <= most_values / bytes ? status{} : too_much_text();
 }
 
 // -- fill ---------------------------------------------------------------------------------
@@ -136,7 +144,8 @@ result<tensor_spec> infer_tile(const library_operands& in) {
   return tensor_spec{in[0].type, shape{std::move(out)}};
 }
 
-/// Appends the part of a row from value `first` on that has the extents `dims`, tiled.
+/// Tiles the part of a row that begins at value `first` and has the extents `dims`, and appends the
+/// result.
 void append_tiled(column_builder& out, const column& from, std::span<const int64_t> dims,
                   std::span<const int64_t> multiples, std::span<const int64_t> strides,
                   int64_t first) {
@@ -237,7 +246,7 @@ result<int64_t> count_in_range(T start, T limit, T delta) {
   if (delta == T{})
     return invalid_argument("delta is 0; it must be another number");
   if constexpr (is_floating(dtype_of<T>)) {
-    // TensorFlow counts in the type of the numbers.
+    // As in TensorFlow, the number of values is computed in the dtype of the operands.
     using wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
     const auto distance = static_cast<T>(static_cast<wide>(limit) - static_cast<wide>(start));
     const auto steps = std::ceil(
@@ -253,7 +262,7 @@ result<int64_t> count_in_range(T start, T limit, T delta) {
     if (up ? start > limit : start < limit)
       return invalid_argument(
         fmt::format("{} in steps of {} never comes to {}", text(start), text(delta), text(limit)));
-    // Unsigned: differences of all of int64 fit.
+    // The distance is unsigned, because uint64 holds the distance of any two int64.
     const auto distance = up ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
                              : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
     const auto step =
@@ -342,13 +351,23 @@ column run_repeat(const op_call& call) {
       std::vector<int64_t> dims{row.dims().begin(), row.dims().end()};
       dims[axis] = extent;
       HEADRACE_ASSIGN(const auto n, values_in(dims));
-      HEADRACE_TRY(check_text(in, r, n));
+      const auto first_of = [&](int64_t o, int64_t i) {
+        return in.first_value(r) + (o * parts.extent + i) * parts.inner;
+      };
+      int64_t bytes = 0;
+      if (n != 0 && in.data->is_string())
+        for (int64_t o = 0; o < parts.outer; ++o)
+          for (int64_t i = 0; i < parts.extent; ++i) {
+            int64_t more = text_bytes(*in.data, first_of(o, i), parts.inner);
+            if (__builtin_mul_overflow(more, times(i), &more)
+                || __builtin_add_overflow(bytes, more, &bytes) || bytes > most_values)
+              return too_much_text();
+          }
       if (n != 0)
         for (int64_t o = 0; o < parts.outer; ++o)
           for (int64_t i = 0; i < parts.extent; ++i)
             for (int64_t k = 0; k < times(i); ++k)
-              append_values(out, *in.data, in.first_value(r) + (o * parts.extent + i) * parts.inner,
-                            parts.inner);
+              append_values(out, *in.data, first_of(o, i), parts.inner);
       return shape{std::move(dims)};
     });
 }
@@ -377,7 +396,8 @@ result<tensor_spec> infer_slice_along(const library_operands& in) {
   return tensor_spec{in[0].type, shape{std::move(dims)}};
 }
 
-/// A bound of Python's slices, counted from the beginning and limited to what is there.
+/// A bound of a slice as in Python, converted to a place from the beginning of the axis and limited
+/// to the places that the axis has.
 int64_t normal_bound(int64_t bound, int64_t extent, bool backwards) {
   const int64_t first = backwards ? -1 : 0, last = backwards ? extent - 1 : extent;
   if (bound < 0)

@@ -80,7 +80,7 @@ private:
     }
     if (indexed_ && !lists)
       for (auto& c : columns_)
-        if (c.spec().index_name == key)
+        if (!c.spec().index_name.empty() && c.spec().index_name == key)
           HEADRACE_TRY(c.read_index(value));
     auto* found = find(key, lists);
     if (found == nullptr)
@@ -107,7 +107,8 @@ private:
   size_t next_ = 0;
 };
 
-/// Values of several examples as one tensor, filled to the longest.
+/// Combines the values of one feature in all examples of a row to one tensor. The values of each
+/// example are filled to the greatest length.
 class example_batches {
 public:
   /// `given`: the number of examples of each row; negative: not known.
@@ -241,7 +242,7 @@ status check_feature(const feature_spec& x) {
   if (!x.has_default)
     return {};
   const auto& value = x.default_value;
-  const auto wanted = x.sequence ? shape{} : x.dims; // of a sequence: a scalar that fills steps
+  const auto wanted = x.sequence ? shape{} : x.dims; // the default of a sequence is a scalar
   if (value.rows() != 1 || value.type() != x.type || value.shape_of(0) != wanted)
     return invalid_argument(fmt::format("the default of feature '{}' is not one {}", x.name,
                                         to_string(tensor_spec{x.type, wanted})));

@@ -105,7 +105,7 @@ result<tensor_spec> infer_substring(const library_operands& in) {
   return tensor_spec{dtype::string, std::move(dims)};
 }
 
-/// The offset of character number `n`: each byte that is no continuation byte begins one.
+/// The offset of character `n`. Each byte that is no continuation byte begins a character.
 size_t char_begin(std::string_view x, int64_t n) {
   size_t at = 0;
   for (; at < x.size(); ++at)
@@ -164,7 +164,7 @@ column run_substring(const op_call& call) {
 
 prepared prepare_case(const expr_node&) {
   UErrorCode why = U_ZERO_ERROR;
-  // The root locale: the same everywhere.
+  // The root locale, so that the mapping is the same on every machine.
   auto* map = ucasemap_open("", 0, &why);
   if (U_FAILURE(why))
     return internal_error(fmt::format("no case mapping: {}", u_errorName(why)));
@@ -177,8 +177,9 @@ column run_unicode_case(const op_call& call) {
     call.node.op == expr_op::unicode_upper ? ucasemap_utf8ToUpper : ucasemap_utf8ToLower;
   return change_strings(*call.inputs[0].data, [&](std::string_view x, buffer_builder& bytes) {
     const auto begin = bytes.size();
-    // A character becomes at most three, and a stray byte three bytes.
-    const auto room = x.size() * 3 + 8;
+    // A character becomes at most three characters. If there is too little room, `change` returns
+    // the number of bytes that it needs.
+    const auto room = std::min<size_t>(x.size() * 3 + 8, INT32_MAX);
     for (auto capacity = room;;) {
       UErrorCode why = U_ZERO_ERROR;
       const auto n =
@@ -276,7 +277,7 @@ result<tensor_spec> infer_ngrams(const library_operands& in) {
   return tensor_spec{dtype::string, shape{std::move(dims)}};
 }
 
-/// N-grams of one sequence.
+/// Writes the n-grams of one sequence of strings.
 class ngram_writer {
 public:
   ngram_writer(column_builder& out, const expr_attrs& attrs, const column& in, int64_t first,
@@ -293,7 +294,8 @@ public:
     }
     if (written != 0 || !attrs_.flag)
       return;
-    // All widths were too large; pads of the first width stand at both ends.
+    // All widths are too large: the only n-gram is all strings, between the pads for the first
+    // width.
     const auto pads = pads_for(attrs_, attrs_.dims[0]);
     write(-pads, strings_ + 2 * pads);
   }

@@ -28,6 +28,8 @@ protected:
       }
       if (const auto& tell = engine_.context().ignored; tell && left_out != 0)
         tell(left_out);
+      if (auto* counted = counters())
+        counted->ignored += left_out;
       append_run(runs, {0, next, static_cast<uint32_t>(in->rows) - next});
       if (!runs.empty()) {
         const block* piece = &*in;
@@ -43,7 +45,8 @@ protected:
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
-  // True for errors that end an iteration early: without them the iteration would seem complete.
+  // True for errors that end an iteration early. They are not ignored, because the iteration would
+  // then seem complete.
   static bool of_the_run(const status& why) {
     return why.ends_run() || why.code() == status_code::cancelled
            || why.code() == status_code::unavailable;

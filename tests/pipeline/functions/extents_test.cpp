@@ -139,10 +139,18 @@ TEST(Extents, AreOfNoMoreTextThanAnElementMayHave) {
   EXPECT_EQ(first_error(1 << 21, [&](expr n) { return repeat(stack({expr{text}}), n); }),
             std::string{"repeat:"} + why);
   EXPECT_EQ(first_error(1 << 10, [&](expr n) { return fill({n}, text); }), "");
+  // One long string is repeated and many empty ones are not.
+  EXPECT_EQ(first_error(1 << 21,
+                        [&](expr n) {
+                          const auto others = fill({n}, "");
+                          const auto times = concat({stack({n}), fill({n}, int64_t{0})}, 0);
+                          return repeat(concat({stack({expr{text}}), others}, 0), times);
+                        }),
+            std::string{"repeat:"} + why);
 }
 
-/// Slices with computed bounds give what slices with constant bounds give, which follow numpy's
-/// rules: for every pair of bounds and every step.
+/// For every pair of bounds and every step, a slice with computed bounds gives the same values as
+/// the slice with constant bounds, which follows numpy's rules.
 TEST(Extents, OfSlicesAreThoseOfSlicesBetweenNumbers) {
   const auto five = constant(std::vector<int64_t>{0, 1, 2, 3, 4});
   std::vector<int64_t> bounds;

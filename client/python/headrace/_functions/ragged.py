@@ -16,8 +16,8 @@ from ..errors import UnimplementedError
 class RaggedTensor:
     """Rows of different lengths: the values of all rows, one after another, and the rows' lengths.
 
-    ``ragged_batch`` gives ragged tensors, made of numpy arrays; those that a traced function gets and may give are made
-    of tensors.
+    The ragged tensors in elements, such as those of ``ragged_batch``, are made of numpy arrays. The ragged tensors
+    that a traced function is called with, and may return, are made of tensors.
 
     >>> r = RaggedTensor.from_row_lengths(np.array([1, 2, 3]), np.array([2, 0, 1]))
     >>> r.to_list(), r.row_splits
@@ -37,9 +37,9 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any) -> RaggedTensor:
-        """Rows of these lengths, which must add up to as many as there are values. ``values`` may be ragged too.
+        """Rows of these lengths, whose sum must be the number of values. ``values`` may be ragged too.
 
-        Raises ``ValueError`` if they do not.
+        Raises ``ValueError`` if the sum is another number.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
         RaggedTensor([[1, 2], [3]])
@@ -57,14 +57,17 @@ class RaggedTensor:
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any) -> RaggedTensor:
-        """Rows that are given by 0 and the index of the end of each row.
+        """Rows of ``values``. ``row_splits``: 0, and then the index of the end of each row.
 
         >>> hr.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 3])
         RaggedTensor([[1, 2], [3]])
         """
         if isinstance(row_splits, _core.Tensor):
             return cls.from_row_lengths(values, row_splits[1:] - row_splits[:-1])
-        return cls.from_row_lengths(values, np.diff(np.asarray(row_splits, np.int64)))
+        splits = np.asarray(row_splits, np.int64)
+        if splits.ndim != 1 or len(splits) == 0 or splits[0] != 0:
+            raise ValueError(f"row_splits must be a vector that begins with 0: {row_splits!r}")
+        return cls.from_row_lengths(values, np.diff(splits))
 
     @property
     def flat_values(self) -> Any:
@@ -86,7 +89,8 @@ class RaggedTensor:
         return RaggedTensor((flat, *inner)) if inner else flat
 
     def row_lengths(self, axis: int = 1) -> Any:
-        """The lengths of the rows, as int64; with ``axis`` 2 and more those of the rows of rows, all in one vector.
+        """The lengths of the rows, as int64. With ``axis`` 2 or more: the lengths of all inner rows at this depth, in
+        one vector.
 
         Raises ``ValueError`` for another axis.
 
@@ -223,7 +227,7 @@ class RaggedTensorSpec:
 
     shape: rows, then None for each ragged axis, then the extents of the values (None: any).
     ragged_rank: how many axes have rows of different lengths; None: all but the first.
-    row_splits_dtype: int64 alone.
+    row_splits_dtype: must be int64.
     flat_values_spec: the ``TensorSpec`` of the values, in place of ``dtype``.
 
     Raises ``ValueError`` for a shape without a rank, a ``ragged_rank`` that does not fit, or another ``row_splits_dtype``.
@@ -295,7 +299,7 @@ class RaggedTensorSpec:
                    value.ragged_rank)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """True if a ragged tensor of that spec (or that ragged tensor) may have this spec.
+        """True if a ragged tensor of the given spec (or the given ragged tensor) may have this spec.
 
         >>> r = hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
         >>> hr.RaggedTensorSpec([None, None], hr.int32).is_compatible_with(r)
@@ -306,7 +310,7 @@ class RaggedTensorSpec:
             a.is_compatible_with(b) for a, b in zip(self._ragged_parts, other._ragged_parts))
 
     def most_specific_compatible_type(self, other: Any) -> RaggedTensorSpec:
-        """The spec of ragged tensors of both. Raises ``ValueError`` if there is none.
+        """The most specific spec with which both specs are compatible. Raises ``ValueError`` if there is none.
 
         >>> one, other = (hr.RaggedTensorSpec([n, None], hr.int32) for n in (2, 3))
         >>> one.most_specific_compatible_type(other)
@@ -346,7 +350,8 @@ class RaggedTensorSpec:
 
     @property
     def shape(self) -> TensorShape:
-        """Rows, then None for each ragged axis, then what is known of the values.
+        """The number of rows, then None for each ragged axis, then the extents of the values; None: an unknown
+        extent.
 
         >>> Dataset.range(9).batch(3).ragged_batch(2).element_spec.shape
         TensorShape([None, None])
@@ -368,7 +373,9 @@ class RaggedTensorSpec:
 
 
 def cut_rows(values: Any, first: int, last: int) -> Any:
-    """The rows from ``first`` up to ``last``, exclusive, of an array, a tensor or a ragged tensor that has them."""
+    """The rows from ``first`` up to ``last``, exclusive, of an array, a tensor or a ragged tensor with enough
+    rows.
+    """
     if not isinstance(values, RaggedTensor):
         return values[first:last]
     splits = values.row_splits
@@ -384,7 +391,7 @@ def of_parts(parts: tuple[Any, ...]) -> RaggedTensor | RaggedTensorSpec:
 def of_lists(value: Any, ragged_rank: int, dtype: Any = None) -> RaggedTensor:
     """The ragged tensor of nested lists: rows of rows of ... arrays. Raises ``ValueError`` if they are not nested so deep.
 
-    ``dtype``: of a tensor without values; others have that of the values.
+    ``dtype``: the dtype of the result if there are no values. Otherwise the result has the dtype of the values.
 
     >>> of_lists([[1, 2], [], [3]], 1).row_lengths()
     array([2, 0, 1])

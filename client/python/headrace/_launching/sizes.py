@@ -10,10 +10,11 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
 
 
 def bytes_of(value: Any, argument: str) -> int:
-    """The bytes of a number, or of a text such as ``8GiB``."""
+    """The number of bytes in an argument, which is an int or a text such as ``8GiB``."""
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
-    if found is None or found[2].upper() not in _UNITS or float(found[1]) <= 0:
+    bytes_ = int(float(found[1]) * _UNITS.get(found[2].upper(), 0)) if found else 0
+    if bytes_ <= 0:
         raise ValueError(f"{argument} must be a number of bytes, or a text such as '8GiB' or '512MB', not {value!r}")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return bytes_
