@@ -3,8 +3,9 @@ equal, or differ by at most the tolerance that a program states.
 
     python benchmarks/compare_same.py [NAME ...] [--store]
 
-`./run compare --same` makes the environment. ``--store`` keeps what TensorFlow gives for the tests of the Python package
-(`tests/python/guide_results.json`), which run without it.
+`./run compare --same` installs TensorFlow in an environment and starts this program there. ``--store`` writes the
+results of TensorFlow to `tests/python/guide_results.json`. The tests of the Python package compare with that file, so
+that they need no TensorFlow.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ def main() -> int:
                     wrong += 1
             print(f"{name:24} {library:12} {time.monotonic() - begin:6.2f} s", flush=True)
         theirs = results["tensorflow"]
+        if "headrace" in results and results["headrace"].keys() != theirs.keys():
+            print(f"{name}: results {sorted(results['headrace'])}, and {sorted(theirs)} of tensorflow")
+            wrong += 1
         for key in theirs if "headrace" in results else ():
             found = guides.difference(results["headrace"].get(key, []), theirs[key], key in unordered,
                                       tolerance.get(key, 0))

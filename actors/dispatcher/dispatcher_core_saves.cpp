@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace headrace::detail {
 
@@ -13,7 +14,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The path in a canonical form. It must be absolute.
+/// The path without `.` and without slashes that only separate nothing, so that equal folders have
+/// equal texts. `..` is kept, because it may come after a symbolic link. The path must be absolute.
 result<std::string> folder_of(const std::string& path) {
   constexpr size_t longest = 4096;
   if (path.empty() || path.front() != '/' || path.size() > longest
@@ -22,9 +24,11 @@ result<std::string> folder_of(const std::string& path) {
       fmt::format("path is '{:.100}'; it must name a folder, from the root ('/...'), as all "
                   "workers see it",
                   path));
-  auto out = path;
-  while (out.size() > 1 && out.back() == '/') out.pop_back();
-  return out;
+  std::string out;
+  for (const auto& part : std::filesystem::path{path}.relative_path())
+    if (!part.empty() && part != ".")
+      out += "/" + part.string();
+  return out.empty() ? "/" : out;
 }
 
 } // namespace

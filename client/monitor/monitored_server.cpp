@@ -21,8 +21,8 @@ web_options web_options_of(const endpoint_options& where) {
 }
 
 monitored of_dispatcher(const endpoint_options& where, uint16_t port) {
-  // The advertised address may not lead to this host from inside, for instance with address
-  // translation.
+  // The status is requested at the host on which the dispatcher listens, because the advertised
+  // address may not be reachable from this host, for instance behind address translation.
   const auto& host = where.host;
   const auto here = host_and_port(!is_wildcard(host) ? host
                                   : host == "::"     ? "::1"

@@ -56,7 +56,8 @@ void write(std::string& out, const std::string& name, const metric_sample& x) {
   }
 }
 
-/// A family's unit, which ends its name.
+/// The unit of a family of metrics, which is the last word of the name; empty: the name has no
+/// unit.
 std::string unit_of(const std::string& name) {
   for (const auto* unit : {"seconds", "bytes", "messages", "ratio"})
     if (name.ends_with(std::string{"_"} + unit))
@@ -75,7 +76,7 @@ void add_samples(metric_families& to, const std::vector<metric_sample>& samples,
       at->second.unit = unit_of(x.name);
     }
     if (at->second.kind != kind_of(x))
-      continue; // the family comes from a process of another version, with another definition
+      continue; // the samples come from processes of versions that define different kinds
     auto& added = at->second.samples.emplace_back(x);
     added.labels.insert(labels.begin(), labels.end());
   }

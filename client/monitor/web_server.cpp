@@ -98,7 +98,7 @@ private:
   std::array<std::map<uint64_t, std::weak_ptr<exchange>>, 4> in_;
 };
 
-/// What all connections of a server share.
+/// The data that all connections of a server share.
 struct shared {
   web_options options;
   web_server::handler answers;
@@ -263,7 +263,7 @@ private:
   http::response<http::string_body> answer_;
   std::optional<http::response_serializer<http::string_body>> writing_;
   stages::stage stage_ = stages::silent;
-  uint64_t number_ = 0; ///< in that stage; 0: in none
+  uint64_t number_ = 0; ///< the connection's number in `stage_`; 0: it is in no stage
 };
 
 result<std::unique_ptr<asio::ssl::context>> load(const tls_options& files) {
@@ -298,16 +298,12 @@ struct web_server::impl {
     tcp::resolver resolver{context};
     const auto found = resolver.resolve(is_wildcard(host) && host.empty() ? "0.0.0.0" : host,
                                         std::to_string(port), how);
-    const auto failed = [&](const char* step) {
-      const auto text =
-        fmt::format("cannot {} {} for HTTP: {}", step, host_and_port(host, port), how.message());
-      // The code is that of the other ports: the port is in use, or the host is not this machine's.
-      const bool no_place = how == asio::error::address_in_use || how == asio::error::host_not_found
-                            || how == boost::system::errc::address_not_available;
-      return no_place ? already_exists(text) : failed_precondition(text);
+    const auto failed = [&](const char* step, status (*kind)(std::string)) {
+      return kind(
+        fmt::format("cannot {} {} for HTTP: {}", step, host_and_port(host, port), how.message()));
     };
     if (how)
-      return failed("find");
+      return failed("find", invalid_argument);
     const auto where = found.begin()->endpoint();
     acceptor = tcp::acceptor{context};
     acceptor.open(where.protocol(), how);
@@ -317,7 +313,12 @@ struct web_server::impl {
       acceptor.bind(where, how);
     if (!how)
       acceptor.listen(asio::socket_base::max_listen_connections, how);
-    return how ? failed("listen on") : status{};
+    if (!how)
+      return {};
+    return failed("listen on", how == asio::error::address_in_use ? already_exists
+                               : how == boost::system::errc::address_not_available
+                                 ? invalid_argument
+                                 : failed_precondition);
   }
 
   void accept() {
@@ -326,15 +327,15 @@ struct web_server::impl {
         return;
       if (how)
         return accept_later();
-      // Python functions and other children do not inherit it.
+      // Child processes, such as those of Python functions, do not inherit the socket.
       ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
       std::make_shared<exchange>(std::move(socket), tls.get(), with)->begin();
       accept();
     });
   }
 
-  // While descriptors are used up, the connection stays in the queue, and each attempt fails at
-  // once.
+  // While the process has no free file descriptor, a connection stays in the kernel's queue, and
+  // each accept fails at once. So the next accept follows only after a pause.
   void accept_later() {
     rest.expires_after(std::chrono::milliseconds{100});
     rest.async_wait([this](error_code how) {

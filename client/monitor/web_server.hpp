@@ -21,10 +21,10 @@ struct web_options {
   tls_options tls;
   bool insecure = false;
   /// Further names under which the server may be addressed, besides IP addresses, localhost,
-  /// `host`, and the name of this host if it listens on all addresses. Requests for other names are
-  /// refused: otherwise a page of another site could read the answers in the browser of a user who
-  /// has access. With TLS names are not compared, because browsers compare them with the
-  /// certificate.
+  /// `host`, and the name of this host if the server listens on all addresses. Requests for other
+  /// names are refused: otherwise a page of another site could read the answers in the browser of a
+  /// user who has access. With TLS the server accepts all names, because browsers compare the name
+  /// with the server's certificate.
   std::vector<std::string> names;
 };
 
@@ -36,15 +36,18 @@ struct web_answer {
 
 /// A small HTTP server for GET and HEAD. Each connection serves one request, which must arrive
 /// within 5 seconds and have at most 8 KiB of header; the first byte and a TLS handshake have 2
-/// seconds each. At most 64 connections each may have sent nothing, be in a handshake, have an
-/// incomplete request, or be answered; beyond that the oldest of them is closed.
+/// seconds each. There may be at most 64 connections in each of four stages: nothing received, in a
+/// handshake, request incomplete, being answered. One more closes the oldest connection of its
+/// stage.
 class web_server {
 public:
-  /// Returns the answer to a path, without its query. Called by two threads; may block.
+  /// Returns the answer to a request for `path`, which is passed without the query. Called by two
+  /// threads; may block.
   using handler = std::function<web_answer(std::string_view path)>;
 
-  /// Listens. Errors name the host and port, or the TLS file; `already_exists`: the port is in use,
-  /// or the host is none of this machine.
+  /// Starts a server that listens. Errors name the host and port, or the TLS file;
+  /// `already_exists`: the port is in use; `invalid_argument`: the host is not an address of this
+  /// machine.
   static result<std::unique_ptr<web_server>> start(const web_options& options, handler answers);
   /// Ends all connections; waits for running handlers.
   ~web_server();

@@ -22,7 +22,7 @@
 #include <vector>
 
 namespace hr = headrace;
-// A class of the project itself, which is not installed.
+// A class of headrace itself, whose header is not installed.
 using headrace::detail::child_process;
 
 namespace {
@@ -84,7 +84,8 @@ std::vector<uint64_t> read(const hr::dataset& batches, F&& use) {
   return digests;
 }
 
-/// One line that is written over on a terminal, and plain lines otherwise.
+/// Shows the progress of the training: on a terminal as one line that is overwritten, otherwise as
+/// one line for each epoch.
 class progress {
 public:
   explicit progress(int epochs) : epochs_(epochs), terminal_(isatty(STDOUT_FILENO)) {}
@@ -124,7 +125,9 @@ int run(const std::string& headrace, const std::string& data, int epochs) {
     start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
   auto second =
     start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
-  hr::await_service_workers(dispatcher.address, 2, std::chrono::seconds{20}).ok();
+  if (auto ready = hr::await_service_workers(dispatcher.address, 2, std::chrono::seconds{20});
+      !ready)
+    throw hr::error{ready};
   std::printf("dispatcher on %s, workers on %s and %s\n", dispatcher.address.c_str(),
               first.address.c_str(), second.address.c_str());
 
@@ -144,7 +147,8 @@ int run(const std::string& headrace, const std::string& data, int epochs) {
     size_t seen = 0;
     float loss = 0;
     size_t batches = 0;
-    // Smaller steps in later epochs: the result hardly depends on the order of the last batches.
+    // The steps are smaller in later epochs, so that the result hardly depends on the order of the
+    // last batches.
     const auto rate = 0.5f / (1 + 0.2f * static_cast<float>(epoch - 1));
     const auto digests = read(training, [&](auto images, auto labels) {
       loss += model.train(images, labels, rate);

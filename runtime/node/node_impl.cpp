@@ -34,7 +34,8 @@ node_options checked(node_options options) {
     if (!fine)
       throw error{fine};
   };
-  // The check comes before the system starts, because the framework would end the process.
+  // The TLS files are checked before the actor system starts, because the framework ends the
+  // process if they are invalid.
   check(check_tls(options.tls));
   if (options.lease <= duration::zero())
     check(invalid_argument("lease must be longer than zero, e.g. 5 s"));
@@ -105,7 +106,8 @@ node::impl::~impl() {
   probes.drain(); // their threads send messages to actors
   if (ending.empty())
     return;
-  // A node's own system waits for its actors in its destructor; a lent one continues.
+  // The destructor of a node's own system waits for the actors. A lent system continues, so the
+  // node waits for its actors here.
   system_visit inside;
   caf::scoped_actor self{*system};
   for (auto& whom : ending) self->monitor(whom);
@@ -176,11 +178,13 @@ status why_not_listening(const std::string& host, uint16_t port) {
                             + ": no such host; must be an address of this machine");
   std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard{found, &::freeaddrinfo};
   auto fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  int on = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  auto failed =
-    ::bind(fd, found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd, 1) != 0 ? errno : 0;
-  ::close(fd);
+  const int on = 1;
+  const bool listens = fd >= 0 && ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0
+                       && ::bind(fd, found->ai_addr, found->ai_addrlen) == 0
+                       && ::listen(fd, 1) == 0;
+  const auto failed = listens ? 0 : errno;
+  if (fd >= 0)
+    ::close(fd);
   if (failed == 0)
     return {};
   if (failed == EADDRINUSE)

@@ -31,8 +31,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& xs) {
   return out;
 }
 
-/// The given variables, and those of this process that have other names: programs disagree on which
-/// one of two variables of a name counts.
+/// The given variables, and those of this process that have other names. No name occurs twice,
+/// because programs disagree on which of two variables with the same name is valid.
 std::vector<std::string> with_parents(const std::vector<std::string>& given) {
   std::vector<std::string> out;
   std::set<std::string_view> names;
@@ -45,8 +45,8 @@ std::vector<std::string> with_parents(const std::vector<std::string>& given) {
   return out;
 }
 
-/// All that a child needs between fork and exec, prepared before: only async-signal-safe calls
-/// follow.
+/// All data that a child needs between fork and exec. They are prepared before the fork, because
+/// the child may make only async-signal-safe calls.
 struct launch {
   char** argv;
   char** environment;
@@ -73,7 +73,10 @@ struct launch {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     for (const int signal : ignored_signals) ::signal(signal, SIG_IGN);
-    if (stdout_fd >= 0)
+    // `dup2` leaves a descriptor that has the number already close-on-exec.
+    if (stdout_fd == STDOUT_FILENO)
+      ::fcntl(STDOUT_FILENO, F_SETFD, 0);
+    else if (stdout_fd >= 0)
       ::dup2(stdout_fd, STDOUT_FILENO);
     if (merge_stderr)
       ::dup2(STDOUT_FILENO, STDERR_FILENO);

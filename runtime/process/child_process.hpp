@@ -16,7 +16,7 @@ inline constexpr int unknown_exit_code = 255;
 /// How a process ended.
 struct process_end {
   int code = 0;   ///< exit code; without meaning if `signal` is set
-  int signal = 0; ///< the signal that ended it, or 0
+  int signal = 0; ///< the signal that ended the process, or 0
 
   /// The exit code as a shell reports it: the code, or 128 + signal.
   int as_exit_code() const noexcept { return signal != 0 ? 128 + signal : code; }
@@ -28,7 +28,8 @@ std::string to_string(const process_end& x);
 struct child_options {
   /// The program (searched in PATH if it has no slash) and its arguments.
   std::vector<std::string> argv;
-  /// `NAME=value`, in place of the parent's variables of these names; the others are inherited.
+  /// `NAME=value`, in place of the parent's variables of these names; the parent's other variables
+  /// are inherited.
   std::vector<std::string> environment;
   /// Standard output is read through `read_line`; otherwise it is the parent's.
   bool read_stdout = true;
@@ -66,8 +67,8 @@ public:
   /// The next line of the child's output, without its line break. `out_of_range` at the end of the
   /// output, `deadline_exceeded` if no complete line arrives in time.
   result<std::string> read_line(duration limit);
-  /// Reads lines until one contains `text`, and returns that one; errors contain the lines before
-  /// it.
+  /// Reads lines until one contains `text`, and returns that line. An error contains the lines that
+  /// were read.
   result<std::string> read_until(const std::string& text, duration limit);
 
 private:

@@ -7,7 +7,7 @@ std::string_view describe(exit_code code) noexcept {
   case exit_code::ok: return "done, or stopped when asked to";
   case exit_code::failure: return "failed; standard error says why";
   case exit_code::usage: return "wrong command line";
-  case exit_code::cannot_listen: return "port in use, or not an address of this host";
+  case exit_code::cannot_listen: return "port in use";
   case exit_code::cannot_connect: return "no dispatcher answers at the address";
   case exit_code::version_mismatch: return "the peer is of another major version";
   case exit_code::internal: return "a defect of headrace";

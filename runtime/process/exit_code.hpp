@@ -12,7 +12,7 @@ enum class exit_code : int {
   ok = 0,               ///< the process did its task, or stopped when it was requested to
   failure = 1,          ///< the process could not do its task; the reason is on standard error
   usage = 2,            ///< the command line is wrong
-  cannot_listen = 3,    ///< a port is in use, or the address does not belong to this host
+  cannot_listen = 3,    ///< a port is in use
   cannot_connect = 4,   ///< no dispatcher answers at the given address
   version_mismatch = 5, ///< the peer has another major version
   internal = 70,        ///< a defect of headrace
@@ -29,8 +29,8 @@ std::string_view describe(exit_code code) noexcept;
 
 /// The code for a program that ends because of `why`.
 exit_code exit_code_of(const status& why) noexcept;
-/// As above for a failed `connect`: a failed precondition is another major version, and an invalid
-/// argument is another program at the address.
+/// As `exit_code_of`, for a failed `connect`: a failed precondition is another major version, and
+/// an invalid argument is another program at the address.
 exit_code exit_code_of_connect(const status& why) noexcept;
 
 } // namespace headrace::detail

@@ -24,11 +24,11 @@
 namespace headrace::detail {
 namespace {
 
-/// The parent of a process; 0: it has ended.
+/// The id of the parent of a process; 0: the process has ended.
 pid_t parent_of(pid_t pid) {
   std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
-  // The name, in parentheses, may contain any characters.
+  // The program's name, in parentheses, may contain any characters.
   const auto at = text.rfind(')');
   int parent = 0;
   char state = 0;
@@ -104,7 +104,7 @@ sigset_t signals_of_a_command() {
 }
 
 void kill_descendants() {
-  // Processes that are killed here may have started others since they were listed.
+  // The processes are listed repeatedly, because a process may start others before it is killed.
   for (int round = 0; round < 1000; ++round) {
     const auto all = descendants();
     for (const auto pid : all) ::kill(pid, SIGKILL);
@@ -133,7 +133,7 @@ int run_guarded(const std::function<int(int signals)>& body,
     std::perror("headrace: cannot make a pipe");
     return static_cast<int>(exit_code::failure);
   }
-  // Made before the fork, so that the child cannot miss the end of this process.
+  // The descriptor is made before the fork, so that the child cannot miss the end of this process.
   const auto self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
   const auto own_id = ::getpid();
   const auto child = ::fork();
@@ -163,7 +163,8 @@ int run_guarded(const std::function<int(int signals)>& body,
     const auto signal = ::sigwaitinfo(&awaited, &info);
     if (signal <= 0 || ::sigismember(&passed, signal) != 1)
       continue;
-    // Passed on as a byte: of two equal signals that are pending in a process, one is dropped.
+    // The signal is passed on as a byte in a pipe, because of two equal signals that are pending in
+    // a process one is dropped.
     const auto byte = static_cast<unsigned char>(signal);
     [[maybe_unused]] const auto n = ::write(pipe[1], &byte, 1);
   }

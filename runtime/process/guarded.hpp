@@ -7,19 +7,20 @@ namespace headrace::detail {
 
 /// The signals that a process which runs a command passes on to the command: requests to stop
 /// (SIGTERM, SIGINT, SIGHUP, SIGQUIT), and signals to which programs give a meaning of their own or
-/// which inform them (SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGXCPU, those of real time
-/// ...). Not among them: those that report a fault of the process itself, SIGPIPE, SIGCHLD, and
-/// those that stop a process until SIGCONT.
+/// which inform them (SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGXCPU, real-time signals
+/// ...). Signals that report a fault of the process itself, SIGPIPE, SIGCHLD, and signals that stop
+/// a process until SIGCONT are not passed on.
 sigset_t signals_of_a_command();
 
 /// Runs `body` in a child process and returns its exit code (128 + signal for a signal). All
 /// descendants of the child end with `body`: those that still run when `body` returns, or when this
-/// process or the child is killed, are killed, too. Only if both are killed at once do they remain.
+/// process or the child is killed, are killed, too. They remain only if this process and the child
+/// are killed at once.
 ///
 /// `signals_of_a_command` are blocked in the child. If this process is sent one of them, the child
 /// can read its number, one byte, from the descriptor `signals`, which does not block. `on_killed`
-/// is called in the process that remains when the other one was killed; may be empty.
-/// @pre this process has one thread.
+/// is called in this process if the child was killed, and in the child if this process was killed;
+/// may be empty. @pre this process has one thread.
 int run_guarded(const std::function<int(int signals)>& body,
                 const std::function<void()>& on_killed = {});
 

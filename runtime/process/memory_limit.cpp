@@ -13,7 +13,7 @@
 namespace headrace::detail {
 namespace {
 
-// The text is written before the handler is installed, because the handler must not allocate.
+// The text is composed before the handler is installed, because the handler must not allocate.
 char last_words[128];
 size_t last_words_size = 0;
 

@@ -57,7 +57,7 @@ uint64_t control_group_limit(const std::string& membership, const std::string& r
     if (controllers == ",,")
       out = std::min(out, least_upward(root, group, "memory.max"));
     else if (controllers.find(",memory,") != std::string::npos)
-      // In a container the path is that on the host, so that only the root exists.
+      // In a container `group` is a path of the host, so that only the root folder exists.
       out = std::min(out, least_upward(root + "/memory", group, "memory.limit_in_bytes"));
   }
   return out;

@@ -22,7 +22,7 @@
 namespace headrace::detail {
 namespace {
 
-/// The lives in memory that parent and children share.
+/// Keeps the data about lives in memory that the parent and its children share.
 class shared_lives final : public process_lives {
 public:
   process_past past() const override {
@@ -138,7 +138,7 @@ private:
     }
   }
 
-  /// A signal of the set, or -1 after `limit`.
+  /// Waits for a signal of `set_`. Returns -1 after `limit`.
   int next_signal(siginfo_t& info, std::optional<duration> limit) {
     if (!limit)
       return ::sigwaitinfo(&set_, &info);

@@ -31,8 +31,8 @@ struct parent_options {
   /// child's exit code.
   uint32_t max_restarts = 5;
   duration period = std::chrono::minutes{1};
-  /// The pause before a restart: it doubles, with jitter, while the child lives for less than a
-  /// period.
+  /// The pause before a restart: it doubles, with jitter, as long as each life of the child is
+  /// shorter than `period`.
   duration first_pause = std::chrono::milliseconds{100};
   duration longest_pause = std::chrono::seconds{10};
   /// The time from a forwarded SIGTERM to a SIGKILL.

@@ -2,6 +2,8 @@
 
 #include "headrace/runtime/base/ids.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -55,6 +57,8 @@ process_team::~process_team() {
 }
 
 status process_team::add(team_member what) {
+  if (find(what.id) != nullptr)
+    return already_exists(fmt::format("the id '{}' is taken", what.id));
   child_spec spec{.id = what.id, .restart = what.restart, .shutdown = what.shutdown};
   auto todo = core_.add(std::move(spec), clock::system().now());
   if (!todo)
@@ -160,7 +164,7 @@ void process_team::failed(member& who, const process_end& how, const status& why
   }
   auto todo = core_.exited(who.about.id, who.run, why, now);
   if (!stopped && core_.stopping() && end_.why.ok())
-    // The core has the full reason when all members have ended.
+    // This reason is provisional: when all members have ended, the core returns the full one.
     as_cause(why.ok() ? internal_error("it ended") : why);
   carry_out(std::move(todo));
 }

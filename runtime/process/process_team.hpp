@@ -34,8 +34,8 @@ struct team_options {
   /// The most restarts of all members within `period`.
   uint32_t max_restarts = 5;
   duration period = std::chrono::minutes{1};
-  /// The pause before a restart: it doubles, with jitter, while the member lives for less than a
-  /// period.
+  /// The pause before a restart: it doubles, with jitter, as long as each life of the member is
+  /// shorter than `period`.
   duration first_pause = std::chrono::milliseconds{100};
   duration longest_pause = std::chrono::seconds{10};
   /// The number of last lines of each member that are kept for the message about its end.
@@ -49,7 +49,7 @@ struct team_end {
   status why;                     ///< ok: the team was requested to stop
   std::string member;             ///< the member that could not be kept running
   process_end last;               ///< the last end of that member
-  std::vector<std::string> lines; ///< the last lines of its output
+  std::vector<std::string> lines; ///< the last lines of that member's output
 };
 
 /// Child processes under one supervisor. The end of a child is detected at once, by SIGCHLD, and
@@ -78,7 +78,7 @@ private:
   struct member {
     team_member about;
     std::optional<child_process> child;
-    uint64_t run = 0; ///< the number of its life, as counted by the core
+    uint64_t run = 0; ///< the number of the member's present life, as counted by the core
     process_past past;
     std::deque<std::string> lines;
     bool reads = false;        ///< the output may have more lines

@@ -65,7 +65,8 @@ struct stop_signal::impl {
     changed.notify_all();
   }
 
-  /// Waits for signals. After the first one this thread is the watchdog, so it calls no callbacks.
+  /// Waits for signals. After the first signal this thread enforces the budget, so it does not call
+  /// the callbacks, which may block.
   void run() {
     for (;;) {
       int timeout = -1;

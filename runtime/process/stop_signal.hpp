@@ -9,16 +9,16 @@
 namespace headrace::detail {
 
 struct stop_options {
-  /// The time from the signal to the end of the process, even if a part of the process has not
-  /// stopped by then.
+  /// The longest time from the signal to the end of the process. After this time the process ends
+  /// even if a part of it has not stopped.
   duration budget = std::chrono::milliseconds{900};
 };
 
 /// Turns SIGTERM and SIGINT (and SIGHUP) into an event of this process. If the process has not
 /// ended when the budget has passed after the first signal, it ends by `_exit` with
-/// `exit_code::stop_overrun`, whatever blocks. The destructor cancels that. So the object should be
-/// the first local variable of `main`, made before there are other threads (they inherit the
-/// blocked signals), and outlive everything that may block.
+/// `exit_code::stop_overrun`, even if threads are blocked. The destructor cancels this. So the
+/// object should be the first local variable of `main`, made before there are other threads (they
+/// inherit the blocked signals), and outlive everything that may block.
 class stop_signal {
 public:
   explicit stop_signal(stop_options options = {});

@@ -131,6 +131,15 @@ TEST_F(DistributeSave, TheSameAgainIsDoneAndAnotherIsRefused) {
               HasSubstr("the workers of a service write"));
 }
 
+TEST_F(DistributeSave, PathsOfOneFolderAreOneSave) {
+  start_worker();
+  distribute_save(held(10), path("a"), begun());
+  EXPECT_THAT(refusal(held(9), folder.path() + "//./a", begun()),
+              HasSubstr("'" + path("a") + "' is being written with another dataset"));
+  open_gate();
+  EXPECT_EQ(distribute_save(held(10), folder.path() + "//a/.", waiting()).elements, 10);
+}
+
 TEST_F(DistributeSave, WhatCannotBeIsRefusedWithTheReason) {
   EXPECT_THAT(refusal(dataset::range(5).repeat(), path("a"), waiting()),
               HasSubstr("the dataset never ends; take(n) of it first"));
@@ -159,7 +168,7 @@ TEST_F(DistributeSave, ItIsReadWhileItIsWritten) {
   distribute_save(held(100), path("a"), begun());
   EXPECT_THAT(why([&] { static_cast<void>(dataset::load(path("a"))); }),
               HasSubstr("holds no saved dataset"));
-  // A second reader reads the same save through the service, although a call of its worker is
+  // A second reader reads the same save through the service, although the worker's function is
   // blocked.
   const auto wait = load_options{.wait = true, .stall_timeout = test::patience};
   auto shared = std::async(std::launch::async, [&] {
@@ -330,7 +339,7 @@ TEST_F(DistributeSave, FilesAreCutWhereTheWorkerSays) {
   const auto large = dataset::range(8).map([](expr x) { return fill({1 << 17}, x); });
   auto how = waiting();
   how.compression = saved_compression::none;
-  distribute_save(large.take(8), path("a"), how); // one piece
+  distribute_save(large.take(8), path("a"), how); // `take` makes it a single piece
   size_t files = 0;
   for (const auto& at : fs::recursive_directory_iterator{path("a")})
     files += at.path().extension() == ".rows";

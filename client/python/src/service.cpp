@@ -31,7 +31,7 @@ using cache_arguments =
 /// consumer replaces an earlier one, and the seconds to wait for missing consumers.
 using rounds_arguments = std::optional<std::tuple<uint32_t, uint32_t, bool, double>>;
 
-/// None is the session of the process.
+/// The given session; null: the session of the process.
 headrace::session session_of(const headrace::session* given) {
   return given ? *given : headrace::session{};
 }
@@ -71,8 +71,8 @@ distribute_options options_of(const std::string& mode, const std::string& servic
   return out;
 }
 
-/// A server that Python starts and stops. The copy of this object in a forked child does not stop
-/// it.
+/// A server that Python starts and stops. In a forked child, which has a copy of this object, the
+/// destructor does not stop the server.
 template <class Server>
 class held_server {
 public:
@@ -84,9 +84,15 @@ public:
     else
       stop(std::nullopt);
   }
-  /// Begins to stop the server, and waits for its end, for at most `limit` seconds (unset: without
-  /// limit). False: it has not ended yet.
+  /// Begins to stop the server, and waits until it has ended, for at most `limit` seconds (unset:
+  /// without limit). False: the server has not ended yet.
   bool stop(std::optional<double> limit) {
+    // A forked child has none of the server's threads, nor the thread that stops it.
+    if (is_orphan()) {
+      if (server_)
+        keep_for_ever(std::move(server_));
+      return true;
+    }
     if (server_) {
       ending_ = std::make_shared<ending>();
       std::thread{[server = std::move(server_), ends = ending_]() mutable {
@@ -106,7 +112,7 @@ public:
     ending_->changed.wait(lock, over);
     return true;
   }
-  /// @pre it was not stopped
+  /// @pre `stop` was not called
   const Server& get() const { return *server_; }
 
 private:
@@ -119,7 +125,8 @@ private:
   std::shared_ptr<ending> ending_;
 };
 
-/// A session that Python ends. A forked child has only a copy, which it leaves alone.
+/// A session that Python ends. In a forked child, which has a copy of this object, `stop` and the
+/// destructor do not end the session.
 struct held_session {
   std::shared_ptr<secure_session> session;
   explicit held_session(tls_options tls)
@@ -151,10 +158,10 @@ endpoint_options endpoint_of(nb::handle options) {
   return out;
 }
 
-/// A dispatcher with its HTTP port, if it has one.
+/// A dispatcher, with the HTTP server of its status page if there is one.
 class shown_dispatcher {
 public:
-  /// `http_port`: negative: it has none; 0: any free one.
+  /// `http_port`: the port of the HTTP server; 0: any free port; negative: there is no HTTP server.
   shown_dispatcher(const dispatcher_server_options& options, int http_port) : server_(options) {
     const auto& at = options.endpoint;
     if (http_port < 0)

@@ -183,9 +183,10 @@ nb::dict to_python(const service_status& x) {
     one["state"] = std::string{state_of(entry, x)};
     listed.append(one);
   }
-  auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "metrics", &s::metrics,
-                     "workers", &s::workers, "jobs", &s::jobs, "saves", &s::saves, "tree", &s::tree,
-                     "work_dir", &s::work_dir, "disk_trouble", &s::disk_trouble);
+  auto out =
+    dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "metrics", &s::metrics, "workers",
+            &s::workers, "jobs", &s::jobs, "saves", &s::saves, "tree", &s::tree, "work_dir",
+            &s::work_dir, "disk_trouble", &s::disk_trouble, "left_out", &s::left_out);
   for (size_t i = 0; i < x.jobs.size(); ++i)
     out["jobs"][i]["verdict"] = value_of(verdict_of(x.jobs[i], x));
   const auto needed = workers_needed(x);

@@ -161,7 +161,11 @@ TEST(WebServer, NamesAHostThatIsNotOfThisMachine) {
   const auto none =
     web_server::start({.host = "192.0.2.1", .insecure = true}, [](auto) { return web_answer{}; });
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.status().code(), status_code::already_exists);
+  EXPECT_EQ(none.status().code(), status_code::invalid_argument);
+  const auto unknown = web_server::start({.host = "no.such.host.invalid", .insecure = true},
+                                         [](auto) { return web_answer{}; });
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.status().code(), status_code::invalid_argument);
 }
 
 TEST(WebServer, IsAddressedByTheNameOfItsHostIfItListensOnAll) {

@@ -20,7 +20,7 @@ _LAST_LINES = 10
 
 
 class ServerPlan(NamedTuple):
-    """The server of a place. It can be pickled."""
+    """The description of the server of a place. It can be pickled."""
 
     #: ``dispatcher`` or ``worker``.
     role: str
@@ -32,8 +32,8 @@ class ServerPlan(NamedTuple):
 
 
 def options_of(settings: dict[str, Any] | None, argument: str) -> list[str]:
-    """Options of the command for settings by their names: ``{"work_dir": "/tmp/x"}``; a list is given as repeated
-    options, True as a flag.
+    """The options of the command for settings by name, such as ``{"work_dir": "/tmp/x"}``. A list becomes repeated
+    options, and True a flag; False and None are left out.
     """
     out = []
     for name, value in (settings or {}).items():
@@ -48,7 +48,9 @@ def options_of(settings: dict[str, Any] | None, argument: str) -> list[str]:
 
 
 class Server:
-    """The child process of a plan. ``on_end`` is called with its exit code, from a thread, when it ends by itself."""
+    """Runs a server in a child process. ``on_end`` is called with the exit code, by another thread, when the process
+    ends and ``stop`` was not called.
+    """
 
     def __init__(self, plan: ServerPlan, host: str, on_end: Callable[[int], None] | None = None) -> None:
         self._plan = plan
@@ -74,10 +76,11 @@ class Server:
 
     def _keep(self, argv: list[str]) -> None:
         try:
-            # HEADRACE_PARENT: the server ends with that process.
+            # HEADRACE_PARENT: the server ends when the process with this id ends.
             environment = {**os.environ, "HEADRACE_PARENT": str(os.getpid()), "HEADRACE_PORT_FILE": ""}
             process = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, text=True)
+                                       stderr=subprocess.STDOUT, text=True, encoding="utf-8",
+                                       errors="backslashreplace")
         except OSError as error:
             self._error = error
             self._started.set()

@@ -54,7 +54,7 @@ class Pool:
         return out
 
     def stop(self) -> None:
-        """Ends all processes; what runs in them is lost."""
+        """Ends all processes; the results of calls that they run are lost."""
         with self._changed:
             self._stopped = True
             gone, self._all, self._idle = list(self._all), set(), []
@@ -115,7 +115,7 @@ class Pool:
         try:
             process.ask(name, function, rows)
             return True
-        except OSError:
+        except (EOFError, OSError):
             return False
 
     def _take(self, wanted: int) -> list[Child]:
@@ -168,7 +168,7 @@ _lock = threading.Lock()
 
 
 def shared() -> Pool:
-    """The pool of this process, without bounds but for the number of CPUs."""
+    """The pool of this process. It has at most as many processes as there are CPUs, and no other bounds."""
     global _shared
     with _lock:
         if _shared is None:
