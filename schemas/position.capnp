@@ -43,11 +43,11 @@ struct Position {
   parts @3 :List(UInt32);
   # The positions of its inputs and open datasets: for each, the index in `positions` plus one; 0:
   # not open.
-  reads @4 :Bool;
-  # The operator is a source that reads this split next, or is in the middle of it.
-  source @5 :UInt32;
-  pass @6 :UInt64;
-  split @7 :UInt64;
+  unusedReads @4 :Bool;
+  unusedSource @5 :UInt32;
+  unusedPass @6 :UInt64;
+  unusedSplit @7 :UInt64;
+  # Nothing reads the fields 4 to 7. Older builds wrote the next split of a source there.
   version @8 :UInt16 = 1;
   # The version of the meaning of numbers and parts for this operator. A version that the operator
   # of this build does not write is refused.

@@ -17,7 +17,7 @@ constexpr uint16_t plain_version = 1, packed_version = 2;
 constexpr size_t small_body = 4096;
 // The most bytes of a decompressed record.
 constexpr size_t most_body = size_t{64} << 20;
-// The bytes of a record beside its body, at most.
+// The most bytes of a record in addition to its body.
 constexpr size_t room_for_the_rest = 256;
 // The deepest nesting of positions: iterators read nested positions recursively.
 constexpr size_t most_depth = 1024;
@@ -67,12 +67,6 @@ private:
     i = 0;
     for (const auto* from : {&x.parts, &later.opened})
       for (const auto& part : *from) parts.set(i++, part ? numbers_.at(part.get()) : 0);
-    if (!x.reads)
-      return;
-    out.setReads(true);
-    out.setSource(x.reads->source);
-    out.setPass(x.reads->pass);
-    out.setSplit(x.reads->split);
   }
 
   std::vector<std::pair<const position*, choice_log::choices>> all_;
@@ -101,8 +95,6 @@ result<position_ptr> read_positions(::capnp::List<schema::Position>::Reader in) 
     }
     if (depth > most_depth)
       return data_loss("positions are nested too deep");
-    if (from.getReads())
-      x->reads = split_place{from.getSource(), from.getPass(), from.getSplit()};
     all.push_back({std::move(x), depth});
   }
   if (all.empty())
@@ -167,8 +159,8 @@ size_t bytes_below(const position& x) {
   return bytes_below(x, seen);
 }
 
-/// The operator with the largest part of the bytes: the lowest one in the graph whose positions
-/// have more than half of them.
+/// The position of the operator that takes most of the bytes: the lowest position that, together
+/// with all positions below it, has more than half of the bytes of `whole`.
 const position& largest(const position& whole) {
   const auto half = bytes_below(whole) / 2;
   const auto* at = &whole;

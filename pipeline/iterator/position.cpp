@@ -6,15 +6,8 @@ namespace headrace::detail {
 
 namespace {
 
-void collect(const position& of, std::vector<split_place>& out) {
-  if (of.reads)
-    out.push_back(*of.reads);
-  for (const auto& part : of.parts)
-    if (part)
-      collect(*part, out);
-}
-
-/// False: a part of the position cannot be saved.
+/// Appends `done` of the position and of all its parts. Returns false if the position or a part
+/// cannot be saved.
 bool collect(const position& of, std::vector<splits_done>& out) {
   if (!of.refused.ok())
     return false;
@@ -31,7 +24,8 @@ std::optional<std::vector<splits_done>> splits_done_at(const position& at) {
   if (!collect(at, all))
     return {};
   std::ranges::sort(all, {}, &splits_done::source);
-  // A source with two different places is left out: only the leases determine which one is earlier.
+  // A source with two different entries is left out: which of the two is earlier depends on the
+  // order of the leases, which is not known here.
   std::vector<splits_done> out;
   for (size_t i = 0; i < all.size();) {
     const auto same = [&](const auto& x) { return x.source == all[i].source; };
@@ -41,12 +35,6 @@ std::optional<std::vector<splits_done>> splits_done_at(const position& at) {
       out.push_back(*first);
     i = static_cast<size_t>(end - all.begin());
   }
-  return out;
-}
-
-std::vector<split_place> oldest_splits_held(const position& of) {
-  std::vector<split_place> out;
-  collect(of, out);
   return out;
 }
 

@@ -8,7 +8,7 @@ split_cursor::split_cursor(engine& shared, const place& at, uint64_t total,
                            std::shared_ptr<const split_listing> listing)
   : engine_(shared), iteration_(at.iteration), total_(total), listing_(std::move(listing)) {
   if (at.in_function() || at.whole)
-    return; // datasets in functions, and choices, are read whole
+    return; // such a source has no number, and reads all of its splits
   counted_ = true;
   source_ = at.first_source;
   pass_ = shared.start_pass(source_);
@@ -36,7 +36,7 @@ result<split_answer> split_cursor::ask() {
   }
   if (!std::exchange(begun_, true)) {
     const auto pass = engine_.begin_shared_pass(source_, pass_);
-    // After a restore, the pass of the position is continued.
+    // After a restore, the pass whose number the position contains is continued.
     if (repeat_ == 0)
       pass_ = pass;
   }
@@ -72,8 +72,6 @@ result<std::optional<split_range>> split_cursor::here() {
 // and the number of such splits.
 void split_cursor::save_to(position& to, bool reading) const {
   to.numbers = {pass_, asked_, now_.first, now_.count};
-  if (counted_ && (reading || now_.count != 0 || (asked_ == 0 && !provided_)))
-    to.reads = split_place{source_, pass_, now_.first - reading};
   if (!counted_ || !provided_)
     return;
   // Only splits that a provider gave are recorded as done.

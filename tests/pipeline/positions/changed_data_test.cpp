@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-// The errors of a restored position that does not fit the data any more: the data are gone, or have
-// changed.
+// The errors of restoring a position that does not fit the data any more, because the data was
+// removed or changed.
 
 namespace headrace::detail {
 namespace {
@@ -82,7 +82,7 @@ protected:
       out.replace(at, folder_.path().size(), "F");
     return out;
   }
-  /// As above, for a file of eight lines of which only the first remains.
+  /// Calls the other `why` for a file of eight lines; the change removes all lines but the first.
   std::string why(const dataset_ptr& graph, size_t rows) {
     write_lines(8);
     return why(graph, rows, [&] { write_lines(1); });

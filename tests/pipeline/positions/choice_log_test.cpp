@@ -28,7 +28,7 @@ TEST(ChoiceLog, GivesWhatWasAddedAfterAMark) {
   const auto whole = reader.after(begin);
   EXPECT_EQ(whole.numbers, all);
   EXPECT_EQ(whole.opened.size(), 10u);
-  log.add(1); // after the first mark was read
+  log.add(1); // after the end that `reader` determined with its first call
   const auto rest = reader.after(*middle);
   EXPECT_EQ(rest.numbers, (std::vector<uint64_t>{all.begin() + 6'000, all.end()}));
   EXPECT_EQ(rest.opened.size(), 4u);

@@ -31,8 +31,9 @@ std::unique_ptr<iterator> resumed(const dataset_ptr& graph, const iterator& from
   return out;
 }
 
-/// Reads up to each row, restores an iterator there and a second one at the position of the first,
-/// and checks that the second gives the remaining rows, in blocks of 1, 3 and 1000.
+/// For each number of rows: reads so many rows, restores iterator A from the position there and
+/// iterator B from the position of A, and checks that B gives the remaining rows. All iterators are
+/// read in blocks of 1, 3 and 1000 rows.
 void expect_resumes(const dataset_ptr& graph) {
   const auto whole = read_all(anew(graph));
   for (size_t most : {1, 3, 1000})
@@ -86,12 +87,13 @@ TEST(Positions, OfACacheThatIsNotOpenAndIsReadAgainLater) {
   const auto kept = make_cache(make_shuffle(range(0, 12), 5).value()).value();
   const auto twice = make_repeat(kept, 2).value();
   const auto others = range(50, 53);
-  // The cache has ended where the other inputs continue.
+  // The cache has been read to its end while the other input still gives rows.
   expect_resumes(make_repeat(make_concatenate(kept, others).value(), 3).value());
   expect_resumes(make_repeat(make_sample_from({kept, range(50, 80)}, {}, 7).value(), 2).value());
-  // The cache is begun later.
+  // The second use of the cache begins only after other rows were read.
   expect_resumes(make_concatenate(kept, make_concatenate(others, kept).value()).value());
-  // The elements that are held were read before the cache was begun.
+  // Unique and shuffle hold elements. A restored iterator reads these again from a position at
+  // which the cache was not begun.
   expect_resumes(make_repeat(make_unique_elements(twice).value(), 3).value());
   expect_resumes(make_repeat(make_shuffle(twice, 4, 1).value(), 3).value());
   const auto never_whole = make_take(make_cache(twice).value(), 14).value();
@@ -358,7 +360,7 @@ TEST(Positions, ThatArePackedAreCheckedAsOthersAre) {
     const auto place = i < 64 ? static_cast<size_t>(i) : random() % bytes.size();
     bytes[place] ^= std::byte{0x41};
     const auto read = decode_iteration(buffer::copy_of(bytes.data(), bytes.size()));
-    if (read.ok()) { // padding
+    if (read.ok()) { // the changed byte is padding
       EXPECT_TRUE(std::ranges::equal(encode_iteration(*read)->as<char>(), record.as<char>()));
     }
   }

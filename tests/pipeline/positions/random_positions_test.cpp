@@ -10,9 +10,9 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-// Random graphs are read to a random element. The following elements must be the same for an
-// iterator that is restored from the saved position, and for one restored from a position of that
-// one.
+// Random graphs are read up to a random element. An iterator that is restored from the position
+// there must give the elements that follow, and so must a second iterator that is restored from a
+// later position of the first one.
 
 extern char** environ;
 
@@ -22,7 +22,7 @@ namespace {
 using namespace test::random;
 using texts = std::vector<std::string>;
 
-/// A random graph with shuffles, and all that it gives.
+/// A random graph, in which shuffles may have no seed, and the elements that it gives.
 struct run {
   explicit run(uint64_t seed) : make(seed, folder, true) {
     context.find_function = test::find_function;
@@ -32,13 +32,15 @@ struct run {
     if (make.below(3) == 0)
       x = make.batch(x);
     encoded = encode_graph(x.graph).value();
-    // Repeated until two readings are equal: if an element fails in one pass and not in the next, a
-    // cache's folder is written only later, and further iterations read it from their beginning.
+    // The graph is read until two readings in a row are equal. A reading in which an element fails
+    // does not write a cache's folder. If no element fails in a later reading, that reading writes
+    // the folder, and the readings after it give the elements in the folder.
     for (texts before; whole = test::read_all(*iterate()), whole != before; before = whole) {
     }
   }
 
-  /// As in a new process: caches in memory contain nothing of earlier iterations.
+  /// An iterator over a copy of the graph whose caches in memory contain nothing of earlier
+  /// iterations, as in a new process.
   std::unique_ptr<iterator> iterate() const {
     return make_iterator(decode_graph(encoded).value(), context).value();
   }
