@@ -9,8 +9,6 @@
 
 namespace headrace::detail {
 
-namespace {} // namespace
-
 worker_core::worker_core(worker_core_options options)
   : self_(std::move(options.self)),
     dispatcher_(std::move(options.dispatcher)),
@@ -68,8 +66,8 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
     unreached_ = what.status();
   if (!what) {
     commands out;
-    // Other workers have the address or the list entry of this one, or the list has no entry for
-    // it, so the jobs have given up the tasks of this worker.
+    // Another worker has the address or the list entry of this worker, or the list has no entry for
+    // this worker. In each case the jobs have given up its tasks.
     if (const auto code = what.status().code();
         code == status_code::already_exists || code == status_code::permission_denied) {
       if (std::exchange(refused_, what.status()) != what.status()) {
@@ -197,8 +195,8 @@ worker_core::commands worker_core::splits_unanswered(task_id id, uint64_t number
 }
 
 void worker_core::lost_ask(task_id id, uint64_t ask) noexcept {
-  // The job or the dispatcher has ended. The question is repeated when its successor sends an
-  // order, or with the next heartbeat.
+  // The job or the dispatcher has ended. The question is repeated when the restarted job orders the
+  // task again, or with the next heartbeat.
   if (auto* question = waiting(id, ask))
     question->again = true;
 }

@@ -1,3 +1,6 @@
+#include "headrace/runtime/base/boot_id.hpp"
+#include "headrace/runtime/link/frame.hpp"
+#include "headrace/runtime/link/hello.hpp"
 #include "tests/cluster/relayed_worker.hpp"
 
 #include <gmock/gmock.h>
@@ -26,7 +29,8 @@ public:
   }
   relay& network(size_t worker) { return *workers_[worker].network; }
 
-  /// Reads the first block, and waits until both workers are connected. False: that failed.
+  /// Reads the first block, and waits until both workers are connected. False: no block came, or a
+  /// worker was not connected in time.
   bool begin() {
     const bool came = read();
     for (auto& worker : workers_)
@@ -73,9 +77,9 @@ TEST_P(Cut, ADataConnectionCutInMidFrameInEitherDirectionLosesAndRepeatsNothing)
   const bool off = GetParam() == sharding_policy::off;
   cut_reading reading{off ? size_t{10'000'000} : size_t{20'000'000}, GetParam()};
   ASSERT_TRUE(reading.begin());
-  // Frames of these streams are multiples of 8 bytes long, so an odd number of bytes ends inside a
-  // frame: of a block on its way to the consumer (beyond the greeting), or of a grant to the
-  // worker.
+  // Frames of these streams are multiples of 8 bytes long, so a cut after an odd number of bytes is
+  // inside a frame: in direction `back` a frame with a block for the consumer (after the greeting),
+  // in direction `forward` a frame with a grant for the worker.
   for (size_t i = 0; i < cuts_of_each; ++i)
     for (auto direction : {relay::direction::back, relay::direction::forward})
       for (size_t which : {0, 1}) {
@@ -83,7 +87,7 @@ TEST_P(Cut, ADataConnectionCutInMidFrameInEitherDirectionLosesAndRepeatsNothing)
         auto& other = reading.network(1 - which);
         const auto cuts = network.cuts();
         const auto connections = network.connections();
-        // Without this, the other worker might give all remaining elements in the meantime.
+        // The other worker is held, because it might give all remaining elements before the cut.
         other.hold(true);
         network.cut_inside(direction, direction == relay::direction::back ? 10'000 + 1'000 * i : 1);
         while (network.cuts() == cuts) ASSERT_TRUE(reading.read()) << "the end came before the cut";
@@ -103,8 +107,13 @@ TEST(CutAtOnce, AConnectionCutWhileItIsGreetedIsMadeAgain) {
   auto dispatcher = start_dispatcher();
   relayed_worker worker{dispatcher.address};
   await_workers(dispatcher.address, 1);
-  // The greeting has 128 bytes. Bytes after it are cut off with it, or were not sent yet.
-  for (uint64_t bytes : {1, 64, 127, 128, 128, 128, 128, 128, 128, 128, 129, 200}) {
+  const auto greeting =
+    sizeof(frame_prefix)
+    + encode(link_hello{.boot_id = boot_id(), .role = "worker", .ping_every = 1s}).size();
+  // The cut at the end of the greeting is repeated, because the next frame may be sent before or
+  // after it.
+  for (uint64_t bytes : {uint64_t{1}, uint64_t{64}, greeting - 1, greeting, greeting, greeting,
+                         greeting, greeting, greeting, greeting, greeting + 1, greeting + 72}) {
     const auto cuts = worker.network->cuts();
     // Each iteration makes a new connection, because the previous one was cut or closed.
     worker.network->cut_after(relay::direction::back, bytes);

@@ -44,7 +44,7 @@ struct isolated {
           out.emplace(x.address, x);
     return out;
   }
-  /// Waits until another process is the worker at that worker's address.
+  /// Waits until another process is the worker at the address of `who`. False: it was not in time.
   bool comes_again(const worker_status& who) const {
     return shows(address, [&](const service_status& now) {
       return std::ranges::any_of(now.workers, [&](const auto& x) {
@@ -54,24 +54,27 @@ struct isolated {
   }
 };
 
-/// A process that this one did not start.
+/// A process that was not started by the test's process.
 class watched {
 public:
   explicit watched(uint32_t pid)
-    : fd_(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))) {}
-  watched(watched&& x) noexcept : fd_(std::exchange(x.fd_, -1)) {}
+    : fd_(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))),
+      has_ended_(fd_ < 0 && errno == ESRCH) {}
+  watched(watched&& x) noexcept : fd_(std::exchange(x.fd_, -1)), has_ended_(x.has_ended_) {}
   ~watched() {
     if (fd_ >= 0)
       ::close(fd_);
   }
   bool ends() const {
     pollfd event{fd_, POLLIN, 0};
-    return fd_ < 0
-           || ::poll(&event, 1, static_cast<int>(patience / std::chrono::milliseconds{1})) == 1;
+    if (fd_ < 0)
+      return has_ended_;
+    return ::poll(&event, 1, static_cast<int>(patience / std::chrono::milliseconds{1})) == 1;
   }
 
 private:
   int fd_;
+  bool has_ended_; ///< before this object was made
 };
 
 distribute dynamic(const isolated& service, delivery_guarantee guarantee) {
@@ -166,7 +169,7 @@ TEST(Isolate, GoesOnWithTheDispatchersStateWhenThatIsKilled) {
   await_workers(up.address, 2);
   const auto before = up.workers();
   const auto dispatcher = [&] {
-    // dispatcher, process 123
+    // The name has the form "dispatcher, process 123".
     const auto name = get_service_status(up.address, patience).value().tree.at(0).name;
     return std::stoi(name.substr(name.rfind(' ') + 1));
   }();

@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 
 /// The delay that a busy machine may add to the bounds set by options.
 constexpr duration slack = 15s;
-/// The time in which a trainer must end, once the fault is healed or will not be healed.
+/// A trainer must end within this time and `worker_timeout` after the fault was healed, or, if the
+/// fault is not healed, after it began.
 constexpr duration longest_end = 90s;
 
 std::string milliseconds_of(duration x) { return std::to_string(x / 1ms) + "ms"; }
@@ -138,7 +139,7 @@ void faulty_service::add_trainer() {
                               .burst = std::max<int64_t>(steps / pauses, 1),
                               .begun_after =
                                 static_cast<int64_t>(what_.begun * static_cast<double>(what_.total)
-                                                     / static_cast<double>(what_.trainers) / 2)};
+                                                     / static_cast<double>(what_.trainers))};
   auto argv = orders.arguments();
   argv.insert(argv.begin(), trainer_program());
   fresh.process = std::make_unique<child_process>(
@@ -385,13 +386,13 @@ told_history faulty_service::history() const {
     !harmless && (what_.where == place::trainer || what_.where == place::trainer_control);
   const bool worker_hit =
     !harmless && (what_.where == place::worker || what_.where == place::worker_control);
-  // A worker was killed, replaced, or given up after its lease. A fault of the connection to its
-  // data port does not count.
+  // True if a worker ended or was replaced, or if its lease may have expired because the worker or
+  // the dispatcher was away. A fault of the connection to a worker's data port does not count.
   const bool worker_away = over || f == fault::roll || (f == fault::kill && worker_hit)
                            || (worker_hit && is_away(lease))
                            || (!harmless && what_.where == place::dispatcher && is_away(lease));
 
-  // Workers are replaced while trainers cannot reach the dispatcher.
+  // True if workers are replaced while the trainers cannot reach the dispatcher.
   const bool cut_off = f == fault::roll && what_.where != place::worker_control;
 
   told_history out;
@@ -410,8 +411,8 @@ told_history faulty_service::history() const {
   out.servers = ends_;
   for (const auto& t : trainers_) {
     const bool hit = trainer_hit ? &t == &trainers_.back() : true;
-    // A trainer that is away is given up after a lease; otherwise only a wait that is too long
-    // fails.
+    // A trainer that is stopped or cannot reach the dispatcher is given up after a lease. Any other
+    // trainer reads an error only if it waits for longer than `worker_timeout`.
     const bool away = trainer_hit || cut_off ? is_away(lease) : is_away(what_.worker_timeout);
     told_reading one;
     one.of = {.name = t.name,

@@ -36,7 +36,6 @@ private:
     std::unique_ptr<relay> control; ///< between the worker and the dispatcher
     std::unique_ptr<server_process> process;
     bool killed = false;
-    bool steady = true;
     bool told_to_end = false;
   };
   struct trainer {
@@ -47,15 +46,16 @@ private:
     std::optional<size_t> resumed_at;
     bool killed = false;
     bool hung = false;
-    bool away = false;
   };
 
   worker& add_worker(bool refuses = false);
   void add_trainer();
   void begin_dispatcher();
-  /// `NAME=value` for the processes whose time of day jumps.
+  /// Environment variables, as `NAME=value`, for the processes at `of`. If the scenario moves the
+  /// time of day of these processes, the variables load libfaketime; otherwise there are none.
   std::vector<std::string> environment(place of) const;
-  /// Writes the offset that the processes whose time of day jumps read.
+  /// Moves the time of day of the processes that have libfaketime: writes `offset` to the file that
+  /// they read.
   void set_clock(const std::string& offset);
   void fill_disk(bool full);
   void say(std::string what);

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr fault_scale small{
   .lease = 2s, .heartbeat = 400ms, .below = 900ms, .above = 3500ms, .rows = 40'000};
-/// For faults that must not cost a lease, on a machine that is busy with other work.
+/// The scale for faults that must not cost a lease even on a machine that is busy with other work.
 constexpr fault_scale patient{
   .lease = 5s, .heartbeat = 1s, .below = small.below, .above = small.above, .rows = small.rows};
 constexpr fault_scale large{
@@ -59,7 +59,8 @@ std::string scenario::describe() const {
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
               uint64_t seed, const fault_scale& scale, bool at_least_once) {
   scenario out{what, where, length, off, trainers, seed, scale, at_least_once};
-  // Scenarios of a round also differ in their drawn values.
+  // The name is a part of the seed, so that the scenarios of a round also have different drawn
+  // values.
   std::mt19937_64 random{seed * 0x9e3779b97f4a7c15 + std::hash<std::string>{}(out.name())};
   const auto below = [&](uint64_t n) { return random() % n; };
   constexpr std::array graphs{"range", "map", "filter", "shuffle", "several", "batch"};
@@ -70,7 +71,7 @@ scenario draw(fault what, place where, std::optional<duration> length, bool off,
   out.most_outstanding = below(3) == 0 ? 200 : 0;
   out.worker_timeout = (below(2) == 0 ? 1 : 3) * scale.lease;
   out.reading = below(2) == 0 ? scale.below : scale.above + scale.lease;
-  out.begun = below(2) == 0 ? 0.05 : 0.2;
+  out.begun = below(2) == 0 ? 0.025 : 0.1;
   out.workers_first = below(2) == 0;
   out.trainers_too = what == fault::end && below(2) == 0;
   return out;
@@ -145,12 +146,15 @@ std::vector<scenario> full_round(uint64_t seed) {
   }
   add(fault::kill, place::trainer, {}, seed);
   add(fault::kill, place::dispatcher, {}, seed);
+  // The number of trainers follows from the scenario's own seed, so that a round that begins with
+  // that seed has the same scenario.
   for (uint64_t i = 0; i < 6; ++i) {
     for (auto where : {place::worker, place::dispatcher})
-      out.push_back(draw(fault::kill, where, large.below, false, 1 + i % 2, seed + i, large, true));
+      out.push_back(
+        draw(fault::kill, where, large.below, false, 1 + (seed + i) % 2, seed + i, large, true));
     out.push_back(draw(fault::kill, place::trainer, {}, false, 2, seed + i, large, true));
-    out.push_back(
-      draw(fault::roll, place::worker, large.above, false, 1 + i % 2, seed + i, large, true));
+    out.push_back(draw(fault::roll, place::worker, large.above, false, 1 + (seed + i) % 2, seed + i,
+                       large, true));
   }
   for (uint64_t i = 0; i < 25; ++i) add(fault::end, place::dispatcher, {}, seed + i);
   return out;
@@ -179,8 +183,8 @@ bool may_mount() {
 }
 
 bool scenario::is_possible() const {
-  // A sanitizer's library must be the first one that a process loads, which is the place of the
-  // library of the clock.
+  // A sanitizer's library must be the first that a process loads, but LD_PRELOAD loads the library
+  // of the clock before it.
   const bool clocks = !sanitized && !clock_library().empty();
   return (what != fault::full || may_mount()) && (what != fault::clock || clocks);
 }

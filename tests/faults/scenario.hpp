@@ -13,13 +13,15 @@ namespace headrace::detail::test {
 enum class fault : uint8_t {
   cut,           ///< connections are cut, and new ones refused
   hold,          ///< connections stay, and nothing passes on them
-  swallow_forth, ///< bytes from the connecting side are discarded; cut when healed
-  swallow_back,  ///< bytes to the connecting side are discarded; cut when healed
+  swallow_forth, ///< bytes from the connecting side are discarded; connections are cut when the
+                 ///< fault is healed
+  swallow_back,  ///< bytes to the connecting side are discarded; connections are cut when the
+                 ///< fault is healed
   refuse,        ///< one more worker joins, whose data port refuses
   stop,          ///< SIGSTOP, and SIGCONT when healed
   kill,          ///< SIGKILL; another worker or dispatcher starts when healed
-  roll,          ///< each worker is replaced in turn, while trainers (worker_control: the workers
-                 ///< that go) cannot reach the dispatcher
+  roll,          ///< the workers are replaced one after another, while the trainers (at
+                 ///< `worker_control`: the replaced workers) cannot reach the dispatcher
   end,           ///< SIGTERM to everything at once
   slow,          ///< bytes arrive a fifth of a second late, and few at a time
   full,          ///< the dispatcher's disk has no space left
@@ -35,22 +37,22 @@ std::string to_string(place x);
 struct fault_scale {
   duration lease;
   duration heartbeat;
-  duration below; ///< a fault that is shorter than the lease
-  duration above; ///< and one that is longer
-  int64_t rows;   ///< under `dynamic`; a fifth of that under `off`
+  duration below; ///< the length of a fault that is shorter than the lease
+  duration above; ///< the length of a fault that is longer than the lease
+  int64_t rows;   ///< the number of rows under `dynamic`; under `off` there are a fifth as many
 };
 
-/// One service, the trainers that read it, and its fault. Values that are not named are drawn from
-/// the seed.
+/// One service, the trainers that read from it, and its fault. Values that are not arguments of
+/// `draw` are drawn from the seed.
 struct scenario {
   fault what = fault::cut;
   place where = place::data;
-  std::optional<duration> length; ///< of the fault; none: for good
+  std::optional<duration> length; ///< the length of the fault; none: the fault is not healed
   bool off = false;               ///< true: sharding_policy::off; false: dynamic
-  size_t trainers = 1;            ///< more than one share a job
+  size_t trainers = 1;            ///< if there are several, they share a job
   uint64_t seed = 0;
   fault_scale scale{};
-  bool at_least_once = false; ///< of dynamic: nothing may be missing
+  bool at_least_once = false; ///< with dynamic: the guarantee is that no element is missing
 
   // -- drawn -------------------------------------------------------------------------
   size_t workers = 1;
@@ -60,21 +62,22 @@ struct scenario {
   int64_t most_outstanding = 0;
   duration worker_timeout{};
   duration reading{};        ///< the least time that the trainers take to read their elements
-  double begun = 0.1;        ///< the part that is read when the fault begins
+  double begun = 0.05;       ///< the fault begins when trainers have read this part of `total`
   bool workers_first = true; ///< roll: the new worker joins before the old one leaves
   bool trainers_too = false; ///< end: trainers get SIGTERM as well
 
-  /// Such as `cut-data-7.0s-dynamic-2`.
+  /// The name of the kind of scenario, such as `cut-data-7.0s-dynamic-2`.
   std::string name() const;
   /// `name` and the drawn values.
   std::string describe() const;
-  /// The dispatcher is killed, and another one continues with the stored state.
+  /// True if the dispatcher is killed, and another dispatcher continues with the stored state.
   bool comes_back() const {
     return what == fault::kill && where == place::dispatcher && length.has_value();
   }
-  /// The dispatcher keeps its state in a directory.
+  /// True if the dispatcher keeps its state in a directory.
   bool is_kept() const { return comes_back() || what == fault::full; }
-  /// Only root can have a small disk, and times of day need a library of their own.
+  /// True if the scenario can run here. The fault `full` requires the right to mount a small disk,
+  /// the fault `clock` requires `clock_library` and a build without a sanitizer.
   bool is_possible() const;
 };
 

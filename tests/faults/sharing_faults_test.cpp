@@ -25,18 +25,19 @@ using namespace std::chrono_literals;
 /// The elements that one trainer process was handed out.
 struct told_trainer {
   std::string name;
-  std::string member; ///< of the cache or the rounds
+  std::string member; ///< the trainer's id in the cache, or its index in the rounds
   bool killed = false;
   std::vector<int64_t> elements;
   std::optional<status> ended;
 };
 
-/// The elements that violate the rule of the cache; empty: none. The rule: in each life of the
-/// worker the elements rise from zero on. Elements that a worker had sent before it died may come
-/// among those of its next life.
+/// The violation of the rule of the cache; empty: none. The rule: in each life of the worker the
+/// elements rise. Elements that a worker had sent before it died may come between the elements of
+/// its next life.
 std::string broken_rule_of_cache(const std::vector<told_trainer>& all, size_t worker_lives) {
   for (const auto& x : all) {
-    // The last elements of the fewest rising sequences into which the trainer's elements divide.
+    // The trainer's elements are divided into as few rising sequences as possible; this set has the
+    // last element of each sequence.
     std::multiset<int64_t> rising;
     for (auto e : x.elements) {
       const auto at = rising.lower_bound(e);
@@ -65,13 +66,13 @@ std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t
       mine.push_back(e / n);
     }
   }
-  // A trainer that was never killed has all rounds: the others are compared with the first such
-  // one.
+  // A trainer that was not killed has all rounds. The other trainers are compared with the first
+  // trainer that was not killed.
   const auto whole = std::ranges::find_if(all, [](const auto& x) { return !x.killed; });
   const auto& rounds = groups[static_cast<size_t>(whole - all.begin())];
   for (size_t i = 0; i < all.size(); ++i) {
     auto mine = groups[i];
-    // The other trainers need not have taken the last elements of a trainer that was killed.
+    // The last round of a trainer that was killed may be missing in the other trainers.
     if (all[i].killed && !mine.empty())
       mine.pop_back();
     if (mine.size() > rounds.size() && !all[i].killed)
@@ -238,24 +239,26 @@ private:
         return;
       say(fmt::format("{} is stopped for {} ms", who->told.name, lasts.count()));
       who->process->kill(SIGSTOP);
-      // A consumer of rounds that is silent for longer than its lease loses its seat as soon as
-      // another one reports that it waits.
+      // A consumer of rounds that is silent for longer than its lease (1 s) loses its seat as soon
+      // as another consumer reports that it waits. So consumers of rounds are stopped for less.
       std::this_thread::sleep_for(rounds_ ? std::min(lasts, 500ms) : lasts);
       return static_cast<void>(who->process->kill(SIGCONT));
     default:
-      if (who == nullptr || rounds_)
+      // One trainer of rounds stays from the first round to the last: the rule compares the others
+      // with it.
+      if (who == nullptr || (rounds_ && who == &trainers_.front()))
         return;
       say(fmt::format("{} is killed, and another of its id comes", who->told.name));
       who->process->kill(SIGKILL);
       static_cast<void>(who->process->wait(patience));
       who->told.killed = true;
       killed_ = true;
-      return add_trainer(who->told.member, false);
+      return add_trainer(who->told.member, rounds_);
     }
   }
 
-  /// The errors in the windows of the status, which is read again after the workers' next
-  /// heartbeats.
+  /// The error in the windows that the status shows; empty: none. While there is an error, the
+  /// status is read again, because workers report their windows only with heartbeats.
   std::string judge_windows(const std::vector<told_trainer>& all) const {
     std::string wrong = "no status";
     shows(dispatcher_->address, [&](const service_status& now) {
@@ -274,8 +277,8 @@ private:
       }
     return {};
   }
-  /// All elements that were made since a trainer joined were given to it, were skipped, or are
-  /// still there.
+  /// The violation of the following rule; empty: none. Each element that was made since a trainer
+  /// joined was given to the trainer, was skipped, or is still in the window for it.
   std::string wrong_positions(const window_status& window,
                               const std::vector<told_trainer>& all) const {
     if (worker_lives_ != 1 || killed_)
@@ -331,8 +334,8 @@ void try_out(bool rounds) {
   }
 }
 
-/// HEADRACE_FAULT_ROUNDS: the number of services is an eighth of it; HEADRACE_SHARING_ROUNDS: the
-/// number of services.
+/// The number of services is HEADRACE_SHARING_ROUNDS if it is set, else an eighth of
+/// HEADRACE_FAULT_ROUNDS, and at least two.
 TEST(Faults, TrainersThatShareACacheReadRisingElements) { try_out(false); }
 TEST(Faults, TrainersThatShareRoundsStepTogether) { try_out(true); }
 

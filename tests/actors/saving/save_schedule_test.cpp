@@ -58,7 +58,7 @@ public:
                          took_ / 1s, folder.there.size(), folder.pieces,
                          now.empty() ? -1 : static_cast<int>(now.back().state));
     if (now.back().state == save_state::failed)
-      return loses_often_ ? "" : "it failed: " + to_string(now.back().failure);
+      return "it failed: " + to_string(now.back().failure);
     if (folder.there.size() != folder.pieces || folder.finishes == 0)
       return fmt::format("it is said to be saved, with {} of {} pieces", folder.there.size(),
                          folder.pieces);
@@ -194,7 +194,6 @@ private:
   std::optional<world> world_;
   uint64_t faults_ = 0;
   uint64_t messages_ = 0;
-  bool loses_often_ = false;
   duration took_{};
   std::vector<std::string> story_;
 };

@@ -28,7 +28,7 @@ public:
     std::vector<std::string> rows; ///< the rows that it gave
     /// The splits of these rows, as its reader has recorded them.
     std::shared_ptr<reached_splits> received = std::make_shared<reached_splits>();
-    places reached;         ///< the same, computed without any code of the engine
+    places reached;         ///< the splits of `rows`, without the code of `reached_splits`
     bool accounted = false; ///< the task is lost, and its reader has sent a receipt
     bool by_itself = false;
   };
@@ -96,9 +96,7 @@ private:
   /// Unanswered questions at the job.
   std::map<request_token, std::pair<task_id, splits_wish>> waiting_;
   places leased_, returned_;
-  std::set<std::pair<std::pair<uint32_t, uint64_t>, uint64_t>> joint_;
   uint64_t last_worker_ = 0;
-  std::vector<std::shared_ptr<runner>> stopped_; ///< kept until their threads have ended
 };
 
 } // namespace headrace::detail::test::sharing

@@ -14,8 +14,6 @@ protected:
     router->serve(peer);
     router->add(task_id{7}, {});
   }
-  // The link's handlers keep the router, which keeps the link.
-  ~StreamRouter() override { peer->handlers = {}; }
 
   void say(uint32_t channel, const from_consumer& what) {
     peer->handlers.on_message(write_message(channel, what));

@@ -33,9 +33,9 @@ public:
     keeps_state_ = true;
     start();
   }
-  /// The actor of a job crashes; the one that replaces it has what was stored.
+  /// Crashes the actor of a job. Another actor replaces it, and begins with the stored record.
   void crash_a_job();
-  /// The dispatcher's actor crashes; the one that replaces it has what was stored.
+  /// Crashes the dispatcher's actor. Another actor replaces it, and begins with the stored record.
   void crash();
   size_t jobs() const noexcept { return jobs_.size(); }
 
@@ -66,7 +66,7 @@ private:
   struct job {
     std::unique_ptr<job_core> core;
     std::shared_ptr<virtual_store<job_record>> store;
-    uint64_t writer = 0; ///< the store's id of the core
+    uint64_t writer = 0; ///< identifies `core` as a writer of `store`
     step_queue<job_commands::value_type> steps;
     std::unique_ptr<virtual_alarm> alarm;
     std::map<consumer_id, connection_end> readers;
@@ -80,7 +80,6 @@ private:
       reply;
     connection_end from;
     std::function<job_commands(job&, request_token)> to_job;
-    worker_id worker; ///< for the registration of a worker
   };
   void on_started() override;
   void on_killed() override;
@@ -137,7 +136,7 @@ private:
   std::unique_ptr<dispatcher_core> core_;
   virtual_disk disk_{*this};
   std::shared_ptr<virtual_store<service_record>> store_;
-  uint64_t writer_ = 0; ///< of the store
+  uint64_t writer_ = 0; ///< identifies `core_` as a writer of `store_`
   std::map<job_id, std::shared_ptr<virtual_store<job_record>>> job_stores_;
   bool keeps_state_ = false;
   step_queue<dispatcher_commands::value_type> steps_;

@@ -49,12 +49,12 @@ inline block numbered(const world_dataset& what, uint64_t first, uint64_t count,
 }
 
 /// The work of a runner's thread, step by step, without a thread: it reads the splits that it was
-/// leased (DYNAMIC) or all elements (OFF, or of its shard), and drops the elements that earlier
-/// runners gave.
+/// leased (DYNAMIC), all elements (OFF) or the elements of its shard (a static policy), and drops
+/// the elements that earlier runners gave.
 class simulated_runner {
 public:
   struct over {};
-  struct waits {}; ///< for splits, or for room
+  struct waits {}; ///< the runner waits for splits, or for room for its rows
   using outcome = std::variant<block, split_question, waits, over>;
 
   simulated_runner(world_dataset what, uint64_t run, bool leases, split_log replay, bool leaving,
@@ -76,7 +76,7 @@ public:
     if (ended_ || asked_ || outstanding_ > most_outstanding)
       return waits{};
     while (queue_.empty()) {
-      if (!dealer_)
+      if (!dealer_ || refused_)
         return end();
       const auto next = dealer_->next(0, 0);
       if (const auto* question = std::get_if<split_question>(&next)) {
@@ -116,12 +116,11 @@ public:
     if (what)
       dealer_->answered(*asked_, *what);
     else
-      queue_.clear(); // the source ends with an error
-    failed_ |= !what;
+      refused_ = true;
     asked_.reset();
   }
-  /// Rows that the runner gave, including those that it dropped, and the splits that are done after
-  /// these rows.
+  /// `given`: the number of rows that the runner has made, including the rows that it dropped.
+  /// `done`: the splits that are done when these rows were handed out.
   uint64_t given() const noexcept { return given_; }
   const splits_done& done() const noexcept { return done_; }
   void taken(size_t bytes) { outstanding_ -= std::min(bytes, outstanding_); }
@@ -151,7 +150,7 @@ private:
   uint64_t given_ = 0;
   splits_done done_;
   bool ended_ = false;
-  bool failed_ = false;
+  bool refused_ = false; ///< a question was answered with an error, which ends the source
 };
 
 } // namespace headrace::detail::test

@@ -22,17 +22,16 @@ public:
     consumer_options reads;
     duration pause{};                     ///< between two bursts, on average
     uint64_t burst = 1;                   ///< elements taken at a time
-    std::optional<uint64_t> leaves_after; ///< elements
-    std::optional<uint64_t> leaves_at;    ///< the first round that it does not read
+    std::optional<uint64_t> leaves_after; ///< the trainer leaves after so many elements
+    std::optional<uint64_t> leaves_at;    ///< the trainer leaves before it reads this round
   };
   /// The history of the trainer.
   struct record {
     std::vector<int64_t> handed_out;
     std::vector<int64_t> handed_out_at; ///< the time of each, in nanoseconds
-    std::vector<task_id> from;          ///< the task of each
     std::vector<uint64_t> rounds;       ///< the round of each, with coordinated reads
     job_id job;                         ///< from the dispatcher's first answer
-    /// The number of times the repetition had been collected when the trainer got that answer.
+    /// How often the repetition had been collected before the dispatcher's first answer arrived.
     uint64_t collected = 0;
     bool late = false; ///< the repetition was over when this trainer joined
     /// The addresses of the workers whose tasks the job named.
@@ -45,7 +44,7 @@ public:
     std::string news;   ///< the message that came before the end
     bool began = true;  ///< false: the iteration ended before the trainer received its job's id
     bool left = false;
-    bool goodbye_heard = false; ///< its job received the leave while it still was a reader
+    bool goodbye_heard = false; ///< the job answered the goodbye of this trainer with ok
     bool killed = false;
     time_point ended_at{};
   };
@@ -67,7 +66,7 @@ public:
   /// The share of each stream in `max_outstanding`. Nullopt: the trainer has no such bound, reads a
   /// named job, or has no stream.
   std::optional<uint64_t> fair_window() const;
-  /// The smallest window that it granted to one of its streams.
+  /// The smallest window among those that the trainer granted to its live streams.
   std::optional<uint64_t> smallest_window() const;
 
 private:
@@ -111,7 +110,7 @@ private:
   uint32_t last_channel_ = 0;
   std::shared_ptr<const block> current_;
   bool woken_ = false;
-  bool looks_ = false; ///< the actor is scheduled to read the marks
+  bool looks_ = false; ///< a call of `trainer_moved` is scheduled
 };
 
 } // namespace headrace::detail::test
