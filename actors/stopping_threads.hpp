@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  /// A thread that uses more than this fraction (one part in so many) of the elapsed time is busy.
+  /// A thread is busy if it uses more processor time than the elapsed time divided by this number.
   /// A stuck thread uses none; a busy one may get little processor time if many threads are ready
   /// to run.
   static constexpr int busy_share = 200;

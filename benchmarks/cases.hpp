@@ -24,7 +24,8 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with);
 void add_overload_cases(std::vector<bench_case>& to, services& with);
 /// The cost of counting the activity of each operator, as a service does it.
 void add_counting_cases(std::vector<bench_case>& to);
-/// Kernel calls per 1,000 rows of operators and of expressions, for full blocks and blocks of one.
+/// Kernel calls per 1,000 rows of operators and of expressions, for full blocks and
+/// blocks of one row.
 void add_kernel_calls(std::vector<bench_case>& to);
 
 } // namespace headrace::detail::bench

@@ -2,8 +2,9 @@
 
     python benchmarks/compare.py [--json FILE] [--only CASE ...] [--runs N]
 
-`./run compare` makes the environment. A row is a case; the value is ours, the limit the other library's figure, the
-ratio ours by theirs (of times theirs by ours): above 1 headrace is faster. Medians of runs taken in turn.
+`./run compare` makes the environment. Each row is one case: `value` is headrace's figure, `other` is that of the
+other library, and `ratio` is value / other, or other / value if the figures are times: above 1 headrace is faster.
+The figures are medians of runs that are taken in turn.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Side:
         raise RuntimeError(f"{self.process.args[1]} ended with {self.process.wait()}")
 
     def measure(self, case: str) -> float:
-        """One run."""
+        """Returns the figure of one run of the case."""
         assert self.process.stdin
         self.process.stdin.write(case + "\n")
         self.process.stdin.flush()

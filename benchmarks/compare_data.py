@@ -152,7 +152,7 @@ def _image(hr: object) -> object:
 
 
 def rate(elements: Iterable[object], count: int, each: int = 1) -> float:
-    """The elements per second of a loop over `elements`, from the second on, so that the start-up is not counted."""
+    """The elements per second of a loop over `elements`, without the first, so that the start-up is not counted."""
     it = iter(elements)
     next(it)
     begin = time.perf_counter()
@@ -163,8 +163,8 @@ def rate(elements: Iterable[object], count: int, each: int = 1) -> float:
 
 
 def whole_rate(elements: Iterable[object], count: int, each: int = 1) -> float:
-    """As `rate`, but including the time to the first element, which is most of the time if everything is read before
-    it.
+    """As `rate`, but including the time to the first element, which is most of the time if the pipeline reads all of
+    its input before the first element.
     """
     begin = time.perf_counter()
     n = sum(1 for _ in elements)
@@ -186,7 +186,7 @@ def median_next(elements: Iterable[object]) -> float:
 
 
 def serve(cases: dict[str, Callable[[], float]]) -> None:
-    """Measures the requested cases, one on each line, until there are no more."""
+    """Measures the case that each line of the standard input names, until the input ends."""
     print("answer", *cases, flush=True)
     for line in sys.stdin:
         print("answer", cases[line.strip()](), flush=True)

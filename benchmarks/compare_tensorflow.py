@@ -1,4 +1,4 @@
-"""tf.data's side of the comparison."""
+"""Measures the cases of `./run compare` with tf.data."""
 
 from __future__ import annotations
 
@@ -82,10 +82,12 @@ def main(data: str) -> None:
         "jpeg_crops": lambda: whole_rate(crops(CROPPED).as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
         "jpeg_crops_10s": lambda: whole_rate(
             crops(CROPPED_LONG).as_numpy_iterator(), CROPPED_LONG // IN_BATCH, IN_BATCH),
-        # TensorFlow has no `at_least`: it decodes whole images, or all images at one ratio.
+        # In headrace, this case decodes images at a reduced size (the argument `at_least` of `decode_jpeg`).
+        # TensorFlow has no such argument: it decodes whole images, or all images at one ratio.
         "jpeg_at_least": lambda: whole_rate(batches_of_images.as_numpy_iterator(), CROPPED // IN_BATCH, IN_BATCH),
         "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
-        # A random order of all elements needs a buffer for all, which is filled before the first element.
+        # In tf.data, a random order of all elements needs a shuffle buffer for all elements, which is filled before
+        # the first element is returned.
         "global_shuffle_10m": lambda: whole_rate(
             tf.data.Dataset.range(SHUFFLED).shuffle(SHUFFLED, seed=7).batch(10_000).as_numpy_iterator(),
             SHUFFLED // 10_000, 10_000),

@@ -1,5 +1,5 @@
-"""torch's side of the comparison: a DataLoader, with worker processes only in the cases map_python_workers and
-map_python_images.
+"""Measures the cases of `./run compare` with PyTorch's DataLoader. It has worker processes only in the cases
+map_python_workers and map_python_images.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ constexpr int64_t vectors = 400'000;
 constexpr int64_t lines = 1'200'000;
 constexpr auto off = sharding_policy::off;
 
-/// Twenty float operations on vectors of 256.
+/// Twenty float operations on each of `vectors` vectors of 256 floats.
 dataset float_chain() {
   std::vector<float> base(256);
   for (size_t i = 0; i < base.size(); ++i) base[i] = static_cast<float>(i) / 256;
@@ -28,7 +28,7 @@ dataset float_chain() {
     .batch(64);
 }
 
-/// A line of 37 bytes with its end.
+/// A line of 36 bytes, without the line end that the file adds.
 std::string line_of(int64_t number) {
   auto line = "line " + std::to_string(number) + " of a text that is read";
   line.resize(36, '.');
@@ -63,7 +63,8 @@ void add_compute_cases(std::vector<bench_case>& to, services& with) {
                   return rate(vectors, [&] { drain_any(ds); });
                 },
                 limit});
-  // The file is made by the first case that reads it, and removed with the last.
+  // The first case that reads the file writes it. The file is deleted when the last of these cases
+  // is destroyed.
   auto file = std::make_shared<std::unique_ptr<temporary_file>>();
   const auto path = [file] {
     if (!*file)

@@ -33,7 +33,7 @@ std::string feature(std::string_view name, const std::string& value) {
   return out;
 }
 
-/// 64 floats, an int64 and some bytes.
+/// A serialized tf.Example with 64 floats, an int64 and a string of bytes.
 std::string example_of(int64_t number) {
   std::vector<float> values(pixels);
   for (size_t i = 0; i < values.size(); ++i)
@@ -78,15 +78,15 @@ private:
   std::filesystem::path path_;
 };
 
-/// Reads the file, visits the fields of each record and copies the values out, without checks and
-/// without missing fields.
+/// Reads the file, visits the fields of each record and copies the values out. It checks nothing,
+/// and relies on each record to have all fields.
 double plain_parse(const std::string& path) {
   return rate(examples, [&] {
     std::string bytes(std::filesystem::file_size(path), '\0');
     std::ifstream{path, std::ios::binary}.read(bytes.data(),
                                                static_cast<std::streamsize>(bytes.size()));
-    // As in the pipeline, the values of a few thousand examples are collected before they are
-    // dropped: each field has one buffer.
+    // As in the pipeline, there is one buffer for each field, which collects the values of a few
+    // thousand examples before it is emptied.
     constexpr size_t most = 4096;
     std::vector<float> floats;
     std::vector<int64_t> labels;
@@ -138,7 +138,7 @@ dataset parsed(const std::string& path) {
 
 // -- images -------------------------------------------------------------------
 
-/// A JPEG with as much detail as a photograph: waves, and noise.
+/// A JPEG image of waves and noise, which has as much detail as a photograph.
 std::string some_jpeg() {
   std::vector<uint8_t> image(image_side * image_side * channels);
   uint32_t noise = 1;
@@ -240,7 +240,8 @@ double plain_global_shuffle() {
 } // namespace
 
 void add_data_cases(std::vector<bench_case>& to) {
-  // The file is made by the first case that reads it, and removed with the last.
+  // The first case that reads the file writes it. The file is deleted when the last of these cases
+  // is destroyed.
   const auto file = std::make_shared<std::unique_ptr<example_file>>();
   const auto path = [file] {
     if (!*file)

@@ -15,7 +15,7 @@ double seconds_of(F&& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Elements per second.
+/// Calls `work`, which reads that number of elements, and returns the elements per second.
 template <class F>
 double rate(int64_t elements, F&& work) {
   return static_cast<double>(elements) / seconds_of(work);

@@ -10,13 +10,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Enough elements for two seconds, so that the first leases, which grow from one split on, are a
-/// small part.
+/// Enough elements for two seconds. A job's first leases are small (the very first has one split);
+/// in two seconds they are only a small part of all leases.
 constexpr int64_t scalars = 400'000'000;
 constexpr auto off = sharding_policy::off;
 constexpr auto dynamic = sharding_policy::dynamic;
 
-/// A job with a lease for each element: its passes have few splits, which are leased one by one.
+/// A dataset whose job has one lease for each element. Each pass has only 8 splits, and so few
+/// splits are leased one by one.
 dataset leased_singly(int64_t elements) {
   constexpr int64_t splits = 8;
   return dataset::range(splits).repeat(elements / splits);
@@ -61,7 +62,8 @@ double leases(const service& from) {
 } // namespace
 
 void add_durable_cases(std::vector<bench_case>& to, services& with) {
-  // OFF on four workers gives four copies: the same number of elements is delivered.
+  // Under OFF each of the four workers gives all elements. So the limit reads a dataset of a
+  // quarter of the size, and both sides deliver the same number of elements.
   to.push_back({"durable_dynamic", "int64/s", "OFF, both beside 1,000 leases/s",
                 [&with] { return scalars_beside_leases(with.durable(), dynamic, scalars); },
                 [&with] { return scalars_beside_leases(with.durable(), off, scalars / 4); }});

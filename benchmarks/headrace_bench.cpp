@@ -1,6 +1,6 @@
 /// Measures the service between separate processes over loopback, and the engine in this process.
-/// Each case alternates with a limit of the same machine in the same run: absolute figures drift,
-/// ratios stay.
+/// The measurements of each case alternate with those of its limit, such as a bare socket, on the
+/// same machine: the rates themselves change from run to run, but their ratio hardly does.
 
 #include "benchmarks/cases.hpp"
 
@@ -37,7 +37,8 @@ std::vector<bench_case> all_cases(services& with) {
   return out;
 }
 
-/// True if `x` is the name of the case, or the first words of it, which name a group of cases.
+/// True if `x` is `name`, the name of a case, or the first words of `name`, which stand for all
+/// cases whose names begin with these words.
 bool is_called(const std::string& name, const std::string& x) {
   return name == x || name.starts_with(x + "_");
 }

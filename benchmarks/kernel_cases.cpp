@@ -9,9 +9,10 @@ namespace headrace::detail::bench {
 
 namespace {
 
-constexpr uint64_t most_rows = 20'000; // the number of rows that are read of a dataset without end
+constexpr uint64_t most_rows = 20'000; // the most rows that are read: some datasets have no end
 
-/// Finds the operators of the datasets that functions make.
+/// Adds to `to` the nodes of the datasets that functions in the graph return. `inside`: `node` is
+/// itself a node of such a dataset.
 void find_inner(const dataset_node& node, bool inside,
                 std::map<const dataset_node*, op_counters>& to) {
   if (inside && !to.try_emplace(&node).second)

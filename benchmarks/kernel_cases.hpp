@@ -13,18 +13,20 @@
 /// the operators of datasets that a function makes the limit is one call for each block and column.
 namespace headrace::detail::bench {
 
-/// An operator over some input.
+/// A dataset, and the limits for the kernel calls of one of its operators.
 struct kernel_case {
   std::string name;
   std::function<dataset()> make;
-  /// The calls for each block that it returns: its columns, and the calls that choose its rows.
+  /// The limit of calls for each block that the operator returns: one for each column, and those
+  /// that choose the rows of the block.
   uint64_t columns = 0;
-  /// The total of other calls.
+  /// The limit of all other calls together, for the whole dataset.
   uint64_t beside = 0;
-  /// Calls for each block of its input: the arguments of the datasets that its function makes.
+  /// The limit of calls for each block that the operator reads: they compute the arguments of the
+  /// datasets that its function makes.
   uint64_t arguments = 0;
-  /// The operator, if its elements are datasets, so that another operator must read them; by
-  /// default the last one of the graph.
+  /// The operator whose calls are counted. Unset: the outermost operator of the graph. It is set if
+  /// the elements of the operator are datasets, because an outer operator must read these.
   std::optional<dataset_op> below = {};
 };
 
@@ -37,12 +39,13 @@ struct kernel_counts {
   std::set<dataset_op> ops; ///< the operators that were counted
 };
 
-/// Reads a case in blocks of this number of rows. Throws `error` if a row fails.
+/// Reads the dataset of a case in blocks of `block_rows` rows. Throws `error` if a row fails.
 kernel_counts count_kernel_calls(const kernel_case& of, size_t block_rows);
 
-/// Every operator and source. `data`: the folder of the examples' data.
+/// The cases for every operator and source. `data`: the folder of the examples' data.
 std::vector<kernel_case> operator_cases(const std::string& data);
-/// Functions of traced expressions, each as the function of a `map`, and a batch of sparse values.
+/// The cases for functions of traced expressions, each as the function of a `map`, and a case for a
+/// batch of sparse values.
 std::vector<kernel_case> expression_cases(const std::string& data);
 
 } // namespace headrace::detail::bench

@@ -5,8 +5,8 @@ namespace headrace::detail::bench {
 namespace {
 
 /// Maps `f` over the elements of `in`. `functions`: the number of functions of which `f` consists.
-/// Each may take one kernel call for each block; a pass that combines several elementwise functions
-/// counts as one call for each of them.
+/// Each of these may take one kernel call for each block. A kernel that combines several
+/// elementwise functions counts as one call for each of them.
 template <class F>
 kernel_case of(std::string name, const dataset& in, F f, uint64_t functions = 1) {
   return {"expression_" + std::move(name), [in, f] { return in.map(f); }, functions};
@@ -89,7 +89,7 @@ std::vector<kernel_case> expression_cases(const std::string& data) {
     of("decode_raw", records, [](expr x) { return io::decode_raw<uint8_t>(x); }),
     of("parse_example", records, examples, 2),
     of("parse_variable", records, variable),
-    // Features with any number of values, filled up to the longest.
+    // A batch of features with any number of values, padded to the longest of them.
     {"sparse_batch", [records, variable] { return records.map(variable).padded_batch(10); }, 1},
   };
 }

@@ -66,7 +66,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     {"list_files", [data] { return dataset::list_files({data + "/digits/*"}); }, 1},
     {"map", [in] { return in.map([](expr x) { return x * x; }); }, 1},
     {"parallel_map", [in] { return in.map([](expr x) { return x * x; }, {.calls = 2}); }, 1},
-    // The predicate and the choice.
+    // One call computes the predicate, and one gathers the selected rows.
     {"filter", [in] { return in.filter([](expr x) { return x < 5000; }); }, 2},
     // One call for each block of the input: it computes the ends of the ranges.
     {"flat_map", [thousand] { return thousand.flat_map(ten_of); }, 1, 0, 1},
@@ -94,9 +94,9 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
                               {field("n", dtype::int64)});
      },
      1},
-    // Key and member.
+    // Two columns: the key of the sample, and its member.
     {"tar_samples", [tar] { return dataset::tar_samples(std::vector{tar->path()}, {"txt"}); }, 2},
-    // The predicate and the choice.
+    // One call computes the predicate, and one gathers the selected rows.
     {"take_while", [in] { return in.take_while([](expr x) { return x < 9000; }); }, 2},
     {"shard", [in] { return in.shard(3, 1); }, 1},
     {"unique", [in] { return in.unique(); }, 1},
@@ -113,7 +113,7 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
        return dataset::choose_from_datasets({in, in}, thousand.map([](expr x) { return x % 2; }));
      },
      1},
-    // Small blocks are joined to larger ones.
+    // One call for the column joins small blocks into a larger one.
     {"cache", [in] { return in.cache(); }, 1},
     {"load", [saved] { return dataset::load(saved->path()); }, 1},
     {"saved_shards", [saved] { return dataset{make_saved_shards(saved->path()).value()}; }, 1},
@@ -125,15 +125,16 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     {"stats", [in] { return in.latency_stats("time"); }, 0},
     {"snapshot", [in, kept] { return in.snapshot(kept->path()); }, 1},
     {"global_shuffle", [in] { return in.global_shuffle({.seed = 1}); }, 1},
-    // Values and row lengths.
+    // Two columns: the values, and the lengths of the rows.
     {"ragged_batch", [lines] { return lines.ragged_batch(10); }, 2},
     {"padded_batch_lines", [lines] { return lines.padded_batch(10); }, 1},
     {"unbatch", [in] { return in.batch(10).unbatch(); }, 1},
     {"window",
      [in] { return in.window(10).flat_map([](const dataset& x) { return x.batch(10); }); }, 1, 0, 0,
      dataset_op::window},
-    // The rows of each group in a block, for each block that it reads or returns, and all rows of a
-    // group when the group is returned.
+    // There are three open groups. For each block that the operator reads or returns, a call for
+    // each group gathers the group's rows of the block. One more call for each of the up to 1002
+    // returned groups joins all rows of the group.
     {"group_by_window",
      [in] {
        return in.group_by_window([](expr x) { return x % 3; },
@@ -146,7 +147,8 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
          [](expr x) { return size(x); }, {.boundaries = {20, 30}, .batch_sizes = {10, 10, 10}});
      },
      4, 1002, 3, dataset_op::group_by_window},
-    // The elements are computed one after the other: each needs the state of the previous one.
+    // One call for each element: the elements are computed one after the other, because each needs
+    // the state after the previous one.
     {"scan",
      [thousand] {
        return thousand.scan(constant(int64_t{0}), [](expr sum, expr x) {
@@ -159,13 +161,14 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
      0},
     {"last_element",
      [in] { return dataset{make_last_element(in.node(), {expr{int64_t{0}}.node()}).value()}; }, 0},
-    // The calls inside the function are not counted.
+    // The operator itself needs no call, and kernel calls inside the named function are not
+    // counted.
     {"named_function",
      [in] {
        return in.map(named_call{"same", in.spec()});
      },
      0},
-    // The row numbers that are the argument of the function.
+    // One call for each block makes the row numbers, which are the argument of the function.
     {"generator", [in] { return dataset::from_generator("same", in.spec(), 1000); }, 1},
   };
 }

@@ -1,5 +1,6 @@
-// link_rate [ROUNDS]: measures in turn the rates of a link between two processes and of a bare
-// framed socket, for several message sizes; prints the medians and their ratio.
+// link_rate [ROUNDS [SIZE [-]]]: measures in turn the rates of a link between two processes and of
+// a bare framed socket, for several message sizes; prints the medians and their ratio. SIZE: the
+// only size to measure; 0: all sizes. With a third argument the bare socket is not measured.
 
 #include "benchmarks/raw_stream.hpp"
 #include "headrace/runtime/link/link_service.hpp"
@@ -20,7 +21,7 @@ namespace headrace::detail::bench {
 
 namespace {
 
-// The bytes that may be in transit, as the credit of a stream limits them.
+// The most bytes that may be in transit. Grants of the receiver limit them, as in a stream.
 constexpr size_t window_bytes = size_t{4} << 20;
 
 size_t window_of(size_t size) { return std::max<size_t>(4, window_bytes / size); }
@@ -69,7 +70,7 @@ buffer small_header() {
 }
 
 double link_rate(size_t size, size_t count) {
-  // The child is started before this process has threads; it gets the port through the pipe.
+  // The child is forked before this process has threads. The child reads the port from the pipe.
   int pipe_fd[2];
   if (::pipe(pipe_fd) != 0)
     throw std::runtime_error{"no pipe"};

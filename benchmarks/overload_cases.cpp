@@ -29,20 +29,22 @@ double read_own_job(const service& from) {
   return rate(scalars, [&] { drain_blocks(dataset::range(scalars).apply(from.reads(off))); });
 }
 
-/// The same, while a consumer of another job without end has taken one element and takes no more.
+/// As `read_own_job`, while a consumer of another, endless job has taken one element and takes no
+/// more.
 double beside_stalled(const service& from) {
   auto stalled = dataset::range(int64_t{1} << 50).batch(1000).apply(from.reads(off)).iterate();
   stalled.next().value();
   return read_own_job(from);
 }
 
+/// The rate of the only consumer of a new job with a name, which others could join.
 double read_shared_job(const service& from) {
   return rate(scalars, [&] {
     drain_blocks(dataset::range(scalars).apply(from.reads(dynamic, job_of_its_own())));
   });
 }
 
-/// The same, while a consumer of the same job has taken one element and takes no more.
+/// As `read_shared_job`, while another consumer of the job has taken one element and takes no more.
 double beside_stalled_shared(const service& from) {
   const auto reads = from.reads(dynamic, job_of_its_own());
   auto stalled = dataset::range(scalars).apply(reads).iterate();
@@ -63,7 +65,8 @@ double beside_slow_shared(const service& from) {
   return rate(scalars, [&] { drain_blocks(dataset::range(scalars).apply(reads)); });
 }
 
-/// This number of consumers of one job, which one thread reads in turn.
+/// The rate of all consumers of one job together, when one thread reads from them in turn.
+/// `consumers`: their number.
 double read_in_turn(const service& from, int64_t consumers) {
   const auto reads = from.reads(dynamic, job_of_its_own());
   return rate(scalars, [&] {
@@ -77,7 +80,7 @@ double read_in_turn(const service& from, int64_t consumers) {
   });
 }
 
-/// Small files of lines.
+/// Text files of five short lines each, in a folder that is deleted with the object.
 class small_files : sample_folder {
 public:
   explicit small_files(int count) {

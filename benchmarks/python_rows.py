@@ -1,6 +1,6 @@
-"""Measures how fast Python gets elements, each case beside a limit such as the same loop over a list. Appends to the
-table and the JSON file of headrace_bench, which was started with the same arguments. Its cases are those named
-python_...
+"""Measures how fast a Python program gets elements. Each case is compared with a limit, such as the same loop over a
+list. The program continues the table and the JSON file of headrace_bench, which was started with the same arguments
+before. The names of its cases begin with python_.
 
     PYTHONPATH=build/python python benchmarks/python_rows.py [--json FILE] [--runs N] [--only CASE...]
 """
@@ -74,7 +74,7 @@ def cases() -> dict[str, tuple[str, str, Callable[[], float], Callable[[], float
 
 
 def is_called(name: str, wanted: str) -> bool:
-    """True if the name is that of the case, or the first words of its name."""
+    """True if `wanted` is `name`, the name of a case, or the first words of `name`."""
     return name == wanted or name.startswith(wanted + "_")
 
 

@@ -43,7 +43,7 @@ void write_all(int socket, iovec* parts, int count) {
     iovec parts[2] = {{frame, frame_bytes}, {block.data(), size}};
     write_all(socket, parts, 2);
   }
-  // The reader closes first.
+  // Waits until the reader has closed the connection, so that the reader closes first.
   char c;
   [[maybe_unused]] auto n = ::read(socket, &c, 1);
   ::_exit(0);
@@ -78,7 +78,7 @@ double raw_stream_rate(size_t size, size_t count) {
     sum += sum_of(block.get(), size);
   }
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  // Keeps the compiler from removing the sums.
+  // The volatile variable keeps the compiler from removing the sums.
   [[maybe_unused]] volatile int64_t kept = sum;
   ::close(socket);
   ::close(listening);

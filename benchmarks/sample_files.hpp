@@ -7,8 +7,8 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-/// Files in formats that sources read, which are removed with the objects that write them. The
-/// constructors throw `error` if the files cannot be written.
+/// Classes whose constructors write files in formats that sources read, and whose destructors
+/// delete the files. The constructors throw `error` if the files cannot be written.
 namespace headrace::detail::bench {
 
 /// A folder that is removed with the object.
@@ -31,7 +31,7 @@ private:
   std::string path_;
 };
 
-/// SQLite: a table `numbers` with rows of one number `n`.
+/// A SQLite file with a table `numbers`, which has one column of integers, `n`.
 class number_table : sample_folder {
 public:
   explicit number_table(int rows) {
@@ -49,7 +49,7 @@ public:
   std::string path() const { return folder() + "/numbers.sqlite"; }
 };
 
-/// tar: samples of one text each.
+/// A tar archive of samples, each with one text file.
 class text_archive : sample_folder {
 public:
   explicit text_archive(int samples) {
@@ -62,7 +62,7 @@ public:
       };
       put(0, "sample-" + std::to_string(i) + ".txt");
       put(100, "0000644");
-      put(124, "00000000004"); // bytes
+      put(124, "00000000004"); // the size of the file in bytes, octal
       put(136, "00000000000");
       put(148, "        ");
       put(156, "0");
@@ -84,7 +84,7 @@ public:
   std::string path() const { return folder() + "/samples.tar"; }
 };
 
-/// A folder that does not exist yet.
+/// A path at which no folder exists yet; a folder that is made there is removed with the object.
 class new_folder : sample_folder {
 public:
   std::string path() const { return folder() + "/new"; }

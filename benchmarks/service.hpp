@@ -33,7 +33,7 @@ private:
   std::vector<child_process> workers_;
 };
 
-/// The services that cases share, started when the first case needs them.
+/// The services that cases share. Each is started when the first case requests it.
 class services {
 public:
   explicit services(std::string headrace) : headrace_(std::move(headrace)) {}

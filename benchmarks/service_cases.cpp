@@ -32,8 +32,8 @@ double hundred_jobs(const service& from) {
   });
 }
 
-/// Two consumers of one job, which one thread reads in turn: the ratio of the smaller share to the
-/// larger.
+/// One thread reads from two consumers of one job in turn. Returns the number of elements of the
+/// consumer that got fewer, divided by that of the other one.
 double shares(const service& from) {
   static int runs = 0;
   const auto job = "shares " + std::to_string(++runs);
@@ -49,8 +49,8 @@ double shares(const service& from) {
   return std::min(first, second) / std::max(first, second);
 }
 
-/// Two consumers of one job that read as fast as they can: the time from the end of one to that of
-/// the other.
+/// Two consumers of one job read as fast as they can. Returns the milliseconds from the end of the
+/// consumer that ends first to the end of the other consumer.
 double shares_tail(const service& from) {
   static int runs = 0;
   const auto job = "tail " + std::to_string(++runs);
@@ -69,7 +69,8 @@ double shares_tail(const service& from) {
   return 1e3 * std::abs(std::chrono::duration<double>(first - second).count());
 }
 
-/// The 99th percentile of the times of 500 status requests while elements of 1 MiB are streamed.
+/// The 99th percentile, in milliseconds, of the times of 500 status requests while elements of 1
+/// MiB are streamed.
 double ping_beside_data(const service& to) {
   std::stop_source stop;
   std::jthread load{[&] {

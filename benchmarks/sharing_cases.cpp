@@ -21,7 +21,7 @@ namespace {
 constexpr auto off = sharding_policy::off;
 constexpr size_t replicas = 2;
 constexpr int64_t batch_size = 16;
-// With fewer steps, the lengths of the batches that occur differ too much between runs.
+// With fewer steps, the result would depend too much on which lengths of batches occur in a run.
 constexpr int64_t steps = 600;
 /// The time of a step for each token of the longest batch.
 constexpr auto token_time = std::chrono::microseconds{40};
@@ -34,7 +34,7 @@ std::string fresh_job(const char* of) {
 
 enum class way { padded, bucketed, coordinated };
 
-/// Token ids of real sentences, without end.
+/// A dataset without end whose elements are the token ids of real sentences.
 dataset sentences() {
   std::vector<std::string> files;
   for (int i = 0; i < 8; ++i)
@@ -81,7 +81,8 @@ dataset_iterator replica(const service& from, const dataset& what, const std::st
   return what.apply(distribute{std::move(options)}).iterate();
 }
 
-/// Calls `read(index, iterator)` in a thread for each replica.
+/// Calls `read(index, iterator)` in a thread for each replica. Returns the seconds that the call
+/// for replica 0 took.
 template <class F>
 double seconds_of_replicas(const service& from, const dataset& what, way how, F&& read) {
   const auto job = fresh_job("rounds");
@@ -103,7 +104,7 @@ double seconds_of_replicas(const service& from, const dataset& what, way how, F&
   return out;
 }
 
-/// Rounds of scalars; each replica takes them as fast as it can.
+/// The rounds per second of scalars, when each replica takes its elements as fast as it can.
 double rounds(const service& from) {
   constexpr int64_t count = 200'000;
   return static_cast<double>(count)
@@ -112,7 +113,8 @@ double rounds(const service& from) {
            });
 }
 
-/// Rounds of scalars; no replica begins a round before all have finished the previous one.
+/// The rounds per second of scalars, when no replica begins a round before all replicas have
+/// finished the previous one.
 double rounds_in_step(const service& from) {
   constexpr int64_t count = 20'000;
   std::barrier<> step{replicas};
@@ -125,7 +127,8 @@ double rounds_in_step(const service& from) {
            });
 }
 
-/// Steps per second; each step takes as long as its longest batch.
+/// The steps per second. In a step each replica takes a batch, and the step lasts as long as its
+/// longest batch requires.
 double steps_a_second(const service& from, way how) {
   std::vector<int64_t> lengths(replicas);
   const auto work = [&]() noexcept {
@@ -141,8 +144,8 @@ double steps_a_second(const service& from, way how) {
            });
 }
 
-/// Elements per second of the slowest of several trainer processes that share one pipeline, in
-/// which an element costs about 2 ms, or, if `cheap`, only its memory.
+/// The elements per second of the slowest of several trainer processes that share one pipeline. An
+/// element takes about 2 ms to compute, or, if `cheap`, only the time to fill 64 KiB of memory.
 double rate_of_trainers(const service& from, size_t count, bool cheap = false) {
   const auto job = fresh_job("cache");
   std::vector<child_process> all;
@@ -160,7 +163,8 @@ double rate_of_trainers(const service& from, size_t count, bool cheap = false) {
   return slowest;
 }
 
-/// Bytes per second that several trainer processes together get of cheap elements of 64 KiB.
+/// The bytes per second of several trainer processes together, with cheap elements of 64 KiB: the
+/// rate of the slowest process, times the number of processes.
 double bytes_of_trainers(const service& from, size_t count) {
   return rate_of_trainers(from, count, true) * static_cast<double>(count) * (64 << 10);
 }
@@ -179,7 +183,7 @@ double memory_bandwidth() {
   return static_cast<double>(size) * times / took;
 }
 
-/// A folder that is removed afterwards.
+/// The path of a folder that does not exist yet. The destructor removes the folder.
 class new_folder {
 public:
   new_folder()
@@ -195,7 +199,7 @@ private:
   std::string path_;
 };
 
-/// Elements per second that a service saves; null: this thread saves them.
+/// The elements per second when the service `by` saves a dataset; null: this thread saves it.
 double saved_a_second(const service* by, const dataset& what) {
   const new_folder folder;
   const auto took = seconds_of([&] {

@@ -43,8 +43,8 @@ void add_large(std::vector<bench_case>& to, services& with, std::string name, in
                 }});
 }
 
-/// A consumer in the worker's process, which gets blocks by pointer. The limit is a consumer in
-/// another process, over loopback.
+/// Adds a case in which the consumer is in the worker's process, and gets blocks by pointer. Its
+/// limit is the rate of a consumer that reads from a worker in another process over loopback.
 void add_local(std::vector<bench_case>& to, services& with, std::string name, int64_t bytes,
                int64_t count) {
   const auto read = [bytes, count](const distribute& reads) {
@@ -61,7 +61,7 @@ void add_local(std::vector<bench_case>& to, services& with, std::string name, in
                 [read, &with] { return read(with.one().reads(off)); }});
 }
 
-/// The sum of the rates of consumers that have a job each.
+/// The rate of several consumers together, each of which reads a job of its own.
 double fan_in(const service& from, int64_t consumers) {
   return rate(scalars, [&] {
     std::vector<std::jthread> readers;
@@ -83,7 +83,8 @@ void add_stream_cases(std::vector<bench_case>& to, services& with) {
                   return drain_elements(dataset::range(count).apply(with.one().reads(off)), count);
                 },
                 off_block});
-  // OFF on two workers gives two copies: the same number of elements is delivered.
+  // Under OFF each of the two workers gives all elements. So the limit reads a dataset of half the
+  // size, and both sides deliver the same number of elements.
   to.push_back({"scalars_dynamic", "int64/s", "OFF on two workers",
                 [&with] { return scalars_by_block(with.two(), dynamic, scalars, scalars); },
                 [&with] { return scalars_by_block(with.two(), off, scalars / 2, scalars); }});

@@ -14,7 +14,7 @@ struct bench_case {
   std::string limit_name;
   std::function<double()> ours;
   std::function<double()> limit;
-  /// The number of pairs; 0: the number that the user of the program has set.
+  /// The number of measurements of the case, and of the limit; 0: the value of `--runs`.
   size_t runs = 0;
 };
 
@@ -30,12 +30,12 @@ struct row {
 
 double median(std::vector<double> xs);
 
-/// Measures case and limit alternately, each first every other time, so that neither a slower
-/// machine nor the content of caches favours one of them. `done`: the number of pairs measured so
-/// far.
+/// Measures the case and its limit in pairs. The limit is measured first in one pair and last in
+/// the next, so that neither a slower machine nor the content of caches favours one of them. `done`
+/// is called before each pair with the number of pairs that are measured; may be empty.
 row measure(const bench_case& what, size_t runs, const std::function<void(size_t done)>& done = {});
 
-/// The measurement of a limit that is given: always `x`.
+/// A function that returns `x`, for a limit that is not measured.
 inline std::function<double()> fixed(double x) {
   return [x] { return x; };
 }

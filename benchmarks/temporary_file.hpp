@@ -12,7 +12,7 @@ namespace headrace::detail::bench {
 /// A file that is removed with the object.
 class temporary_file {
 public:
-  /// `line(i)`: the lines, without line ends. Throws `error` if the file cannot be written.
+  /// `line(i)` returns line i, without a line end. Throws `error` if the file cannot be written.
   template <class Line>
   temporary_file(int64_t lines, Line&& line)
     : path_((std::filesystem::temp_directory_path() / "headrace_bench_XXXXXX").string()) {

@@ -40,7 +40,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(headrace_client, headrace::consumer_first_type_id)
 CAF_ADD_TYPE_ID(headrace_client, (headrace::local<headrace::consumed>))
 // Requests elements from a consumer actor.
 CAF_ADD_ATOM(headrace_client, headrace::atom, more, "more")
-// The message of a consumer actor to itself: there may be elements for an answer.
+// A message that a consumer actor sends itself when there may be elements for an answer.
 CAF_ADD_ATOM(headrace_client, headrace::atom, arrived, "arrived")
 CAF_END_TYPE_ID_BLOCK(headrace_client)
 
@@ -52,13 +52,13 @@ namespace headrace {
 /// an error if the service failed; later requests get the end. Requests are answered in order, each
 /// once. So an actor is sent no more elements than it requested, and the number of elements that
 /// wait for its next request is limited by `distribute`'s options. Only elements in answers count
-/// as handed out. The actor ends with its last handle, or when it is requested to: elements that it
-/// had not handed out go to the job's other consumers.
+/// as handed out. The actor ends when its last handle is destroyed, or when it is requested to end.
+/// Elements that it had not handed out go to the job's other consumers.
 using consumer_actor = port::handle<caf::result<local<consumed>>(atom::more, uint64_t)>;
 
-/// Prepares an actor system for consumers: networking and message types. To be called in the
-/// program's configuration before the system starts. With `tls`, all its connections are mutual
-/// TLS. Throws `error` for unusable files.
+/// Adds networking and message types for consumers to the configuration of an actor system. To be
+/// called before the system starts. With `tls`, all connections of the system use mutual TLS.
+/// Throws `error` if the files are unusable.
 void configure_consumers(caf::actor_system_config& config, const tls_options& tls = {});
 
 struct consumer_host_options {
@@ -78,9 +78,9 @@ public:
   consumer_host(const consumer_host&) = delete;
   consumer_host& operator=(const consumer_host&) = delete;
 
-  /// Starts to read `what`, whose last operator must be `distribute`, because a consumer actor runs
-  /// no operators itself. Returns at once, even if the service cannot be reached: the first answer
-  /// reports that. Throws `error` (invalid_argument) for another dataset.
+  /// Starts to read `what`. The last operator of `what` must be `distribute`, because a consumer
+  /// actor runs no operators itself; otherwise throws `error` (invalid_argument). Returns at once,
+  /// even if the service cannot be reached: then the first answer of the actor is an error.
   consumer_actor spawn(const dataset& what);
 
 private:

@@ -26,7 +26,7 @@ public:
   /// The int64 scalars 0, 1, ... `stop - 1`.
   static dataset range(int64_t stop);
   static dataset range(int64_t start, int64_t stop, int64_t step = 1);
-  /// As above, for a parameter of a function that is being traced.
+  /// As above, with expressions, which may depend on parameters of a function that is being traced.
   static dataset range(const expr& stop);
   static dataset range(const expr& start, const expr& stop, const expr& step = expr{int64_t{1}});
   /// One element, made of this tensor or of these tensors.
@@ -59,8 +59,8 @@ public:
                             file_options options = {});
   /// The rows of a query on a SQLite file.
   static dataset sqlite(const expr& file, const expr& query, std::vector<field_format> columns);
-  /// The samples of tar files in WebDataset's layout: their key, and their members with these
-  /// extensions.
+  /// The samples of tar files in WebDataset's layout. An element consists of the key of a sample
+  /// and its members with these extensions.
   static dataset tar_samples(const std::vector<std::string>& files,
                              std::vector<std::string> extensions, tar_options options = {});
   static dataset tar_samples(expr files, std::vector<std::string> extensions,
@@ -69,15 +69,16 @@ public:
   static dataset counter(int64_t start = 0, int64_t step = 1);
   /// Random numbers in [0, 2^32) without end, which are the same everywhere for a given seed.
   static dataset random(random_options options = {});
-  /// The rows that the C++ function registered as `function` makes of row numbers; see
-  /// `make_generator`.
+  /// The rows that a C++ function returns for row numbers. `function`: the name under which it is
+  /// registered; see `make_generator`.
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
-  /// The elements of the datasets that are parameters of a function, side by side.
+  /// For a function that is being traced: the elements of its parameters that are datasets, side by
+  /// side.
   static dataset elements_of(const expr_structure& datasets);
   /// The elements that `save` wrote into a folder, shard after shard. Reads the folder's manifest
   /// here; the folder must be the same where the elements are read.
   static dataset load(const std::string& folder);
-  /// As above; with `options.wait` also while it is being written, see `load_options`.
+  /// As above; with `options.wait`, workers may still be writing the folder (see `load_options`).
   static dataset load(const std::string& folder, const load_options& options);
   /// One piece of a folder that a service writes into, when the piece is complete.
   static dataset load_piece(const std::string& folder, const expr& piece,
@@ -92,8 +93,8 @@ public:
   /// Elements of the inputs, drawn at random, until all have ended.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs,
                                       sample_options options = {});
-  /// As above, with weights that change: `weights` has a vector for each draw, with one number for
-  /// each dataset. The dataset ends with `weights`.
+  /// As above, with weights that change: each element of `weights` is a vector for one draw, with
+  /// one number for each input. The dataset also ends when `weights` ends.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs, const dataset& weights,
                                       sample_options options = {});
   /// Elements of the inputs in the order of `choices`: int64 scalars, which are indices of inputs.
@@ -125,9 +126,9 @@ public:
   }
   /// `size` elements stacked into one.
   dataset batch(int64_t size, batch_options options = {}) const;
-  /// As above, with `size` as an expression: an integer scalar that may depend on the element whose
-  /// function makes the dataset, as in `flat_map([](expr n) { return dataset::range(9).batch(n);
-  /// })`.
+  /// As above, with `size` as an expression: an integer scalar that may depend on the parameter of
+  /// a function that makes the dataset, as in `flat_map([](expr n) { return
+  /// dataset::range(9).batch(n); })`.
   dataset batch(const expr& size, batch_options options = {}) const;
   /// A random order within a buffer of `buffer_size` elements. It differs between the iterations
   /// over a dataset and its copies, which are counted from 0 (see `shuffle_options`), and between
@@ -167,8 +168,8 @@ public:
   dataset shard(int64_t shards, int64_t index) const;
   /// Each element once. Keeps all of them in memory.
   dataset unique() const;
-  /// Leaves out failed elements. Their number is in `dataset_iterator::ignored`, or in a service in
-  /// `task_status::ignored`.
+  /// Leaves out failed elements. `dataset_iterator::ignored` returns the number of those that were
+  /// left out; if workers run this operator, the number is in `task_status::ignored`.
   dataset ignore_errors() const;
   /// Fails if the number of elements is not exactly `count`, or, for `infinite_cardinality`, if the
   /// dataset ends.
@@ -219,8 +220,8 @@ public:
     return resampled(trace(spec(), std::forward<ClassOf>(class_of)), std::move(target_dist),
                      std::move(options));
   }
-  /// A dataset with the same elements. Those of the first iteration that reads all of them without
-  /// an error are kept, and are returned in later iterations of this dataset. They are kept in
+  /// A dataset with the same elements. The first iteration that reads all elements without an error
+  /// keeps them, and later iterations of this dataset return the kept elements. They are kept in
   /// memory, for this process, or in a folder.
   dataset cache(cache_options options = {}) const;
   /// As a cache in a folder inside `folder`. The name of the folder depends on the pipeline, so
@@ -286,13 +287,15 @@ public:
   void save(const std::string& folder, F&& shard, save_options options = {}) const {
     save_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
-  /// The same elements. The time for each, or its number of bytes, is measured in iterations with
-  /// `iterate_options::counters`; see statistics.hpp.
+  /// A dataset with the same elements. In iterations with `iterate_options::counters`, the time for
+  /// each element (`latency_stats`) or its size (`bytes_produced_stats`) is measured under the name
+  /// `tag`; see statistics.hpp.
   dataset latency_stats(std::string tag) const;
   dataset bytes_produced_stats(std::string tag) const;
-  /// A dataset of one element, the number of records: when it is read, these string scalars are
-  /// written into a TFRecord file. For functions, where `path` may depend on the element; see
-  /// `write_tfrecord` for a file that is written at once.
+  /// A dataset of one element: when that element is read, the elements of this dataset, which must
+  /// be string scalars, are written into a TFRecord file, and the element is the number of records.
+  /// For use in functions, where `path` may depend on a parameter; `write_tfrecord` writes a file
+  /// at once.
   dataset written_to_tfrecord(const expr& path, file_options options = {}) const;
   /// The only element. Throws `error` if it failed, if there is none, or if there are more.
   element get_single_element() const;
@@ -301,8 +304,8 @@ public:
   std::default_sentinel_t end() const noexcept { return {}; }
 
   const dataset_ptr& node() const noexcept { return node_; }
-  /// The options for the next iteration, which this call counts. For callers that make the iterator
-  /// themselves.
+  /// The given options, completed with the seed and the number of the next iteration, which this
+  /// call counts. For callers that make the iterator themselves.
   iterate_options next_iteration(iterate_options options = {}) const {
     if (!options.seed)
       options.seed = iterations_->seed();
@@ -310,10 +313,10 @@ public:
       options.repetition = iterations_->next();
     return options;
   }
-  /// Later iterations get higher numbers than that of `one`.
+  /// Ensures that later iterations get higher numbers than the iteration `one`.
   void go_past(const dataset_iterator& one) const { iterations_->go_past(one.repetition()); }
-  /// A dataset that is made of this one in order to read it: the iterations of both are counted
-  /// together.
+  /// A dataset with the graph `node`, which was made of this dataset in order to read it. The
+  /// iterations of both datasets are counted together.
   dataset counted_together(dataset_ptr node) const { return {std::move(node), iterations_}; }
 
 private:

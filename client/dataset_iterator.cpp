@@ -61,7 +61,7 @@ public:
   result<buffer> save() const {
     if (service_)
       return cannot_save();
-    // Rows that were read and not returned yet are read again.
+    // The restored iterator reads the rows again that this one has read and not returned yet.
     const bool holds = row_ + 1 < rows_;
     auto point = holds ? resume_point{before_, row_ + 1} : resume_point{local_->save(), 0};
     HEADRACE_ASSIGN(auto graph, fingerprint(graph_));
@@ -73,7 +73,7 @@ public:
 
   std::optional<block> next_block() {
     if (service_) {
-      held_ = nullptr; // the remaining rows of the held block come first
+      held_ = nullptr; // `service_` first returns the remaining rows of this block
       rows_ = row_ = 0;
       return service_->next({.rows = SIZE_MAX, .bytes = SIZE_MAX});
     }
@@ -105,7 +105,7 @@ public:
     return true;
   }
 
-  /// As `advance`, if the held block has a next element.
+  /// As `advance` if the held block has a further element; else returns false.
   bool take(element& at, const status*& failed) {
     if (!held_)
       return false;
@@ -195,7 +195,7 @@ private:
   iterator_context context_;
   std::unique_ptr<iterator> local_;
   std::unique_ptr<service_source> service_;
-  position_ptr before_; ///< the position of `local_` before `held_`
+  position_ptr before_; ///< the position of `local_` before it returned `held_`
   block_ramp ramp_;
   std::shared_ptr<const block> held_;
   size_t row_ = 0;  ///< the row of the element that was returned last

@@ -23,9 +23,10 @@ struct iterate_options {
   std::optional<uint64_t> repetition;
   /// Finds the functions that the graph calls by name; if it is empty, there are none.
   function_finder find_function;
-  /// Called with a message if elements of a service are missing, or may have come twice, without an
-  /// error, for instance because workers were lost: at the end of a repetition, and for some causes
-  /// while it is read. Called on a reading thread. Unset: the message goes to standard error.
+  /// Called with a message if elements of a service are missing or may have come twice and this is
+  /// not an error, for instance because workers were lost. It is called on a reading thread, at the
+  /// end of a repetition, or for some causes during the repetition. Unset: the message goes to
+  /// standard error.
   std::function<void(const std::string&)> warn;
   /// The counters of the operators that run in this process; see `measured_by`. Empty: nothing is
   /// counted.
@@ -58,8 +59,8 @@ public:
   /// were read ahead; elements that a restored iterator reads again are counted again. For elements
   /// that workers left out, the number is in the service's status.
   uint64_t ignored() const noexcept;
-  /// As `next`, if the next element is ready; never blocks. False: it is not ready, and `at` is
-  /// unchanged. `failed` is set if that element failed, else null.
+  /// As `next` if the next element is ready; never blocks. False: it is not ready, and `at` is
+  /// unchanged. `failed` is set to the error of the element, or to null if it did not fail.
   bool take(element& at, const status*& failed);
   /// True if the whole dataset is read from a service, so that `next` only waits for elements.
   bool only_waits() const noexcept;

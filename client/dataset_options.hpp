@@ -19,12 +19,12 @@ struct parallel_calls {
   /// 0: the function runs on the caller's thread; -1: the number is tuned while the dataset is
   /// read.
   int64_t calls = 0;
-  /// True if the calls keep the order. Unset: see `graph_options::deterministic`.
+  /// True: the results have the order of the elements. Unset: see `graph_options::deterministic`.
   std::optional<bool> deterministic{};
 };
 
-/// A C++ function that the process which runs the dataset finds by this name (see
-/// `function_registry`, and docs/plugins.md), and the spec of its result.
+/// A C++ function, which the process that runs the dataset finds by the name `name` (see
+/// `function_registry` and docs/plugins.md). `gives`: the spec of its result.
 struct named_call {
   std::string name;
   element_spec gives;
@@ -60,12 +60,12 @@ struct padded_batch_options {
   bool drop_remainder = false;
 };
 
-/// Elements are divided into buckets by length: the first bucket has lengths below the first
-/// boundary, the next one those from there to below the second boundary, and so on.
+/// Elements are divided into buckets by length. The first bucket has lengths below the first
+/// boundary, the second one lengths from the first boundary to below the second, and so on.
 struct bucket_options {
   std::vector<int64_t> boundaries;  ///< ascending
-  std::vector<int64_t> batch_sizes; ///< one for each bucket, one more than boundaries
-  /// One for each component, as for `padded_batch`.
+  std::vector<int64_t> batch_sizes; ///< one for each bucket: one more than there are boundaries
+  /// One shape and one value for each component, as for `padded_batch`.
   std::vector<shape> padded_shapes;
   std::vector<expr> padding_values;
   /// Pads to the longest length of the bucket, not of the batch; then an element that is too long
@@ -113,7 +113,7 @@ struct tar_options {
 struct cache_options {
   /// The folder in which elements are kept, also for other programs; empty: in memory.
   std::string folder;
-  int64_t most_bytes = 0; ///< the bound in memory, beyond which there is an error; 0: unlimited
+  int64_t most_bytes = 0; ///< the most bytes in memory; more are an error; 0: unlimited
 };
 
 struct save_options {
@@ -122,8 +122,8 @@ struct save_options {
 
 struct load_options {
   /// True: waits for elements that are not written yet. Workers may still be writing the dataset
-  /// (`distribute_save`): each piece is read, in order, as soon as it is written. The save may also
-  /// not have begun. Iterations wait, too.
+  /// (`distribute_save`): iterations read each piece, in order, as soon as it is written. If the
+  /// save has not begun yet, `load` waits for its beginning.
   bool wait = false;
   /// How long to wait for each piece, and for the beginning of the save.
   duration stall_timeout = std::chrono::hours{1};

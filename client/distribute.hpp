@@ -32,8 +32,9 @@ struct distribute_options {
   /// `automatic`: between two hosts, blocks are compressed if samples shrink to three quarters or
   /// less.
   headrace::compression compression = headrace::compression::automatic;
-  /// How long the trainer waits without any worker, without a dispatcher, or, under a static
-  /// policy, without a worker for a shard that is not read, before it gets an error.
+  /// How long the trainer waits before it gets an error while there is no worker, while the
+  /// dispatcher does not answer, or, under a static policy, while a shard that was not read to its
+  /// end has no worker.
   duration worker_timeout = std::chrono::seconds{60};
   /// How long the trainer waits for an element while workers run the job, before it gets an error.
   /// It must be longer than the time for one element.

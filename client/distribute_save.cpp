@@ -45,7 +45,8 @@ result<save_status> begin(save_request what, const distribute_save_options& opti
                                    })));
   };
   if (what.dataset.graph.size() >= large_graph) {
-    // A large graph (it has captured arrays) is sent once: the dispatcher may have it already.
+    // A large graph (one with captured arrays) is sent only if the dispatcher does not have it: the
+    // first request contains just its fingerprint.
     auto known = what;
     known.dataset.graph = {};
     auto out = ask(known);
@@ -110,7 +111,8 @@ result<save_status> await_change(const dataset& what, const save_status& known,
     auto out = status_in(service::call(target_of(options), waits(options, left), question));
     const auto code = out.status().code();
     if (code == status_code::not_found)
-      // The dispatcher lost its state; the written pieces are in the folder.
+      // The dispatcher has lost its state. The save is requested again, and continues with the
+      // pieces that are in the folder.
       return begin(what, known.path, options);
     // Answers are sent when the state changes, so a living dispatcher may send none within the
     // limit.

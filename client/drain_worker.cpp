@@ -74,8 +74,8 @@ result<draining_worker> drain_worker(const std::string& dispatcher, const std::s
       write_drain_request(b.initDispatcher().initDrainWorker(), request);
     });
     const auto left = std::max(until - now(), duration{1'000'000});
-    // If the dispatcher answered before, it may be restarting; if it never did, the error is
-    // reported at once.
+    // After the first answer, a request waits for a dispatcher that cannot be reached, because it
+    // may be restarting. The first request does not wait: its error is returned at once.
     const auto answer =
       last ? service::call(to, {.limit = left, .option = "timeout", .stop = how.stop}, question)
            : service::call(to, left, question);

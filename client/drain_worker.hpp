@@ -15,7 +15,7 @@ namespace headrace {
 struct draining_worker {
   uint64_t worker = 0; ///< the worker's number
   std::string address; ///< the address of the worker's data port
-  uint32_t tasks = 0;  ///< the number of its tasks, as last reported
+  uint32_t tasks = 0;  ///< the number of the worker's tasks, as last reported
   bool left = false;   ///< the worker has left, in order
 };
 

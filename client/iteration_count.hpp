@@ -13,7 +13,8 @@ class iteration_count {
 public:
   /// The number of the next iteration.
   uint64_t next() noexcept { return next_.fetch_add(1); }
-  /// An iteration with this number exists: later ones get higher numbers.
+  /// Records that an iteration with this number exists: `next` returns only higher numbers after
+  /// that.
   void go_past(uint64_t number) noexcept {
     auto at = next_.load();
     while (at <= number && !next_.compare_exchange_weak(at, number + 1)) {

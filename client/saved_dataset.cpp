@@ -20,9 +20,9 @@ using detail::checked;
 
 namespace {
 
-/// Waits until the folder has a saved dataset, or a plan. A plan is returned even if all pieces are
-/// complete, so that the same dataset is made before and after that, and positions in it stay
-/// valid.
+/// Waits until the folder has a plan or a saved dataset. Returns the plan; nullopt: there is only a
+/// saved dataset. The plan is returned even if all its pieces are complete, so that `load` makes
+/// the same dataset before and after the completion, and positions in the dataset stay valid.
 result<std::optional<save_plan>> await_saved(const std::string& folder,
                                              const load_options& options) {
   for (detail::file_watch watch{options.stall_timeout, options.stop};;) {

@@ -45,7 +45,8 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
 node_options options_of_worker(const worker_server_options& from) {
   if (from.lease <= duration::zero())
     throw error{invalid_argument("a worker's lease must be longer than nothing")};
-  // The lease does not determine how soon the loss of a dispatcher is detected.
+  // The lease of the node is fixed: the worker's lease applies to data links, and must not
+  // determine how soon the loss of the dispatcher is detected.
   auto out = node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log);
   out.liveness = from.endpoint.liveness.value_or(liveness_for(from.lease));
   return out;
@@ -220,8 +221,8 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.past = options_.past;
   about.log = options_.log;
   dispatcher_ = std::make_unique<dispatcher_server>(about);
-  // The advertised address may not lead to this host from inside, for instance with address
-  // translation.
+  // The workers do not use the advertised address, because it may not be reachable from this host,
+  // for instance with address translation.
   const auto& host = options_.endpoint.host;
   inside_ = host_and_port(!is_wildcard(host) ? host
                           : host == "::"     ? "::1"
@@ -259,7 +260,7 @@ void local_cluster::add_worker() {
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
   if (about.cross_trainer_cache_size == 0)
     about.cross_trainer_cache_size = default_cache_bytes(options_.workers);
-  about.dispatcher_timeout.reset(); // dispatcher and workers end together
+  about.dispatcher_timeout.reset(); // no limit: dispatcher and workers end together
   about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;
   about.serves_own_process = true;

@@ -35,8 +35,8 @@ struct endpoint_options {
   std::string advertise_data;
   tls_options tls;
   bool insecure = false;
-  /// When an end of a data link closes it because the other end is silent. Unset: after a silence
-  /// as long as the lease in the server's options.
+  /// Determines when one end of a data link closes the link because the other end is silent. Unset:
+  /// after a silence as long as the lease in the server's options.
   std::optional<link_liveness> liveness;
 };
 
@@ -45,17 +45,18 @@ struct dispatcher_server_options {
   /// The interval of heartbeats of workers and consumers, at most half of the lease; unset: a
   /// second, but at least four heartbeats in a lease.
   std::optional<duration> heartbeat;
-  /// For how long a worker counts as alive after its last message. A trainer that sends nothing for
-  /// this time loses the rows that it holds to others that wait for them.
+  /// The time for which a worker counts as alive after its last message. If a trainer sends nothing
+  /// for this time, the rows that it holds go to other trainers that wait for them.
   duration lease = std::chrono::seconds{5};
-  /// For how long trainers that send nothing stay readers otherwise, and when jobs are collected.
+  /// The times after which a silent trainer is no longer a reader even if no other trainer waits,
+  /// and after which repetitions without readers are collected.
   job_terms jobs;
   /// The directory for datasets and jobs, so that a restarted dispatcher continues with them; its
   /// parent directory must exist. Empty: they are in memory, and are lost with the process.
   std::string work_dir;
   /// The workers that may register, in the order of their shards under the static policies, which
-  /// require this list: `host` or `host:%port%` for one at any data port, or `host:port`. Empty:
-  /// any worker may register.
+  /// require this list: `host` or `host:%port%` for a worker at any data port, or `host:port`.
+  /// Empty: any worker may register.
   std::vector<std::string> worker_addresses;
   /// Where the workers run: under `colocated`, `target_workers` AUTO means LOCAL for a static
   /// policy. It applies to new jobs.
@@ -65,12 +66,12 @@ struct dispatcher_server_options {
   /// Called, from any thread, when the server has crashed too often and is not started again. May
   /// be empty.
   std::function<void(const status&)> on_failed;
-  process_past past; ///< the past of this process, for the status
+  process_past past; ///< the earlier processes that this one replaces, for the status
   logger log;
 };
 
 /// A dispatcher, which runs until it is destroyed. Throws `error` if it cannot be started (a port
-/// is in use). Raises the process's soft limit of descriptors, as a worker does.
+/// is in use). Raises the process's soft limit of descriptors, as `worker_server` does.
 class dispatcher_server {
 public:
   explicit dispatcher_server(dispatcher_server_options options = {});
@@ -130,15 +131,15 @@ struct worker_server_options {
   /// Trainers of this process read from this worker without sockets and copies, and may read from
   /// such workers alone (`target_workers` LOCAL).
   bool serves_own_process = false;
-  process_past past; ///< the past of this process, for the status
+  process_past past; ///< the earlier processes that this one replaces, for the status
   logger log;
 };
 
 /// A worker: it registers with its dispatcher as soon as that can be reached, and again after each
-/// loss. It runs until it is destroyed, and then leaves the service in order. Throws `error` if it
-/// cannot be started. Raises the process's soft limit of descriptors (RLIMIT_NOFILE) to the hard
-/// one: connections may take half of them, so that the files of pipelines always have the other
-/// half.
+/// loss of the connection. It runs until it is destroyed, and then leaves the service in order.
+/// Throws `error` if it cannot be started. Raises the process's soft limit of descriptors
+/// (RLIMIT_NOFILE) to the hard limit: connections may take half of the descriptors, so that the
+/// files of pipelines always have the other half.
 class worker_server {
 public:
   explicit worker_server(worker_server_options options);
@@ -153,8 +154,8 @@ public:
   /// Leaves the service in order, which takes `drain` and a second at most. The destructor calls
   /// this, too, if it has not been called.
   void leave();
-  /// The whole service ends: `leave` and the destructor wait for nothing, and a call that is
-  /// waiting returns. Thread-safe.
+  /// To be called when the whole service ends: from now on `leave` and the destructor do not wait
+  /// for elements to be sent, and a call of `leave` that is waiting returns. Thread-safe.
   void end_at_once() noexcept;
 
 private:
@@ -168,7 +169,8 @@ struct local_cluster_options {
   /// this process uses the same certificate to connect to its own servers, so it must not have
   /// connected without TLS before.
   endpoint_options endpoint;
-  /// The ports of the workers, in turn; further workers take any free one.
+  /// The data ports of the workers, in the order in which the workers are added; further workers
+  /// take any free port.
   std::vector<uint16_t> data_ports;
   std::optional<duration> heartbeat; ///< see dispatcher_server_options
   duration lease = std::chrono::seconds{5};
@@ -188,7 +190,7 @@ struct local_cluster_options {
   /// See dispatcher_server_options and worker_server_options; also called for a worker that has no
   /// entry in `worker_addresses`.
   std::function<void(const status&)> on_failed;
-  process_past past; ///< the past of this process, for the status
+  process_past past; ///< the earlier processes that this one replaces, for the status
   logger log;
 };
 

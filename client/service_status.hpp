@@ -31,7 +31,7 @@ struct window_status {
   uint64_t bytes = 0;
   uint64_t budget = 0;  ///< the bytes that all windows of its worker may take together
   uint64_t blocks = 0;  ///< total number of blocks that were added to the window
-  uint64_t encoded = 0; ///< total number of encodings
+  uint64_t encoded = 0; ///< how often blocks of the window were encoded as messages, in total
   std::vector<window_trainer> trainers;
 };
 
@@ -40,7 +40,8 @@ struct window_status {
 struct operator_status {
   /// The name with the parameters that distinguish the operator: `batch(64)`.
   std::string name;
-  /// 0: the operator whose elements the task gives; inputs are one deeper, and follow.
+  /// 0: the operator whose elements the task gives. The inputs of an operator are one deeper, and
+  /// follow it in the list.
   uint32_t depth = 0;
   /// The operator belongs to a dataset in the function of another operator.
   bool in_function = false;
@@ -108,8 +109,8 @@ struct job_status {
   /// tasks that were lost or have left, whose shards are read again.
   uint64_t lost_tasks = 0;
   uint64_t lost_splits = 0; ///< the number of splits of which rows may be missing; an upper bound
-  /// The number of splits of lost tasks, or splits that lost trainers held, that other tasks read
-  /// again.
+  /// The number of splits that other tasks read again: splits of lost tasks, and splits of which
+  /// lost trainers held rows.
   uint64_t reread_splits = 0;
   /// The number of elements that a lost trainer had claimed, or had received from a worker that is
   /// gone, and that no other trainer is given; an upper bound.
@@ -143,8 +144,8 @@ struct worker_status {
   uint64_t bad_messages() const;
 };
 
-/// An entry of the dispatcher's list of workers. Under a static policy the worker to which it
-/// belongs has the shard with its index.
+/// An entry of the dispatcher's list of workers. Under a static policy, the index of an entry is
+/// the number of the shard that the worker of the entry reads.
 struct list_entry_status {
   std::string name; ///< the entry in its configured form
   /// The worker to which the entry belongs, or belonged last; 0: none has registered for it yet.
@@ -183,13 +184,13 @@ struct service_status {
   /// The parts that were left out because the answer would have been too large; else empty.
   std::string left_out;
   std::string work_dir; ///< the directory with datasets and jobs; empty: in memory
-  /// The reason why nothing new is begun: that directory cannot be written; else empty.
+  /// The reason why `work_dir` cannot be written, and no new work is begun; else empty.
   std::string disk_trouble;
   std::vector<list_entry_status> worker_addresses; ///< empty: there is no list
   std::vector<worker_status> workers;
   std::vector<job_status> jobs;
   std::vector<save_status> saves; ///< the running saves, and those that have ended last
-  std::vector<supervised> tree;   ///< the trees of the dispatcher's process and of each worker's
+  std::vector<supervised> tree;   ///< the supervision trees of the dispatcher and of each worker
   /// The metrics of the dispatcher's process (docs/metrics.md), without those that are zero.
   std::vector<metric_sample> metrics;
 

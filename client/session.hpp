@@ -10,9 +10,10 @@ namespace detail {
 struct service_session;
 }
 
-/// How a program connects to services. A program may have several sessions at a time, each with a
-/// certificate of its own; copies stand for the same session. Its connections exist as long as a
-/// copy, or an object that was made with one: a dataset, an iterator.
+/// The connections of a program to services. A program may have several sessions at a time, each
+/// with a certificate of its own; copies of a session share its connections. The connections exist
+/// as long as a copy exists, or an object that was made with a copy, such as a dataset or an
+/// iterator.
 class session {
 public:
   /// The session of the process: plain, or that of a `secure_session`.

@@ -12,31 +12,33 @@ namespace headrace::detail {
 
 namespace {
 
-/// A worker whose rate is less than this share of that of the others counts as slow.
+/// A worker counts as slow if its rate is less than this share of the other workers' median rate.
 constexpr double slow_worker_share = 0.5;
 /// If the other workers have a lower rate than this, rates do not show which worker is slow.
 constexpr double enough_rows_per_second = 8;
-/// A worker counts as slow only if one part takes at least this share of its time; otherwise it
-/// merely waits for rows.
+/// A worker counts as slow only if one cause, as found by `limit_of`, takes at least this share of
+/// its time; otherwise the worker merely has too few rows to work on.
 constexpr double slow_worker_works = 0.5;
 /// The most workers in `verdict::wanted` for each running worker.
 constexpr double most_growth = 4;
 /// More workers are not needed if no operator is busy for more than this share of the time.
 constexpr double most_busy = 0.9;
-/// More workers are needed if operators are busier than that and trainers wait for more than this
-/// share of the time: with many workers, a tenth of the time is the work of more than one worker.
+/// More workers are needed if operators are busier than `most_busy` and trainers wait for more than
+/// this share of the time. It is smaller than `hardly_waits`, because with more than ten workers a
+/// tenth of the time is the work of more than one worker.
 constexpr double small_wait = 0.05;
 
-/// A cause: the name of its operator, and the place of that in the task's list.
+/// A cause: its kind, the name of its operator, and the index of the operator in the task's list.
 using cause_key = std::tuple<slow_part, std::string, size_t>;
 
-/// The part of a task with the largest share of its time.
+/// The cause that takes the largest share of a task's time.
 struct limit {
   cause_key what;
   double share = 0;
-  double queued = 0; ///< for an operator: the part in which its calls waited for a thread
+  double queued = 0; ///< for an operator: the part of `share` in which calls waited for a thread
 };
 
+/// Finds the limit of one task.
 /// @param waited the share of the time in which trainers waited
 limit limit_of(const task_status& task, double waited) {
   limit out;
@@ -69,7 +71,7 @@ std::string name_of(const trainer_status& x, const job_status& in) {
   const auto id = fmt::format("{:x}", x.consumer);
   if (x.host.empty())
     return id;
-  // A process may be several trainers of a job.
+  // One process may run several trainers of a job, which have the same `host`.
   const auto same = std::ranges::count_if(
     in.trainers, [&](const auto& one) { return one.name.empty() && one.host == x.host; });
   return same > 1 ? fmt::format("{} ({})", id, x.host) : x.host;
@@ -131,7 +133,7 @@ const task_status* slow_one(const std::vector<const task_status*>& all, double w
   const auto paces = paces_of(all);
   auto sorted = paces;
   std::ranges::sort(sorted);
-  // The median of the others.
+  // The median pace of the other tasks.
   const auto others = sorted[1 + (sorted.size() - 1) / 2];
   if (others < enough_rows_per_second || sorted.front() >= slow_worker_share * others)
     return nullptr;
@@ -255,8 +257,8 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   }
   if (!more_help)
     return;
-  // The number of workers with which no trainer would wait, if what bounds the rate took all of the
-  // time of each worker.
+  // The number of workers with which no trainer would wait, if each of the workers spent all of its
+  // time on the cause.
   const auto now = static_cast<double>(running.size());
   const auto wanted = std::ceil(now * most_of_all / std::max(1 - waited, 0.01) - 1e-9);
   // The rate that a trainer could take is unknown if it does nothing but wait.
@@ -264,7 +266,7 @@ void blame_tasks(verdict& out, const std::vector<const task_status*>& running, d
   out.wanted = static_cast<uint32_t>(out.at_least ? most_growth * now : wanted);
 }
 
-/// For trainers that hardly wait: the number of workers that would be enough.
+/// Sets `out.wanted` for a job whose trainers hardly wait: the number of workers that are enough.
 void note_what_is_enough(verdict& out, const std::vector<const task_status*>& running,
                          double waited) {
   double work = 0;
@@ -316,7 +318,7 @@ verdict verdict_of(const job_status& job, const service_status& in) {
       if (!running.empty())
         note_what_is_enough(out, running, sum / static_cast<double>(known));
       else if (!any)
-        out.wanted = 1; // all is computed, and one worker can give it
+        out.wanted = 1; // no task runs or starts, so one worker is enough
     } else if (step_together && least->waited < hardly_waits) {
       out.cause = slow_part::trainer;
       out.what = name_of(*least, job);
@@ -326,7 +328,8 @@ verdict verdict_of(const job_status& job, const service_status& in) {
       blame_tasks(out, running, sum / static_cast<double>(known), in);
   }
   const auto operators = operators_of(job);
-  // The list has the operators of the tasks that are like the first one.
+  // `operators` has the operators of the first task, so the place may be that of another operator
+  // if the cause was found in tasks with other operators.
   if (out.place && (*out.place >= operators.size() || operators[*out.place].name != out.what))
     out.place.reset();
   describe(out, operators);

@@ -25,22 +25,23 @@ enum class slow_part : uint8_t {
 };
 std::string_view to_string(slow_part x) noexcept;
 
-/// Why the trainers of a job wait, according to the reports of trainers, tasks and operators of the
-/// last seconds.
+/// The cause for which the trainers of a job wait, found in the reports of trainers, tasks and
+/// operators about the last seconds.
 struct verdict {
   uint64_t job = 0;
   slow_part cause = slow_part::unknown;
   std::string trainer; ///< the trainer with the longest waits
   double waited = 0;   ///< the share of the time in which that trainer waited
-  /// The operator that is the cause, or the worker, or the trainer; else empty.
+  /// The name of the operator, the address of the worker, or the name of the trainer to which the
+  /// cause belongs; empty for other causes.
   std::string what;
   /// If an operator is the cause: its place in the result of `operators_of`, as several operators
   /// may have one name.
   std::optional<size_t> place;
-  double share = 0; ///< the share of the time that `what` took on these workers
+  double share = 0; ///< the mean share of the time that the cause took on `workers` workers
   /// For an operator: the part of `share` in which its calls waited for a thread.
   double queued = 0;
-  uint32_t workers = 0; ///< the number of workers on which `what` is the cause
+  uint32_t workers = 0; ///< the number of workers on which this cause was found
   uint32_t running = 0; ///< the number of workers that run the job
   /// The number of workers with which no trainer would wait; 0: more would not help.
   uint32_t wanted = 0;
@@ -48,7 +49,7 @@ struct verdict {
   std::string text;      ///< one sentence, for users
 };
 
-/// Below this share of the time, the waits of a trainer are not counted.
+/// A trainer that waits for less than this share of the time counts as one that hardly waits.
 inline constexpr double hardly_waits = 0.1;
 
 /// Computes the verdict on one job of a status. A pure function.

@@ -10,16 +10,16 @@ namespace headrace::detail {
 
 /// Computes the number of workers that a service should have, from the waits of its trainers and
 /// the activity of its workers, and not from the load of processors. The number increases within
-/// seconds and decreases after half a minute, so that it does not oscillate. Pure: it is given each
-/// status with its time.
+/// seconds and decreases after half a minute, so that it does not oscillate. The class reads
+/// neither the status nor a clock: its caller passes each status with the time.
 class worker_demand {
 public:
   struct options {
     uint32_t least = 1;
     uint32_t most = 1; ///< `>= least`
-    /// How long verdicts may still be affected by workers that were just started or stopped.
+    /// The time for which verdicts may still be affected after workers were started or stopped.
     duration settling = std::chrono::seconds{8};
-    /// How long fewer workers must have been enough before the number decreases.
+    /// The time for which fewer workers must have been enough before the number decreases.
     duration patience = std::chrono::seconds{30};
   };
 
@@ -34,9 +34,10 @@ public:
 private:
   options how_;
   std::optional<uint32_t> last_;    ///< the number of workers at the last call of `look`
-  std::optional<time_point> since_; ///< when the number of workers changed
+  std::optional<time_point> since_; ///< the time at which `last_` changed
   std::optional<time_point> fewer_since_;
-  /// The highest number of workers that were needed since `fewer_since_`.
+  /// The highest number of workers that were needed since `fewer_since_`, the time from which on
+  /// fewer workers were needed than ran.
   uint32_t most_needed_ = 0;
 };
 

@@ -1,4 +1,5 @@
-# Everything headrace builds on, from the distribution's packages (see `run` for their names).
+# Finds the libraries that headrace is built with. They come from packages of the distribution, which are named in
+# `run`.
 
 find_package(PkgConfig REQUIRED)
 find_package(CapnProto REQUIRED)

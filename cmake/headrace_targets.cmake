@@ -1,9 +1,9 @@
-# How the folders of this project become targets.
+# Functions and settings that make targets of the folders of this project.
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Without these, ccache does not cache objects that were compiled with a precompiled header, nor
-  # that header itself if cmake has just written its list of includes.
+  # Without these options, ccache caches no objects that were compiled with a precompiled header. It
+  # does not cache the precompiled header itself if cmake has just written the header's source.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
@@ -11,13 +11,13 @@ find_program(MOLD mold)
 if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
-# By default GCC collects garbage after each 128 MiB, which takes a twentieth of the build.
+# By default GCC collects garbage after each 128 MiB, which takes a twentieth of a build's time.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# Sources include each other as installed: "headrace/pipeline/types/block.hpp". In the
-# build tree a link per top-level folder makes that name work.
+# Sources include headers by their installed names, such as "headrace/pipeline/types/block.hpp". In
+# the build tree, a link to each top-level folder makes these names valid.
 set(HEADRACE_INCLUDE_DIR ${CMAKE_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${HEADRACE_INCLUDE_DIR}/headrace/schemas)
 foreach(folder runtime pipeline actors client)
@@ -29,16 +29,16 @@ file(CREATE_LINK ${CMAKE_SOURCE_DIR}/client/headrace.hpp
 
 add_library(headrace_options INTERFACE)
 target_include_directories(headrace_options INTERFACE ${HEADRACE_INCLUDE_DIR})
-# Contraction would give other bits on CPUs with fused multiply-add.
+# -ffp-contract=off: otherwise results would differ on CPUs with fused multiply-add.
 target_compile_options(headrace_options INTERFACE
   -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -ffp-contract=off -fno-math-errno)
 target_link_libraries(headrace_options INTERFACE Threads::Threads)
 if(HEADRACE_SANITIZE)
   target_compile_options(headrace_options INTERFACE
     -fsanitize=${HEADRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
-    # This check reads memory through pipes, and reports valid objects when tests use up all descriptors.
+    # The check `vptr` reads memory through pipes, so it reports valid objects when tests use up all descriptors.
     -fno-sanitize=vptr
-    # With sanitizers, GCC 12 warns of variables that are initialised.
+    # With sanitizers, GCC 12 warns that variables may be uninitialised although they are initialised.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(headrace_options INTERFACE -fsanitize=${HEADRACE_SANITIZE})
 endif()
@@ -69,14 +69,14 @@ function(headrace_group target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
-# What most sources of pipelines include.
+# The headers that most sources of pipelines include.
 set(HEADRACE_PIPELINE_HEADERS <algorithm> <atomic> <chrono> <complex> <cstring> <functional> <map>
   <memory> <mutex> <optional> <span> <string> <thread> <variant> <vector> <fmt/format.h>)
-# What most sources of actors include, and few other sources.
+# The headers that most sources of actors, and few other sources, include.
 set(HEADRACE_ACTOR_HEADERS ${HEADRACE_PIPELINE_HEADERS} <set>
   <capnp/generated-header-support.h> <capnp/message.h> <capnp/serialize.h> <caf/all.hpp>)
-# headrace_precompile(target header...): parses headers of others, which most of a target's sources
-# include, once.
+# headrace_precompile(target header...): precompiles headers of other projects that most sources of the
+# target include, so that they are parsed only once.
 function(headrace_precompile target)
   if(HEADRACE_SHARED_PARSING)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -105,8 +105,8 @@ endfunction()
 
 # headrace_test(folder DEPENDS targets... [GROUPED]): one test program from tests/<folder>/**/*_test.cpp
 # and the helpers beside them; each test case is a ctest entry, <folder>.<suite>.<case>. PRECOMPILE:
-# further headers, as for headrace_precompile. GROUPED: as headrace_group. ALONE: no other test runs
-# beside one of these, which keep the machine busy with processes of their own.
+# further headers, as for headrace_precompile. GROUPED: as headrace_group. ALONE: while a test of this
+# folder runs, no other test runs, because these tests keep the machine busy with processes of their own.
 function(headrace_test folder)
   cmake_parse_arguments(ARG "GROUPED;ALONE" "TIMEOUT" "DEPENDS;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
@@ -118,7 +118,8 @@ function(headrace_test folder)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} headrace_test_paths
     GTest::gtest GTest::gmock GTest::gtest_main)
-  # Tests are half of the compilers' work and run once: what they test is optimised, they are not.
+  # Tests are compiled without optimisation, because they are half of the compilers' work and run only once.
+  # The libraries that they test are optimised.
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
   headrace_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> ${ARG_PRECOMPILE})
   if(ARG_GROUPED)

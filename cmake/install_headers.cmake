@@ -1,9 +1,10 @@
-# Installs the headers that programs include, and those that these include: nothing else is for users. Run at
-# install time with HEADRACE_SOURCE_DIR and HEADRACE_HEADERS, the folder for `headrace/`.
+# Installs the headers that programs include, and all headers that are included by installed headers. Other headers
+# are not for users. This script runs at install time, with HEADRACE_SOURCE_DIR and with HEADRACE_HEADERS, the
+# installed folder `headrace/`.
 
 cmake_policy(VERSION 3.25)
 
-# What programs include. The first is all that most of them need.
+# The headers that programs include. Most programs need only the first one.
 set(waiting client/headrace.hpp client/consumer_actor.hpp pipeline/custom/plugin.hpp
   pipeline/files/tfrecord_writer.hpp)
 set(found "")

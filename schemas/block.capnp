@@ -32,8 +32,8 @@ struct Column {
   values @1 :Part;
   # The numbers of all rows, one after another, or the bytes of all strings.
   borders @2 :Part;
-  # Set for strings only: int64, one more than there are strings; string i is [borders[i] -
-  # byteBase, borders[i + 1] - byteBase).
+  # Set for strings only: int64, one more than there are strings; string i has the bytes of `values`
+  # from borders[i] - byteBase to borders[i + 1] - byteBase.
   byteBase @3 :Int64;
   # The border of the first byte of `values`; equal to borders[0].
   union {

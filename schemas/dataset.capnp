@@ -29,7 +29,8 @@ struct Seed {
 
   union {
     unset @0 :Void;
-    # An operator's seed is derived from that of the options or, if that is unset, of the run.
+    # An operator's seed is derived from the seed of the options or, if that seed is unset, too,
+    # from the seed of the run.
     value @1 :UInt64;
   }
 }
@@ -116,8 +117,8 @@ struct Options {
 }
 
 struct Dataset {
-  # One node. In the fields, `tensors` and similar names are numbers of expressions, `input` those
-  # of datasets, `function` those of functions.
+  # One node. In the operators below, `tensors` and similar fields contain numbers of expressions,
+  # `input` is the number of a dataset, and `function` the number of a function.
 
   union {
     none @0 :Void;
@@ -379,7 +380,8 @@ struct Dataset {
       folder @128 :Text;
       spec @129 :ElementSpec;
       blocks @130 :Int64;
-      # -1: those of a shard, whose number is determined when it is read.
+      # The number of blocks that are read; -1: the blocks of one shard, which are counted when the
+      # shard is read.
       cardinality @131 :Int64;
       shard @132 :UInt32;
       # The number of an expression, plus one; 0: all shards.

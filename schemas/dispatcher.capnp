@@ -40,7 +40,7 @@ struct RegisterWorker {
   bootId @4 :Text;
   pid @5 :UInt32;
   tasks @6 :List(RunningTask);
-  # The tasks that run on the worker. Those of jobs that the dispatcher does not have are stopped.
+  # The tasks that run on the worker. Tasks of jobs that the dispatcher does not have are stopped.
   leaving @7 :Bool;
   # The worker is about to leave, and gets no new tasks.
   place @8 :UInt64;
@@ -71,7 +71,7 @@ struct TaskProgress {
   window @8 :Status.CacheWindow;
   # Absent: the task has no window.
   operators @9 :List(Status.OperatorStatus);
-  # The activity of the operators of its pipeline in the last seconds.
+  # The activity of the operators of the task's pipeline in the last seconds.
 }
 
 struct WorkerHeartbeat {
@@ -90,9 +90,10 @@ struct HeartbeatHeard {
   # The answer to a worker's heartbeat.
 
   unwanted @0 :List(UInt64);
-  # Those of the reported tasks that no job needs: the worker is to stop them.
+  # The reported tasks that no job needs: the worker is to stop them.
   leave @1 :Bool;
-  # The worker is to leave in order. Repeated until its heartbeat reports that it is leaving.
+  # The worker is to leave in order. Repeated until the worker's heartbeat reports that it is
+  # leaving.
   saves @2 :Bool;
   # There are steps of saves, which the worker should request.
 }
@@ -155,8 +156,8 @@ struct OpenIteration {
   consumerIndex @9 :UInt32;
   # In coordinated reads: the consumer's seat.
   rejoins @10 :Bool;
-  # In coordinated reads: the consumer replaces an earlier one with that seat, if there was one, and
-  # begins with the next epoch.
+  # In coordinated reads: the consumer replaces an earlier consumer with the same seat, if there was
+  # one, and begins with the next epoch.
 }
 
 struct RoundEpoch {
@@ -219,8 +220,8 @@ struct IterationLosses {
   tasks @0 :UInt64;
   # Lost tasks that had rows which no reader received.
   splits @1 :UInt64;
-  # Splits of which rows may be missing; an upper bound. Under `off` none are counted, because each
-  # task reads all splits: a lost task has ended early.
+  # Splits of which rows may be missing; an upper bound. Under `off` no splits are counted, because
+  # each task reads all splits: if a task is lost, it only ended early.
   reread @2 :UInt64;
   # Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   elements @3 :UInt64;
@@ -232,7 +233,7 @@ struct IterationLosses {
 
 struct Iteration {
   # The state of a repetition, for its readers. An answer has the whole view. An announcement may
-  # have only what changed, because there are as many tasks as workers.
+  # have only the changes, because a list of all tasks has as many entries as there are workers.
 
   jobId @0 :UInt64;
   repetition @1 :UInt64;
@@ -256,9 +257,9 @@ struct Iteration {
   # Tasks that were ordered and do not run yet: consumers may connect to their workers in advance.
   losses @11 :IterationLosses;
   held @12 :List(UInt64);
-  # Tasks that are over and of which readers hold rows, according to their reports. Each reader
-  # reports in its heartbeats how many elements of these tasks it has handed out, as long as they
-  # are named.
+  # Tasks that are over and of which readers hold rows, according to the readers' reports. As long
+  # as a task is named here, each reader reports in its heartbeats how many elements of the task it
+  # has handed out.
   since @13 :UInt64;
   # Not zero: `tasks`, `starting` and `lost` name only the tasks that changed since that version. A
   # reader with an older version requests the whole view.
@@ -289,7 +290,7 @@ struct SaveDataset {
   path @1 :Text;
   # The folder, as an absolute path on the workers.
   compression @2 :Text;
-  # As for `save`.
+  # The compression, as in a call of `save`.
 }
 
 struct LeaveService {
@@ -298,12 +299,13 @@ struct LeaveService {
   workerId @0 :UInt64;
   incarnation @1 :UInt64;
   unfinished @2 :UInt32;
-  # The number of tasks that had not given everything when the worker's time to drain was over.
+  # The number of tasks that had not ended when the worker's time to drain was over.
 }
 
 struct DrainWorker {
-  # A client requests that a worker leave in order. The answer contains how far the drain is; it is
-  # sent at once, or when that differs from `known`. May be repeated without effect.
+  # A client requests that a worker leave in order. The answer contains the progress of the drain.
+  # It is sent at once, or, if `known` is set, when the progress differs from `known`. May be
+  # repeated without effect.
 
   worker :union {
     none @0 :Void;
@@ -329,7 +331,7 @@ struct WorkerDrains {
   incarnation @1 :UInt64;
   dataAddress @2 :Text;
   tasks @3 :UInt32;
-  # The number of its tasks, as last reported.
+  # The number of the worker's tasks, as last reported.
   left @4 :Bool;
   # The worker has left, in order.
   unfinished @5 :UInt32;
@@ -353,11 +355,11 @@ struct SplitReceipt {
   # ascending: the source, the pass, the number of runs, and for each run the number of splits
   # between it and the previous one (for the first run: its first split) and its number of splits.
   fromPass @2 :UInt64;
-  # Splits of earlier passes are not recorded.
+  # The receipt does not name splits of earlier passes.
   newest @3 :SplitRun;
   # The split of the last row that arrived. Absent: no row arrived.
   approximate @4 :Bool;
-  # Splits are named that were not reached, because memory was short.
+  # The receipt also names splits that were not reached, because its size is bounded.
   givenBack @5 :UInt64;
   # The number of rows that were given back to the task.
   received @6 :UInt64;
@@ -388,7 +390,7 @@ struct ReaderPace {
 
   elapsedNs @0 :UInt64;
   waitedNs @1 :UInt64;
-  # The part of that time in which its trainer has waited for elements.
+  # The part of `elapsedNs` in which its trainer has waited for elements.
   elements @2 :UInt64;
   # The number of elements that its trainer was handed.
   bytes @3 :UInt64;
@@ -448,8 +450,8 @@ struct LeaseSplits {
   # The answer is ok. Absent: the task requests splits, unless `given` is set.
   given @10 :SplitReceipt;
   # Set: the message is not a question, but an account: readers are gone, and these are the splits
-  # of which the task's readers were given rows. Rows that the gone readers held go to the others.
-  # The answer is ok.
+  # of which the task's readers were given rows. Rows that the gone readers held go to the remaining
+  # readers. The answer is ok.
   readersVersion @11 :UInt64;
   # With `given`: the version of the TaskReaders that the task follows. Readers that are not in it
   # hand out nothing more.
@@ -501,8 +503,8 @@ struct SplitsLeased {
   # Not zero: the pass is over and forgotten. The pass with this number runs now, or has splits that
   # were given back.
   more @4 :List(SplitRange);
-  # Further splits, if the leased ones are in pieces: they answer the following questions, which
-  # need not be sent.
+  # Further splits of the pass, if the leased splits are in several pieces. They answer the
+  # following questions, one question each, so that these need not be sent.
 }
 
 struct UnreadSplits {
@@ -529,7 +531,7 @@ struct TaskEnded {
   left @6 :List(UnreadSplits);
   # Set if the task left: these splits are for other tasks.
   bytes @7 :UInt64;
-  # The bytes of its elements.
+  # The bytes of the task's elements.
   ignored @8 :UInt64;
   # Elements that failed and were left out by ignore_errors.
   byItself @9 :Bool;
@@ -545,7 +547,8 @@ struct DispatcherMessage {
   union {
     none @0 :Void;
 
-    # Requests, each with its answer. Any request may be answered with a failure.
+    # Requests. The comment after each request names its answer. Any request may be answered with a
+    # failure.
     registerWorker @1 :RegisterWorker;
     # workerRegistered
     workerHeartbeat @2 :WorkerHeartbeat;

@@ -41,7 +41,7 @@ struct Hello {
 }
 
 struct BadMessage {
-  # The bytes that the sender sent were not a message.
+  # The answer to bytes that are not a message.
 
   count @0 :UInt64;
   # The number of bad messages so far, from all senders and including this one, to the answering
@@ -50,12 +50,12 @@ struct BadMessage {
 }
 
 struct Unsupported {
-  # The sender's message is valid, but this node is too old (or too new) for it.
+  # The answer to a message that is valid, but for which the answering node is too old (or too new).
 
   arm @0 :UInt16;
-  # The discriminant of the union member that the receiver does not define.
+  # The discriminant of the union member that the answering node does not define.
   version @1 :Version;
-  # The receiver's version.
+  # The version of the answering node.
   union {
     # The union that has the discriminant.
     envelope @2 :Void;

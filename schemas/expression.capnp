@@ -64,8 +64,8 @@ struct Expression {
   value @9 :Tensor;
   features @10 :List(Feature);
   function @11 :UInt32;
-  # For a parameter: the function to whose argument this component belongs. Inside a nested function
-  # the parameter is a capture.
+  # For a parameter, which is a component of the argument of a function: the number of this
+  # function. A nested function that uses the parameter captures it.
   numbers @12 :List(Float64);
   texts @13 :List(Data);
 }

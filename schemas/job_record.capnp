@@ -24,14 +24,14 @@ enum TaskState {
   lost @4;
   # The task is lost with its worker.
   left @5;
-  # The task's worker left in order. The splits that the task had not read are for others.
+  # The task's worker left in order. The splits that the task had not read are for other tasks.
 }
 
 struct Task {
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
   worker @2 :Dispatcher.RegisterWorker;
-  # The task's worker. Other tasks of that worker are not listed there.
+  # The task's worker. Other tasks of this worker are not listed in this field.
   state @3 :TaskState;
   ran @4 :Bool;
   # The worker has confirmed at some time that the task runs.
@@ -43,7 +43,8 @@ struct Task {
   ignored @8 :UInt64;
   # Elements that failed and were left out by ignore_errors.
   newest @9 :UInt64;
-  # Set when the task gave splits back: the newest task at that time.
+  # Set when the task gave splits back: the number of the newest task of the repetition at that
+  # time.
   shard @10 :UInt32;
   # Under a static policy: the worker's index in the dispatcher's list, plus one; zero: the task has
   # no shard.
@@ -148,10 +149,10 @@ struct SplitState {
   # The total of leased splits.
   groups @2 :List(Group);
   passes @3 :List(Pass);
-  # The passes that are not forgotten.
+  # The passes that still have splits to lease or splits that are not done.
   answers @4 :List(LeasedTo);
-  # For each task and source the last answer, followed by the pieces that were sent with it. All are
-  # numbered.
+  # For each task and source the last answer, followed by the pieces that were sent with it.
+  # `numbered` is set in all of them.
 
   struct Group {
     # Sources that are leased together.
@@ -213,13 +214,14 @@ struct SplitState {
     ranges @1 :List(Dispatcher.SplitRange);
     # Ranges that were not sent to every source of the group yet.
     dropped @2 :UInt64;
-    # The number of ranges that came before these.
+    # The number of earlier ranges, which are no longer stored.
     end @3 :UInt64;
     # The end of the last range, as sent to the first source.
     given @4 :List(SourceCount);
-    # The number of ranges that each source was sent, at most as many as there are.
+    # The number of ranges that each source was sent: at most the sum of `dropped` and the number of
+    # `ranges`.
     done @5 :List(UInt32);
-    # Sources that were sent the end.
+    # Sources that were sent the end of the pass.
   }
 
   struct SourceCount {
@@ -276,9 +278,9 @@ enum Holder {
 
   nobody @0;
   perhaps @1;
-  # A reader that is gone may have some; the living task will report it.
+  # A reader that is gone may have rows of the lease; the living task will report it.
   unknown @2;
-  # A reader that is gone may have some, and no report will follow.
+  # A reader that is gone may have rows of the lease, and no report will follow.
   reader @3;
 }
 
@@ -371,9 +373,9 @@ struct JobFact {
 
     taskOver @19 :TaskOver;
     handedOut @20 :Worker.ReaderMark;
-    # Only the number of handed-out elements is used.
+    # The number of received elements is not used.
     readerGone @21 :ConsumerId;
-    # The rows that it held are lost.
+    # The rows that the reader held are lost.
 
     collected @22 :Void;
     # No reader has read the repetition for long: it is removed as if it had never begun.
@@ -447,6 +449,6 @@ struct JobState {
   struct Collected {
     repetition @0 :UInt64;
     family @1 :UInt64;
-    # The part that the ids of all its tasks have in common.
+    # The part that the ids of all tasks of the repetition have in common.
   }
 }

@@ -15,7 +15,8 @@ struct Metric {
     bounds @0 :List(Float64);
     # Upper bounds of the buckets, ascending, without infinity.
     counts @1 :List(UInt64);
-    # The number of values in each bucket; one more than bounds, for values above the last one.
+    # The number of values in each bucket; there is one more bucket than bounds, for values above
+    # the last bound.
     sum @2 :Float64;
   }
 

@@ -7,7 +7,7 @@ $Cxx.namespace("headrace::schema");
 
 struct RecordIndex {
   version @0 :UInt16;
-  # The version of this record. If it is another one, the index is built anew.
+  # The version of this record. If it is not the version of this build, the index is built anew.
   fileBytes @1 :UInt64;
   modifiedNs @2 :Int64;
   # Size and time of the indexed file. If they differ from the file's, the index is built anew.

@@ -1,7 +1,7 @@
 @0xb81f60d3c7e2594a;
 # Messages about saves between the dispatcher and its workers. In a save, all workers write a
-# dataset into one folder. It is done in steps; each is assigned to one worker at a time, and may be
-# done twice without harm.
+# dataset into one folder. A save is done in steps. Each step is assigned to one worker at a time,
+# and may be done twice without harm.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");

@@ -22,7 +22,7 @@ struct JobEntry {
   # Requests with this key are for this job. The type is Data because a part of the key may be a
   # fingerprint.
   found @5 :Bool;
-  # Set only in a state: the key leads to this job.
+  # Set only in a ServiceState: requests with the key lead to this job.
   shards @6 :UInt32;
   # Under a static policy: the number of entries in the dispatcher's list when the job began.
   past @7 :Sharding.JobPast;
@@ -126,7 +126,7 @@ struct ServiceState {
   struct EndedName {
     hash @0 :UInt64;
     hash2 @1 :UInt64;
-    # The hash of the job's key.
+    # `hash` and `hash2`: the two halves of the hash of the job's key.
     jobId @2 :UInt64;
     # The latest job with that key.
     past @3 :Sharding.JobPast;

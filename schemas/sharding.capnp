@@ -13,7 +13,7 @@ enum ShardingPolicy {
   # Workers lease splits of the graph's sources from the job.
   file @2;
   # This policy and the following ones are static: each worker of the dispatcher's list has a shard
-  # of its own. Under this policy it reads files of its own.
+  # of its own. Under `file` each worker reads files of its own.
   data @3;
   # Each worker makes all elements and gives each n-th one.
   fileOrData @4;

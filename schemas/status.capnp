@@ -23,12 +23,12 @@ struct WorkerStatus {
   draining @9 :Bool;
   # The worker is alive, and about to leave: it gets no new tasks.
   metrics @10 :List(Metric);
-  # The metrics in its last heartbeat.
+  # The metrics in the worker's last heartbeat.
 }
 
 struct ListEntryStatus {
-  # An entry of the dispatcher's list of workers. Under a static policy the worker to which it
-  # belongs has the shard with its index.
+  # An entry of the dispatcher's list of workers. Under a static policy the worker to which the
+  # entry belongs has the shard with the entry's index.
 
   name @0 :Text;
   # The entry in its configured form.
@@ -45,7 +45,7 @@ struct CacheTrainer {
   skipped @2 :UInt64;
   # The number of elements that left the window before the trainer was handed them.
   streams @3 :UInt32;
-  # The number of its connected streams; 0: the trainer is away.
+  # The number of the trainer's connected streams; 0: the trainer is away.
 }
 
 struct CacheWindow {
@@ -58,7 +58,7 @@ struct CacheWindow {
   blocks @3 :UInt64;
   # The total number of blocks that were added to the window.
   encoded @4 :UInt64;
-  # The total number of encodings.
+  # How often a block of the window was encoded, in total.
   trainers @5 :List(CacheTrainer);
   budget @6 :UInt64;
   # The bytes that all windows of the worker may take together.
@@ -75,7 +75,7 @@ struct OperatorStatus {
   inFunction @2 :Bool;
   # The operator belongs to a dataset in the function of another operator.
   calls @3 :Float32;
-  # The number of its calls that may run at a time.
+  # The number of the operator's calls that may run at a time.
   rowsPerSecond @4 :Float32;
   bytesPerSecond @5 :Float32;
   # The fields below are shares of the operator's time; their sum is 1.
@@ -204,7 +204,7 @@ struct SaveStatus {
   # The number of written pieces.
   rows @7 :UInt64;
   bytes @8 :UInt64;
-  # Rows and bytes in these pieces.
+  # Rows and bytes in the written pieces.
   workers @9 :UInt32;
   # The number of workers that have a step of the save.
   failure @10 :Failure;
@@ -228,7 +228,8 @@ struct ServiceStatus {
   # The directory with datasets and jobs. Empty: they are in memory, and are lost when the
   # dispatcher's process ends.
   diskTrouble @8 :Text;
-  # The reason why nothing new is begun: that directory cannot be written. Else empty.
+  # If the directory `workDir` cannot be written, so that nothing new is begun: the reason. Else
+  # empty.
   workerAddresses @9 :List(ListEntryStatus);
   # The dispatcher's list of workers; empty: any worker may register.
   saves @10 :List(SaveStatus);

@@ -20,7 +20,7 @@ struct Open {
   # The number of elements of this stream that the consumer has received: the stream continues after
   # these.
   handedOut @4 :UInt64;
-  # The number of elements of this stream that its trainer was handed.
+  # The number of elements of this stream that the consumer's trainer was handed.
   compression @5 :Compression.Compression;
   trainerId @6 :Text;
   # In a job with a cross-trainer cache: the id of the trainer whose place this stream shares.
@@ -82,8 +82,8 @@ struct Claimed {
   # The confirmation of a claim, if no block contains it.
 
   elements @0 :UInt64;
-  # The trainer may be handed the elements of the stream below this number. If its consumer is lost,
-  # these go to no other reader.
+  # The trainer may be handed the elements of the stream below this number. If the trainer's
+  # consumer is lost, these elements are given to no other reader.
 }
 
 struct StreamEnd {
@@ -122,8 +122,8 @@ struct StreamMessage {
     # The answer to `open`: the consumer is one of the task's readers, and the task keeps the rows
     # of this stream for it.
     leaving @9 :Void;
-    # The task's worker leaves: the task sends what it has as far as grants allow, and nothing after
-    # that.
+    # The task's worker leaves: as far as grants allow, the task sends the elements of the splits
+    # that it has begun, and no others.
     claimed @11 :Claimed;
     receivedByAll @12 :ReceivedByAll;
   }

@@ -36,9 +36,9 @@ struct Supervisor {
   children @2 :List(SupervisedChild);
   # The children in the order in which they start.
   restarts @3 :UInt64;
-  # The restarts of all children, present and past.
+  # The number of restarts of all children, present and past.
   abandoned @4 :UInt64;
-  # Children that did not end when killed.
+  # The number of children that did not end when they were killed.
 
   enum Strategy {
     oneForOne @0;
@@ -54,7 +54,7 @@ struct SupervisionTree {
   # For users: the kind of process and its process id.
   roots @1 :List(Supervisor);
   restarts @2 :UInt64;
-  # The number of times that its parent process has restarted it.
+  # How often the parent process has restarted this process.
   lastReason @3 :Text;
   # How the previous process ended; empty if there was none.
 }

@@ -10,8 +10,8 @@ enum TaskOutcome {
   exhausted @0;
   # The task gave all elements that its sources had for it.
   left @1;
-  # The task's worker left before its sources were exhausted. The splits that the task had not begun
-  # are for other tasks.
+  # The task's worker left before the sources of the task were exhausted. The splits that the task
+  # had not begun are for other tasks.
   failed @2;
   # The task could not continue.
   stopped @3;

@@ -19,7 +19,7 @@ struct StartTask {
   # notFound.
   seed @6 :UInt64;
   # The seed for operators that have none of their own. Under OFF each task has a seed of its own,
-  # otherwise all tasks have that of the repetition.
+  # otherwise all tasks have the seed of the repetition.
   shared @7 :Bool;
   # Several consumers may read the task.
   fingerprint @8 :Data;
@@ -30,8 +30,8 @@ struct StartTask {
   # The lease of the service. Both ends of a lost link have detected the loss after this time and a
   # quarter of it.
   eager @11 :Bool;
-  # The task may lease splits before a reader opens a stream: no reader can take the repetition for
-  # finished before it is informed of this task.
+  # The task may lease splits before a reader opens a stream: every reader is informed of this task
+  # before the reader could take the repetition for finished.
   shards @12 :UInt32;
   # Under a static policy: the number of shards of the dataset; otherwise zero.
   shard @13 :UInt32;
@@ -48,7 +48,7 @@ struct StartTask {
 
 struct TaskReaders {
   # The readers of a task, as its job names them. A consumer that is no longer named is gone, and
-  # the rows that it was sent and has not handed out go to the others.
+  # the rows that it was sent and has not handed out go to the other consumers.
 
   taskId @0 :UInt64;
   version @1 :UInt64;
@@ -59,7 +59,7 @@ struct TaskReaders {
   # the hello of that node's links. Zero, or missing: any node.
   departed @4 :List(ReaderMark);
   # Consumers that left in order, with the number of elements that each had handed out: later rows
-  # that they were sent go to the others.
+  # that they were sent go to the remaining consumers.
 }
 
 struct ReaderMark {
@@ -71,7 +71,7 @@ struct ReaderMark {
   # The number of elements of its stream that its trainer was handed.
   received @3 :UInt64;
   # The number of elements of its stream that it has received; set only where the message that
-  # contains this requires it.
+  # contains this mark requires it.
 }
 
 struct StopTask {

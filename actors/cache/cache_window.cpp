@@ -145,7 +145,8 @@ void cache_window::renew_hold(time_point now) {
 }
 
 void cache_window::free_passed() {
-  // A trainer that the window does not wait for may also come back and read what is left.
+  // The places of all trainers count: a trainer that the window no longer waits for may come back
+  // and read the blocks that are left.
   auto below = end_;
   for (const auto& [id, x] : trainers_) below = std::min(below, x.place);
   if (std::exchange(freed_below_, below) != below)
@@ -154,7 +155,8 @@ void cache_window::free_passed() {
 
 void cache_window::look(time_point now) {
   if (waits_since_ && options_.wait && *waits_since_ + *options_.wait <= now) {
-    // Gives up the trainers because of which the oldest block is kept.
+    // The oldest block is kept for the trainers whose places are before its end: the window gives
+    // these trainers up.
     const auto first = span().first;
     const auto oldest = store_->find(id_, first);
     const auto end = oldest ? first + oldest->rows() : first;
@@ -183,7 +185,7 @@ cache_report cache_window::report() const {
                    .encoded = now.encoded,
                    .budget = store_->budget()};
   for (const auto& [id, x] : trainers_) {
-    // The trainer's next element, after those that the trainer will skip.
+    // The next element that the trainer can read: it skips the elements that have left the window.
     const auto next = std::max(now.first, x.next);
     out.trainers.push_back({id, end_ - next, x.skipped + next - x.next, 0});
   }

@@ -16,8 +16,9 @@ namespace headrace::detail {
 ///
 /// Elements are numbered without gaps. A trainer reads block after block; its place is the number
 /// of elements that it was handed or that it skipped. If the window no longer has the trainer's
-/// next element, the trainer skips to the oldest element in the window. Under `wait`, a block is
-/// kept while the place of a trainer that the window waits for is in it or before it. Pure.
+/// next element, the trainer skips to the oldest element in the window. If `options::wait` is set,
+/// the window keeps a block until the places of all trainers that it waits for are behind the
+/// block. Pure.
 class cache_window {
 public:
   struct options {
@@ -33,7 +34,7 @@ public:
   /// least `least_blocks`.
   static constexpr size_t most_block_bytes = size_t{256} << 10;
   static constexpr size_t least_blocks = 16;
-  /// The most trainers that are away and whose places are remembered.
+  /// The places of at most this many trainers that are away are remembered.
   static constexpr size_t most_away = 1024;
 
   cache_window(std::shared_ptr<window_store> store, options how);
@@ -44,7 +45,8 @@ public:
 
   /// A trainer joins, or comes back. A trainer that is remembered continues at its place.
   void join(const std::string& trainer, cache_start where);
-  /// A trainer is away. The window may wait for it for one more lease.
+  /// A trainer is away from now on. The window may wait for the trainer until `options::lease` has
+  /// passed.
   void leave(const std::string& trainer, time_point now);
   /// All elements before `below` were handed out or skipped.
   void handed_out(const std::string& trainer, uint64_t below);
@@ -89,8 +91,8 @@ public:
     const auto at = trainers_.find(trainer);
     return at == trainers_.end() ? end_ : at->second.place;
   }
-  /// The state of the window, without the numbers of the trainers' streams. Elements that were read
-  /// count as handed out.
+  /// The state of the window. The caller must fill in how many streams each trainer has. Elements
+  /// that a trainer has read count as handed out.
   cache_report report() const;
   void when_there_is_room(std::function<void()> call) {
     store_->when_there_is_room(id_, std::move(call));
@@ -106,7 +108,8 @@ private:
     /// was handed something.
     bool given_up = false;
   };
-  /// The trainer of that name. If it was forgotten, it counts as one that has read everything.
+  /// The trainer with this id. A trainer that the window has forgotten is added again, as one that
+  /// has read everything.
   trainer& of(const std::string& id);
   bool holds(const trainer& x, time_point now) const;
   void renew_hold(time_point now);

@@ -203,8 +203,8 @@ void window_output::renew_place(const std::string& id, trainer& of) {
 }
 
 void window_output::look_at_the_cut(time_point now) {
-  // With `expected_trainers` the rows go to other readers of the trainer, once the job gives the
-  // reader up.
+  // With `expected_trainers`, the rows of a consumer whose connection is cut go to other readers of
+  // the same trainer, once the job gives that consumer up.
   if (whole())
     return;
   for (auto& [who, since] : cut_) {

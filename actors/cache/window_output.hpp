@@ -12,14 +12,15 @@
 
 namespace headrace::detail {
 
-/// Gives all of a task's output to each of several trainers, through a window: the foremost trainer
-/// causes blocks to be added, the others read the same blocks. The streams of one trainer share
-/// what it is given, by a task_output.
+/// Gives all of a task's output to each of several trainers, through a window: when a trainer that
+/// has read the whole window has credit, the next block is added, and the other trainers read the
+/// same block later. A `task_output` for each trainer divides the trainer's elements among its
+/// streams.
 ///
-/// An element that failed, or that is too large for any window, is given only to the trainer for
-/// which it was made. With `expected_trainers`, elements are given once that many trainers have
-/// come, and the dataset may end. Rows of a reader that is gone then go to other readers of its
-/// trainer, except those that the reader had claimed: they are lost, and counted.
+/// An element that failed, or that is too large for any window, is given to only one trainer (see
+/// `extend`). With `expected_trainers`, elements are given only when that many trainers have come,
+/// and the dataset may end. In this case rows of a reader that is gone go to other readers of its
+/// trainer, except the rows that the reader had claimed: these are lost, and counted.
 class window_output final : public dealer {
 public:
   struct options {
@@ -68,9 +69,9 @@ private:
 
   trainer* of(consumer_id who);
   bool whole() const noexcept { return terms_.expected_trainers != 0; }
-  /// Moves the next rows into the window, or, if they cannot be there, to the trainer for which
-  /// they were made: the foremost one that has credit. False: there are no rows, no trainer that
-  /// has read everything has credit, or the window has no room.
+  /// Chooses a trainer that has read the whole window and has credit, and moves the next rows into
+  /// the window for it. A row that failed or is too large for the window is given to this trainer
+  /// alone. False: there are no rows, no such trainer, or no room in the window.
   bool extend(time_point now);
   bool extend_for(trainer& foremost, time_point now);
   void take_in_front(size_t rows);
@@ -78,7 +79,8 @@ private:
   void feed_all(std::vector<action>& out);
   void add_sends(const std::string& id, trainer& from, bool dry, std::vector<action>& out);
   void renew_place(const std::string& id, trainer& of);
-  /// Ceases to wait for rows of consumers whose connection was cut a lease ago.
+  /// Rows of consumers whose connection was cut a lease ago no longer hold back the places of their
+  /// trainers, so the window ceases to wait for these rows.
   void look_at_the_cut(time_point now);
   bool all_made() const noexcept { return exhausted_ && incoming_.empty(); }
 
@@ -92,7 +94,8 @@ private:
   bool leaving_ = false;
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;
-  /// The consumers whose connection was cut, and when; unset: after the last `deal_at`.
+  /// The consumers whose connection was cut, and the time of the cut; unset: the connection was cut
+  /// after the last `deal_at`, which records the time.
   std::map<consumer_id, std::optional<time_point>> cut_;
   time_point looked_at_{};
   std::string last_served_;

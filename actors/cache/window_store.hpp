@@ -39,7 +39,7 @@ private:
   uint64_t first_ = 0;
   size_t rows_ = 0;
   size_t bytes_ = 0;
-  size_t charged_ = 0; ///< bytes with the written forms that are kept
+  size_t charged_ = 0; ///< bytes of the budget that the block takes, with its written forms
   std::optional<block> content_;
   std::array<std::shared_ptr<const written_block>, 2> forms_;
 };
@@ -69,7 +69,7 @@ public:
   std::shared_ptr<cached_block> append(uint64_t window, uint64_t first, block rows, bool bounded);
   /// Rows with this number or a higher one are not evicted. At first all rows may be evicted.
   void hold(uint64_t window, uint64_t from);
-  /// Frees the blocks of the window all of whose rows have lower numbers.
+  /// Frees the blocks of the window in which every row has a number below `row`.
   void free_below(uint64_t window, uint64_t row);
   /// The block with that row; null: the row was evicted, or is not appended yet.
   std::shared_ptr<cached_block> find(uint64_t window, uint64_t row) const;
@@ -81,7 +81,7 @@ public:
     uint64_t end = 0;
     size_t bytes = 0;
     uint64_t blocks = 0;  ///< total number of blocks that were appended
-    uint64_t encoded = 0; ///< total number of encodings
+    uint64_t encoded = 0; ///< how often blocks of the window were encoded as messages, in total
   };
   span of(uint64_t window) const;
 

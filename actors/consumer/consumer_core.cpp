@@ -126,7 +126,8 @@ consume::commands consumer_core::unanswered(uint64_t number, const status& why, 
 }
 
 void consumer_core::not_told(const status& why, bool passes, time_point now) {
-  // The remaining elements of a finished repetition come from its tasks.
+  // The remaining elements of a finished repetition come from its tasks, so the job's answer is not
+  // needed.
   if (left_ || finished_)
     return;
   if (all_exhausted())
@@ -178,8 +179,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (left_)
     return;
   if (known_ && state.job != job_) {
-    // Another job would begin anew with its elements. The remaining elements of a finished
-    // repetition come from its tasks.
+    // Another job would give its elements from the first one on, so the iteration fails. If the
+    // repetition is finished, no job is needed: the remaining elements come from its tasks.
     if (!finished_)
       fail(aborted(fmt::format("job {} is over: the dispatcher has begun job {} in its place",
                                to_string(job_), to_string(state.job))));
@@ -203,7 +204,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     over_elements_ = state.over_elements;
     lost_tasks_ = state.lost_tasks;
     looked_at_ = now;
-    if (shared_) // the process may be stopped before its first heartbeat
+    if (shared_) // set now, because the process may be stopped before its first heartbeat
       out_->trust_until(now + trust());
   }
   if (!state.failure.ok())
@@ -227,7 +228,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     s.unplaced = in_rounds();
     then(consume::make_link{s.address});
   }
-  // A task that is no longer named has ended or is lost; its received rows stay.
+  // A task that the view no longer names has ended or is lost; the rows received from it stay.
   for (auto& [id, s] : streams_) {
     s.named = present.contains(id);
     s.ended |= !s.named;
@@ -340,7 +341,8 @@ void consumer_core::end() {
   if (skipped_ != skips_reported_)
     remark = (remark.empty() ? "" : remark + "; ") + skips();
   // A repetition that was finished before this iteration opened it gives nothing. The user gets a
-  // remark only for repetition 0, because then the job name was used before.
+  // remark about that only for repetition 0, because there it shows that the job name was used
+  // before.
   const auto& cache = options_.parameters.cross_trainer_cache;
   const bool whole = cache && cache->expected_trainers != 0;
   if (over_before_ && options_.repetition == 0)

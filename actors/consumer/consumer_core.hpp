@@ -244,7 +244,7 @@ private:
   bool known_ = false;
   bool finished_ = false;                  ///< the repetition is finished
   bool left_ = false;                      ///< the trainer has left
-  std::optional<leave_iteration> goodbye_; ///< not acknowledged by the job yet
+  std::optional<leave_iteration> goodbye_; ///< the goodbye, until the job has acknowledged it
   time_point goodbye_until_;
   std::optional<time_point> goodbye_at_; ///< when the goodbye is repeated
   bool failed_ = false;                  ///< the trainer gets an error after the rows that it has
@@ -285,19 +285,21 @@ private:
   std::optional<time_point> waiting_since_; ///< since when the trainer waits for an element
   /// In the last view of the job no task was starting, and each shard had a task.
   bool told_everything_ = false;
-  /// Entries of the dispatcher's list that had no task in that view.
+  /// Entries of the dispatcher's list of workers that had no task in the last view of the job.
   std::vector<std::string> unserved_;
-  /// True if a removed stream had ended as exhausted; and if one had not.
+  /// `forgot_exhausted_`: some removed stream had ended as exhausted. `forgot_other_`: some removed
+  /// stream had not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
   /// True if a removed stream had ended without a reported outcome, so that its task may have had
-  /// more elements; and the number of elements that were handed out from all removed streams.
+  /// more elements.
   bool forgot_unread_ = false;
+  /// The number of elements that were handed out from all removed streams.
   uint64_t forgot_handed_out_ = 0;
   status unreachable_;
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped_ = 0;
   uint64_t skips_reported_ = 0;
-  /// Since when there are shards that no task reads; and whether the trainer was warned of it.
+  /// Since when there are shards that no task reads, and whether the trainer was warned of these.
   std::optional<time_point> unserved_since_;
   bool unserved_reported_ = false;
   bool came_late_ = false; ///< the repetition was finished when the job first answered

@@ -80,8 +80,8 @@ split_receipt consumer_core::receipt_of(task_id id, stream& s, size_t most_runs)
   if (in_rounds())
     s.received.give_back(out_->of(id).handed_out);
   auto out = s.received.receipt_of(id, most_runs);
-  // Rows that a consumer of rounds gives back, or a trainer of a cache that may skip elements, go
-  // to no other reader.
+  // Rows that are given back in coordinated reads, or in a job with a cache whose trainers may skip
+  // elements, go to no other reader.
   const auto& cache = options_.parameters.cross_trainer_cache;
   if (in_rounds() || (cache && cache->expected_trainers == 0))
     out.given_back = 0;
@@ -147,8 +147,8 @@ void consumer_core::look_if_stopped(time_point now) {
   for (auto& [id, s] : streams_)
     if (s.away_since)
       put_off(*s.away_since);
-  // Messages on links may have been sent before this reader was given up, so they do not show that
-  // it still is one.
+  // Messages on links may have been sent before this consumer was given up, so they do not show
+  // that it is still a reader.
   if (shared_) {
     doubt_since_ = now;
     beat_at_ = now;
@@ -171,8 +171,9 @@ void consumer_core::beat(time_point now) {
   if (auto how = overdue(now); !how)
     // If all tasks have ended as exhausted, the trainer gets the end instead of the error.
     return all_exhausted() ? end() : fail(with_its_place(how, now));
-  // The trainer may take long for one block. Rows that were not reported as handed out when this
-  // reader is lost or given up are dealt again or lost.
+  // Grants are sent with each heartbeat even if none is due, because the trainer may need a long
+  // time for one block: if this reader is lost or given up, handed-out rows that were not reported
+  // are dealt again or count as lost.
   if (shared_)
     refill(true);
   say_alive(now);
@@ -255,8 +256,9 @@ status consumer_core::overdue(time_point now) const {
       "meanwhile; start it again, or give `worker_timeout` more",
       service_, in_seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
   // A task that does not serve this consumer is an error even if other tasks run: that task alone
-  // may have the rows for which the trainer waits. If it gave everything, the job is not finished
-  // before the task has received the reports that all of it was handed out.
+  // may have the rows for which the trainer waits. A task that gave everything must be reachable,
+  // too: the repetition is not finished before the task has received the reports that all its
+  // elements were handed out.
   for (const auto& [id, s] : streams_)
     if (s.named && (!s.ended || s.outcome) && s.away_since
         && std::min(now - *s.away_since, idle) >= limit)

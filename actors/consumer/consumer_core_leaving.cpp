@@ -57,7 +57,7 @@ void consumer_core::quit() {
 }
 
 consume::commands consumer_core::goodbye_answered(const status& how, time_point now) {
-  // The goodbye is repeated for the actor that takes the place of the one that has ended.
+  // The job's actor has ended: the goodbye is repeated, and the next actor of the job receives it.
   if (how.code() == status_code::unavailable) {
     say_goodbye_later(now);
     return done();

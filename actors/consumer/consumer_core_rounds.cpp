@@ -22,10 +22,11 @@ std::optional<uint64_t> consumer_core::place_of(task_id task) const {
   if (seat == nullptr)
     return {};
   const auto at = rounds.now.find(task);
-  // A task that is not in the present epoch begins with its first element.
+  // The stream of a task that is not in the present epoch begins with the task's first element.
   if (!at)
     return 0;
-  // The first element of a new consumer is determined by its first epoch.
+  // The first element of a new consumer is known when the first epoch in which it reads was agreed
+  // on.
   return seat->begins <= rounds.now.number ? std::optional{rounds.now.tasks[*at].first_group}
                                            : std::nullopt;
 }

@@ -27,8 +27,8 @@ claim_ahead::progress claims_of(const handout::marks& m) {
 } // namespace
 
 bool consumer_core::needs_link(const stream& s) {
-  // A task that gave everything runs until it has received the reports that all of it was handed
-  // out.
+  // A task that gave everything runs until it has received the reports that all its elements were
+  // handed out. These reports need a link.
   return !s.open && !s.lost && !s.unplaced && (!s.ended || (s.named && s.outcome));
 }
 
@@ -411,8 +411,9 @@ void consumer_core::refill(bool always) {
       continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
-    // A recall got no rows back, but since then a row can be given back: a grant lets the task
-    // recall again.
+    // `spare`: an earlier recall left one row here, because the trainer was waiting. The trainer
+    // has taken a row of another task since then, so this row can be given back: after the grant
+    // the task may send another recall.
     if (tells || (m.spare && m.received != m.handed_out))
       grant(id, s, m, waiting);
   }

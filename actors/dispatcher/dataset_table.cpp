@@ -21,7 +21,7 @@ result<std::string> dataset_table::id_for(std::string id, const dataset_record& 
 bool dataset_table::add(const std::string& id, dataset_record what) {
   if (!ids_.try_emplace(id, what.fingerprint).second)
     return false;
-  // The search continues after the last chosen id, so that none is used twice.
+  // `id_for` searches for a free id after the last id that it chose, so that no id is used twice.
   while (ids_.contains(std::to_string(last_ + 1))) ++last_;
   const auto size = what.graph.size();
   auto key = what.fingerprint;

@@ -65,7 +65,8 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
     ending_ = true;
     stop();
   });
-  // The last facts of the previous actor may not be stored yet.
+  // The last facts of the previous actor may not be stored yet. The empty group counts as stored
+  // only after them, so the following commands wait for them, too.
   carry_out(dispatcher_command::store{});
   carry_out(core_.start(now()));
   return {

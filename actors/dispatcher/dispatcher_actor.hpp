@@ -93,7 +93,7 @@ private:
   worker_reports reports_;
   std::map<job_id, job_keeper> keepers_;
   port::alarm alarm_;
-  counter& bad_messages_; ///< includes the messages that the node refused before
+  counter& bad_messages_; ///< the node's counter, which the node increases, too
   bool ending_ = false;   ///< the actor is stopping its jobs, and will end
   time_point started_;
 };

@@ -95,9 +95,9 @@ using dispatcher_commands = std::vector<std::variant<
 
 /// True if the command waits until the facts before it are stored. These commands promise that a
 /// dataset is registered, that a worker leaves, or how far a save is. The effects of all other
-/// commands are visible only through jobs, whose facts are stored after those that were appended
-/// before. So a disk that does not respond cannot delay the answers to heartbeats, on which leases
-/// depend.
+/// commands are visible only through jobs, and the facts of a job are stored only after the facts
+/// that the dispatcher appended earlier. So a disk that does not respond cannot delay the answers
+/// to heartbeats, on which leases depend.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   const auto* said = std::get_if<dispatcher_command::answer>(&x);
   return said != nullptr

@@ -111,8 +111,8 @@ public:
 
   // -- from the store -------------------------------------------------------------------------
 
-  /// Sets the state of the store's disk. While it is not ok nothing new is begun; what runs
-  /// continues.
+  /// Sets the state of the store's disk. While it is not ok, no dataset is registered and no job or
+  /// save is begun; running jobs and saves continue.
   void disk_is(status how) { disk_ = std::move(how); }
 
   // -- time -----------------------------------------------------------------------------------

@@ -74,8 +74,9 @@ std::optional<dispatcher_core::answer_value> dispatcher_core::drained(const drai
       "{} is lost: nothing was heard of it for {:.1f} s, and what its tasks had begun "
       "is lost with it; should it come back while this dispatcher knows it, it {}",
       name, in_seconds(now - worker.last_heard), record_.drains(id) ? "leaves" : "works on"));
-  // A recorded order to leave also holds for another process in the worker's place. Without it, the
-  // process that was to leave has left, or the record is lost: a new request is needed.
+  // A recorded order to leave also holds for another process in the worker's place. If no order is
+  // recorded, the process that was to leave has left, or the record was lost, so a new request is
+  // needed.
   if (what.life && what.life != info.life && !record_.drains(id))
     return aborted(name
                    + " is another process than the one that was to leave, which "
@@ -110,7 +111,8 @@ void dispatcher_core::answer_drains(time_point now) {
 
 std::optional<time_point> dispatcher_core::next_deadline() const {
   auto out = workers_.next_deadline();
-  // Some requests wait for a worker that may not come back.
+  // Requests for an unknown worker wait for one lease after the start, because the worker may come
+  // back; when the lease has passed they are answered with not_found.
   if (std::ranges::any_of(drains_,
                           [&](const auto& one) { return meant_by(one.what) == nullptr; })) {
     const auto patience = began_ + terms_.timing.lease;

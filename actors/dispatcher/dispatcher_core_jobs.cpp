@@ -224,7 +224,7 @@ result<job_id> dispatcher_core::find_or_begin_job(const detail::open_iteration& 
   return id;
 }
 
-// -- their supervision --------------------------------------------------------------------
+// -- the supervision of jobs --------------------------------------------------------------
 
 dispatcher_commands dispatcher_core::job_started(job_id id) {
   running_.insert(id);

@@ -46,7 +46,8 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
   if (outcome.joined)
     say(log_level::info, "worker joined",
         {{"worker", to_string(info.id)}, {"data", info.data_address}, {"pid", info.pid}});
-  // If the job of a task is over, no job stops the task.
+  // If the job of a task is over, no job orders the worker to stop the task: the dispatcher
+  // does so.
   for (const auto& task : who.tasks)
     if (!record_.jobs().contains(task.job))
       todo_.push_back(dispatcher_command::stop_task{info.id, task.id, "its job is over"});

@@ -103,8 +103,9 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
   };
   for (const auto& one : what.running) {
     const auto at = saves_.find(one.id);
-    // The save may be over, or the step may be assigned to another worker. Two workers may write
-    // the same step, because the folder accepts only one result, but one of them works in vain.
+    // The save may be over, or the step may be assigned to another worker. Two workers that do the
+    // same step do no harm, because the folder accepts only one result, but one of them works in
+    // vain.
     if (at == saves_.end() || at->second.now.over() || !at->second.out.contains(worker)
         || at->second.out.at(worker).number != one.number)
       out.over.push_back(one.id);

@@ -87,7 +87,7 @@ private:
   std::map<save_id, save> saves_;
   std::vector<save_id> order_; ///< the saves in the order in which they began
   std::vector<save_view> ended_;
-  std::vector<save_order> notes_; ///< orders to write into the folder of a save why it ended early
+  std::vector<save_order> notes_; ///< orders to write the reason of a failed save into its folder
 };
 
 } // namespace headrace::detail

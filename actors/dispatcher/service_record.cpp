@@ -44,7 +44,7 @@ void service_record::on(const dataset_registered& x) {
 
 size_t service_record::unused_bytes() const {
   if (datasets_.bytes() <= most_unused_bytes)
-    return 0;                             // the bytes of all graphs are within the bound
+    return 0;                             // even all graphs together are within the bound
   std::map<std::string_view, size_t> ids; // by fingerprint: the number of unused ids
   for (const auto& id : unused_) ++ids[(*datasets_.find(id))->fingerprint];
   size_t out = 0;

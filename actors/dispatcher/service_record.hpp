@@ -41,7 +41,7 @@ public:
   static constexpr size_t most_ended = 100'000;
   /// The most collected jobs that are remembered.
   static constexpr size_t most_collected = 1'000;
-  /// The most workers that are to leave and are remembered: those with the highest numbers.
+  /// The most recorded orders to leave; those for the workers with the highest numbers are kept.
   static constexpr size_t most_draining = 10'000;
   /// The most ended saves that are remembered.
   static constexpr size_t most_ended_saves = 1'000;
@@ -70,7 +70,7 @@ public:
     job what;
     friend bool operator==(const job_started&, const job_started&) = default;
   };
-  /// Another dataset id for one iteration belongs to that job.
+  /// The job also uses this dataset id, which the dispatcher chose for another iteration.
   struct job_joined {
     job_id id;
     std::string dataset_id;
@@ -206,7 +206,7 @@ private:
   std::map<std::string, job_id> by_key_;
   /// The ids for iterations, each with the jobs and saves that use it.
   std::map<std::string, std::set<job_id>> passing_;
-  std::map<job_id, std::set<std::string>> used_by_; ///< the same relation, by job or save
+  std::map<job_id, std::set<std::string>> used_by_; ///< by job or save: the ids that it uses
   std::deque<std::string> unused_;    ///< ids without a job, in the order of their registration
   std::deque<std::string> left_over_; ///< ids whose jobs are over, in the order of their ends
   worker_id last_worker_;
@@ -214,7 +214,7 @@ private:
   std::set<worker_id> draining_;
   struct kept_end {
     ended_job what;
-    uint64_t number = 0; ///< counts the ended jobs
+    uint64_t number = 0; ///< ascending in the order in which the jobs ended
   };
   std::map<key_hash, kept_end> ended_;
   std::map<uint64_t, key_hash> ended_in_order_;

@@ -230,7 +230,7 @@ status codec::read_passing(schema::ServiceState::Reader in, service_record& out)
     }
     free += at->second.empty();
   }
-  // Each of these ids is in exactly one of the two queues.
+  // Each id that no job or save uses is in exactly one of the queues `unused` and `left_over`.
   std::set<std::string> queued;
   const auto read_queue = [&](auto names, std::deque<std::string>& to) -> status {
     for (auto name : names) {

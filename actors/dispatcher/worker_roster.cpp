@@ -81,7 +81,8 @@ worker_roster::place_for(const std::string& data_address,
     if (!fits(one, data_address))
       continue;
     const auto known = places.find(i);
-    // The list may have had other entries when that worker registered.
+    // A recorded worker that does not fit this entry registered when the list had another entry at
+    // this index.
     const bool had = known != places.end() && fits(one, known->second.data_address);
     const bool own = had && known->second.data_address == data_address;
     if (had && !own && holds(known->second)) {

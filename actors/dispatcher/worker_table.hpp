@@ -11,8 +11,8 @@
 namespace headrace::detail {
 
 /// The workers of a service and their leases. A worker is alive from its registration until it
-/// leaves, is replaced, or has sent no heartbeat for a lease. The loss of its connection alone does
-/// not end that.
+/// leaves, is replaced, or has sent no heartbeat for a lease. A worker whose connection is lost
+/// stays alive until then.
 class worker_table {
 public:
   struct record {
@@ -35,7 +35,7 @@ public:
     /// The worker was unknown or lost, or is a new process: jobs must be notified.
     bool joined = false;
     /// An earlier incarnation with the same id or data address, which this registration ends: jobs
-    /// must be notified of that first.
+    /// must be notified of its end before they are notified of the new worker.
     std::optional<worker_info> replaced;
   };
 

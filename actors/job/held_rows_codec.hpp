@@ -9,7 +9,7 @@
 namespace headrace::detail {
 
 void write_fact(schema::JobFact::Builder out, const held_rows::fact& what);
-/// @pre it is a fact of `held_rows`.
+/// @pre `in` contains a fact of `held_rows`
 result<held_rows::fact> read_held_fact(schema::JobFact::Reader in);
 
 template <>

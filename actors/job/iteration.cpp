@@ -40,9 +40,9 @@ public:
     out.todo.start.push_back(what);
     add(task_is{std::move(what)});
   }
-  /// Begins work on a worker. Under OFF each incarnation of a worker gives one copy, and under a
-  /// static policy one shard; it continues with the task that it had. Under DYNAMIC, and in
-  /// coordinated reads, the worker gets a new task.
+  /// Begins work on a worker. Under OFF each incarnation of a worker gives one copy of the dataset,
+  /// and under a static policy one shard, so it continues with the task that it had. Under DYNAMIC,
+  /// and in coordinated reads, the worker gets a new task.
   void begin_on(const worker_info& who) {
     if (!now.has_reader(who) || (is_static(now.mode_) && !now.may_begin_shard(who)))
       return;
@@ -89,8 +89,9 @@ public:
       if (task.state == task_state::lost || task.state == task_state::left)
         gone = id.value;
     }
-    // If all tasks left or were lost, none has read to the end: under OFF no copy was whole, under
-    // DYNAMIC splits are left unless all were leased. A new worker may still register.
+    // If all tasks left or were lost, no task has read to the end: under OFF no task gave the whole
+    // dataset, and under DYNAMIC splits are left, unless all were leased (`spent`). The repetition
+    // is not finished then, because a new worker may still register.
     if (busy || (!ended && !rest.spent) || rest.unsettled || now.finished_)
       return;
     exhausted |= rest.spent;
@@ -102,7 +103,7 @@ public:
       return start_for_rest(rest, newest);
     if (rest.held)
       return;
-    // There may still be copies that no reader reads.
+    // Under OFF, tasks that no reader reads may still run.
     stop_all();
     add(finished_as{});
     out.todo.announce = true;
@@ -130,7 +131,7 @@ private:
     });
   }
   /// Starts a task for returned splits, on a worker that has not left and has not lost such a task
-  /// before. If there is no such worker, the splits wait for one.
+  /// before. If there is no such worker, the splits are read when one registers.
   void start_for_rest(const job_remainder& rest, uint64_t newest) {
     for (const auto& worker : rest.alive)
       if ((now.consumers_.empty() || now.has_reader(worker))
@@ -272,7 +273,7 @@ iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint6
     for (const auto& [id, t] : tasks_)
       if (t.alive()) {
         next.out.todo.stop.push_back(t);
-        // Under DYNAMIC the rounds that the task had ahead are lost, and are counted.
+        // Under DYNAMIC the elements that the task gave for later rounds are lost, and are counted.
         next.move(t, mode_ == sharding_policy::dynamic ? task_state::lost : task_state::left);
         next.start_on(t.worker);
       }
@@ -314,8 +315,9 @@ iteration::decision iteration::task_started(task_id id, const status& how,
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.state != task_state::starting)
     return {};
-  // A worker that is about to leave starts nothing (unavailable). To a worker that does not answer,
-  // the order is repeated until its lease expires.
+  // A worker that is about to leave starts no task and answers `unavailable`: the task is lost, and
+  // the repetition continues. Other errors end the repetition. If a worker does not answer, the
+  // order is repeated until the worker's lease expires.
   if (!how.ok() && how.code() != status_code::unavailable)
     return task_ended(id, at->second.life, {}, how, rest);
   draft next{*this};

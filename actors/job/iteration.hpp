@@ -45,9 +45,11 @@ public:
     incarnation life;
     worker_info worker;
     task_state state = task_state::starting;
-    output made;         ///< set when the task is over
-    uint64_t newest = 0; ///< set when it left or splits of it were returned: the newest task then
-    bool ran = false;    ///< the worker has confirmed at some time that the task runs
+    output made; ///< set when the task is over
+    /// Set when the task leaves, or when splits of it are returned: the number of the newest task
+    /// of the repetition at that time.
+    uint64_t newest = 0;
+    bool ran = false; ///< the worker has confirmed at some time that the task runs
     /// The task ended before its sources were exhausted, because its pipeline takes only a part of
     /// them.
     bool by_itself = false;
@@ -191,8 +193,8 @@ private:
     return mode_ == sharding_policy::dynamic || rounds_.consumers() != 0;
   }
 
-  /// True if the task must end before the repetition is finished. Copies that no reader reads need
-  /// not end.
+  /// True if the task must end before the repetition is finished. Under OFF, a task that no reader
+  /// reads need not end.
   bool counts(const task& what) const;
 
   /// Under a static policy: true if the worker has a shard that was not read to its end and that no

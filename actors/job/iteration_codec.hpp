@@ -9,7 +9,7 @@
 namespace headrace::detail {
 
 void write_fact(schema::JobFact::Builder out, const iteration::fact& what);
-/// @pre it is a fact of `iteration`.
+/// @pre `in` contains a fact of `iteration`
 result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in);
 
 template <>

@@ -30,7 +30,8 @@ job_state::job_state(port::self_pointer<handle_type> self, job_description about
 }
 
 port::behavior<job_handle> job_state::make_behavior() {
-  // The last facts of the previous actor may not be stored yet.
+  // The last facts of the previous actor may not be stored yet. The empty group counts as stored
+  // only after them, so the following commands wait for them, too.
   carry_out(job_command::store{});
   carry_out(core_.start(now()));
   return {

@@ -29,7 +29,7 @@ job_commands job_core::start(time_point now) {
     if (r.state.finished())
       continue; // the tasks of that repetition were ordered to stop
     for (const auto& [id, task] : r.state.tasks())
-      // A running task will repeat its unanswered questions.
+      // When the worker receives StartTask again, a running task repeats its unanswered questions.
       if (task.alive() && is_present(task.worker))
         start(r, task);
     // Workers may have registered or been lost while there was no core.

@@ -78,13 +78,13 @@ public:
   const job_record& record() const noexcept { return record_; }
   /// In coordinated reads: the latest round that a reader has reported.
   uint64_t round_of(uint64_t repetition) const;
-  /// What the readers of a repetition did in the last seconds.
+  /// The paces of the readers of a repetition in the last seconds.
   std::map<consumer_id, pace_window> paces_of(uint64_t repetition) const;
   /// True if the consumer is a reader that sent a message within the client time-out.
   bool is_reader(const reader_of& who) const {
     return readers_heard_.contains({who.repetition, who.consumer});
   }
-  /// True if, in addition, it reads from that node, or named none.
+  /// As `is_reader(who)`; in addition the consumer must read from that node, or have named no node.
   bool is_reader(const reader_of& who, uint64_t node) const {
     if (!is_reader(who))
       return false;
@@ -144,8 +144,8 @@ private:
   /// Records the round at which a reader leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
   void note_given_up(const repetition& r, consumer_id who);
-  /// For each consumer that was given up, counts its elements of the rounds before `up_to` that it
-  /// had not reached as lost: the other consumers continued through these rounds.
+  /// For each consumer that was given up, counts its elements in certain rounds as lost: the rounds
+  /// from its next round up to, and without, `up_to`. The other consumers continued through these.
   void lose_rounds(repetition& r, uint64_t up_to);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
@@ -156,15 +156,17 @@ private:
   /// A reader is gone: the rows that it held of tasks that are over are lost; under at_least_once
   /// they are read again.
   void lose_held(repetition& r, consumer_id who);
-  /// Takes the steps that had to wait until no reader holds rows of these tasks.
+  /// For those of these tasks of which no reader holds rows any more: releases their leases, and
+  /// checks whether the repetition is finished.
   void conclude(repetition& r, const std::vector<task_id>& of);
   /// Records the receipts of a reader that leaves.
   void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
   /// The reader can be reached at its present handle, and was sent the whole view.
   void now_places(const repetition& r, consumer_id who);
-  /// Sends the change since the last announcement to the readers that received that one. If many
-  /// tasks change at once, for instance at the start, one announcement contains many of them.
+  /// Sends the change since the last announcement to the readers that were sent that announcement.
+  /// If many tasks change at about the same time, for instance at the start, one announcement
+  /// contains many changes.
   void announce(const repetition& r);
   void announce_now(const repetition& r);
   void announce_what_is_due();
@@ -206,7 +208,8 @@ private:
   std::vector<worker_info> takers() const;
   void ended(repetition& r, const task_end& what);
   void left(repetition& r, const task_end& what);
-  /// The facts about the readers that hold rows of a task when it ends, some of which may be gone.
+  /// The facts for a task that ends: which readers hold rows of it, and which of these readers are
+  /// gone.
   std::vector<job_record::fact> held_of(const repetition& r, const task_end& what) const;
   /// Under at_least_once, when a task ends: if readers hold its rows, adds facts that keep its
   /// leases, or, if one of these readers is gone, facts that return its splits. True: some splits
@@ -228,7 +231,7 @@ private:
   void settle(repetition& r);
   void drop_questions(uint64_t number, task_id of);
   /// Under a static policy, a task reports the files that it found. `failed_precondition`: another
-  /// task of this repetition found others.
+  /// task of this repetition found other files.
   status compare_listing(repetition& r, const lease_request& what);
   /// A task closes a pass of a source.
   void close(repetition& r, task_id task, const unread_splits& what);
@@ -251,8 +254,8 @@ private:
   /// By task: the version of the readers that the task has acknowledged.
   std::map<task_id, uint64_t> readers_known_;
   std::optional<time_point> repeat_at_; ///< when orders that are not acknowledged are repeated
-  /// Set after a core was replaced: when the leases expire of workers that have not registered
-  /// since.
+  /// Set when this core has taken over from an earlier one: at this time the tasks of workers that
+  /// have not registered since are lost.
   std::optional<time_point> missing_at_;
   time_point began_{}; ///< when this core began
   uint64_t begun_ = 0; ///< the number of repetitions that this core has begun

@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// How long a named job is kept that no reader reads and that has no unfinished repetition.
+/// How long a named job is kept when it has no reader and no unfinished repetition.
 constexpr duration kept_for_the_next = std::chrono::minutes{5};
 
 } // namespace

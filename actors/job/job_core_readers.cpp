@@ -13,11 +13,12 @@ namespace headrace::detail {
 
 namespace {
 
-/// Consumers that are not readers may send goodbyes, which are passed on to the task. They are kept
-/// only while fewer goodbyes than this wait for the task.
+/// Goodbyes are kept until the task has acknowledged them. A goodbye of a consumer that is not a
+/// reader is dropped if this many goodbyes are kept for the task.
 constexpr size_t most_strangers = 1024;
-/// The pause between two announcements for each task of the repetition: with two tasks it is not
-/// noticeable, and a thousand workers that start their tasks cause only a few announcements.
+/// The pause between two announcements is this long for each task of the repetition: with two tasks
+/// it is not noticeable, and a thousand workers that start their tasks cause only a few
+/// announcements.
 constexpr duration pause_for_a_task = std::chrono::microseconds{50};
 constexpr duration longest_pause = std::chrono::milliseconds{50};
 
@@ -51,8 +52,8 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, unavailable(fmt::format("job {:x} has just ended", about_.id.value)));
     return finish();
   }
-  // A consumer that names the job was a reader. If it is none any more, it was given up, and its
-  // rows went to others: it must not continue.
+  // A consumer that names the job was a reader. If it is no longer a reader, it was given up, and
+  // its rows went to others: it must not continue.
   const auto known = record_.repetitions().find(wanted.repetition);
   const auto how = record_.ended_as(wanted.repetition);
   const bool reads = known != record_.repetitions().end()
@@ -119,8 +120,9 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     if (r.leases.awaits(receipt.task, who.consumer)) {
       std::vector<job_record::fact> facts{
         {who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}};
-      // The only reader of an anonymous job has a complete record of what it received. In
-      // coordinated reads consumers drop rounds of a lost task that not all of them have received.
+      // The rows that the reader holds are recorded, with two exceptions: an anonymous job has only
+      // this reader, which has a complete record of what it received itself, and in coordinated
+      // reads the consumers drop the rounds of a lost task that not all of them have received.
       if (!about_.name.empty() && about_.num_consumers == 0)
         facts.push_back({who.repetition, held_rows::fact{held_rows::task_over{
                                            receipt.task, {{who.consumer, receipt.marks}}}}});
@@ -286,7 +288,8 @@ iteration_view job_core::view_of(const repetition& r) const {
 
 void job_core::now_places(const repetition& r, consumer_id who) {
   auto& known = connected_[r.state.repetition()];
-  // The next announcement is a change to the view that this reader is being sent now.
+  // This reader is being sent the present view. The next announcement contains only the changes
+  // since the last announced view, so the present view must be announced first.
   if (!known.announced || known.announced->version != r.state.version())
     announce_now(r);
   known.readers.insert(who);

@@ -45,8 +45,9 @@ void job_core::note_given_up(const repetition& r, consumer_id who) {
 }
 
 void job_core::lose_rounds(repetition& r, uint64_t up_to) {
-  // The other consumers continued through rounds that this consumer had received. It may have
-  // handed out more than it last reported.
+  // A consumer that was given up had received its elements of these rounds, so the other consumers
+  // continued through them. The count is an upper bound, because the consumer may have handed out
+  // more than it last reported.
   const auto& tasks = r.state.rounds().epoch().tasks;
   for (const auto& [who, next] : std::exchange(connected_[r.state.repetition()].given_up, {}))
     if (next < up_to && !tasks.empty()) {

@@ -104,7 +104,8 @@ void job_core::stop(const iteration::task& what, std::string reason) {
 }
 
 void job_core::start(const repetition& r, const iteration::task& what, bool eager) {
-  // A large graph (it has captured arrays) is sent to each worker once; workers keep some of them.
+  // A large graph (for instance with captured arrays) is sent only if the worker answers that it
+  // does not have the graph.
   start(r, what, eager, about_.graph.size() < large_graph);
 }
 
@@ -205,7 +206,8 @@ void job_core::left(repetition& r, const task_end& what) {
     for (const auto& back : r.splits.leave(what.id, one))
       facts.push_back({r.state.repetition(), split_assigner::fact{back}});
   bool back = !facts.empty();
-  // In coordinated reads the consumers continue without the rounds that the task had ahead.
+  // In coordinated reads the consumers do not take the elements that the task gave for later
+  // rounds, so the task is lost.
   if (about_.num_consumers != 0 && r.leases.has(what.id)) {
     auto rest = rest_of(r, back);
     rest.unsettled = true;

@@ -153,8 +153,8 @@ iteration_losses job_record::losses_of(const repetition& r) const {
   // Under at_least_once, rows that lost readers held are read again, so they are not lost.
   if (guarantee_ == delivery_guarantee::at_most_once)
     out.elements += r.held.lost();
-  // Under a static policy, another task gives again all that a task which left had given of its
-  // shard.
+  // Under a static policy, tasks that left are counted, too: another task reads the shard from its
+  // beginning, and gives again all elements that the first task had given.
   const bool anew = is_static(mode_);
   const auto gone = [&](const auto& entry) {
     using state = iteration::task_state;
@@ -162,7 +162,8 @@ iteration_losses job_record::losses_of(const repetition& r) const {
     return t.ran && (t.state == state::lost || (anew && t.state == state::left))
            && !(mode_ == sharding_policy::dynamic && r.leases.has(id));
   };
-  // Rows that a task read from other jobs descend from no split.
+  // Under DYNAMIC the losses follow from splits, but rows that a task read from other jobs descend
+  // from no split, so the tasks are counted.
   if (mode_ != sharding_policy::dynamic || plan_.other_jobs)
     out.tasks += static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), gone));
   return out;
@@ -191,7 +192,8 @@ std::vector<job_record::fact> job_record::facts_of(uint64_t number,
   const auto& leases = repetitions_.at(number).leases;
   const auto& readers = after.consumers();
   for (auto id : decided.todo.forget)
-    // No pass is over for other tasks until the readers of the lost task have sent their receipts.
+    // A lost task keeps its unread splits until its readers have sent their receipts, so that the
+    // passes of these splits are not over for other tasks before.
     if (after.tasks().at(id).state == iteration::task_state::lost && leases.has(id))
       out.push_back({number, lease_history::lost{id, {readers.begin(), readers.end()}}});
     else

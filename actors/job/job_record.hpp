@@ -53,7 +53,8 @@ public:
   /// The losses of a repetition so far.
   iteration_losses losses_of(const repetition& r) const;
 
-  /// `past`: repetitions that are finished when the job begins. `shards`: under a static policy.
+  /// `past`: repetitions that are finished when the job begins. `shards`: under a static policy,
+  /// the number of shards.
   job_record(job_id id, sharding_policy mode, split_plan plan, const job_past& past = {},
              uint32_t shards = 0, delivery_guarantee guarantee = delivery_guarantee::at_most_once,
              reading_rule reads = {});

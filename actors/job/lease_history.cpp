@@ -194,10 +194,11 @@ void lease_history::on(const received& x) {
   mark(of, x.what);
   if (!x.what.without_given_back)
     of.given_back += x.what.given_back;
-  // Rows may still be in transit to the reader, or were given back and go to others.
+  // The newest row does not show that all earlier rows have arrived if rows were given back, as
+  // these go to other readers. A receipt without a newest row shows nothing about the order.
   of.out_of_order |= x.what.given_back != 0 || !x.what.newest;
-  // A receipt for a living task is that of a reader that leaves. The rows that it had not handed
-  // out go to others.
+  // A receipt for a living task comes from a reader that leaves. The rows that this reader had not
+  // handed out go to others, so its newest row is not recorded.
   if (x.what.newest && awaited != lost_.end()) {
     of.newest.push_back(*x.what.newest);
     of.newest.back().source = first_of_group(of.newest.back().source);

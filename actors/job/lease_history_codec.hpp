@@ -9,7 +9,7 @@
 namespace headrace::detail {
 
 void write_fact(schema::JobFact::Builder out, const lease_history::fact& what);
-/// @pre it is a fact of `lease_history`.
+/// @pre `in` contains a fact of `lease_history`
 result<lease_history::fact> read_lease_fact(schema::JobFact::Reader in);
 
 template <>
@@ -19,7 +19,7 @@ struct state_codec<lease_history> {
   static result<lease_history> read(schema::LeaseState::Reader in, lease_history empty);
 
 private:
-  using history = lease_history; // friend of that class
+  using history = lease_history; // this struct is its friend, and uses its private types
   static void write_task(schema::LeaseState::TaskLeases::Builder out, task_id id,
                          const history::task_leases& what);
   static result<history::task_leases> read_task(schema::LeaseState::TaskLeases::Reader in);

@@ -76,8 +76,8 @@ lease_history::settlement lease_history::settle_for_good(task_id id, const task_
   settlement out{{}, {id, {}}};
   auto& lost = out.outcome.lost;
   for (const auto& [run, held] : of.all) {
-    // A split of a single row that has reached a reader: the reader hands the row out, or, if the
-    // reader is lost, is recorded as having held it.
+    // A split of a single row that has reached a reader is not read again here: the reader hands
+    // the row out, or, if the reader is lost, the split is read again then (`read_again`).
     if (rows_.single && held == held_by::reader)
       continue;
     out.back.push_back({run.source, run.pass, run.splits});

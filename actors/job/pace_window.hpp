@@ -28,7 +28,7 @@ public:
   }
 
   struct recent {
-    double waited = -1; ///< the share of the time; negative: not known yet
+    double waited = -1; ///< the share of time in which the trainer waited; negative: unknown yet
     double elements_per_second = 0;
     double bytes_per_second = 0;
   };

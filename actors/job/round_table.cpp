@@ -54,16 +54,18 @@ round_table::step round_table::next(const tasks& there,
                                     uint64_t furthest, bool left_behind) const {
   const bool begun = std::ranges::any_of(
     there.running, [&](auto id) { return now_.number != 0 && now_.find(id).has_value(); });
-  // A new consumer could not continue the outputs of these tasks.
+  // Without consumers, tasks that have served rounds are begun anew: a new consumer could not
+  // continue in the middle of their outputs.
   if (seats_.empty())
     return begun ? step{renew{}} : wait{};
   const auto running = [&](const auto& x) {
     return std::ranges::find(there.running, x.task) != there.running.end();
   };
   const bool gone = !std::ranges::all_of(now_.tasks, running);
-  // Readers that wait for an epoch continue up to the round of a reader that left in the meantime.
-  // So do readers that are behind one that left, if the task is gone that would have announced how
-  // much all consumers have received.
+  // Although seats are free, the present readers get a new epoch if they wait for a proposed one,
+  // or if they are behind a reader that left in order and a task is gone: that task can no longer
+  // announce how much all consumers have received. So the readers continue up to the round of the
+  // reader that left.
   const bool waited_for = has_participants() && (proposed_ > now_.number || (left_behind && gone));
   if (there.running.empty() || (seats_.size() < consumers_ && !waited_for))
     return wait{};

@@ -273,8 +273,9 @@ std::vector<split_assigner::returned> split_assigner::give_back(task_id task,
 
 std::vector<split_assigner::returned> split_assigner::leave(task_id task,
                                                             const unread_splits& unread) const {
-  // The report is that of the furthest source of the task. The last answer may have been sent to
-  // another source of its group, or for a later pass, and may not have reached the task.
+  // The task reports about the source of the group that it has read furthest. The last answer may
+  // have been sent to another source of the group, or for a later pass, and may not have reached
+  // the task.
   const answered* last = nullptr;
   auto known = unread;
   for (const auto& [whose, given] : answered_) {

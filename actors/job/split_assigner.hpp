@@ -120,7 +120,7 @@ public:
 
   // -- decisions ----------------------------------------------------------------
 
-  /// The facts that follow from the content of a request; nullopt: the request contains nothing
+  /// The fact that follows from the content of a request; nullopt: the request contains nothing
   /// new.
   std::optional<fact> note(const lease_request& wanted) const;
   /// The answer to a request, to be called after `note`: a piece or the end of the pass, and
@@ -220,7 +220,7 @@ private:
   struct group_state {
     std::vector<uint32_t> sources;
     std::optional<uint64_t> total;
-    /// A zip reads the group together with others that advance at another pace.
+    /// The group has one source, which a zip reads together with sources of other groups.
     bool in_pairs = false;
     /// The number of passes that are over. These are forgotten, except those of which splits were
     /// returned.

@@ -16,7 +16,7 @@ void write_lease(schema::LeasedTo::Builder out, const split_assigner::leased_to&
 result<split_assigner::leased_to> read_lease(schema::LeasedTo::Reader in);
 
 void write_fact(schema::JobFact::Builder out, const split_assigner::fact& what);
-/// @pre it is a fact of `split_assigner`.
+/// @pre `in` holds a fact of `split_assigner`.
 result<split_assigner::fact> read_split_fact(schema::JobFact::Reader in);
 
 template <>
@@ -27,7 +27,7 @@ struct state_codec<split_assigner> {
   static result<split_assigner> read(schema::SplitState::Reader in, split_assigner empty);
 
 private:
-  using assigner = split_assigner; // friend of that class
+  using assigner = split_assigner; // `state_codec` is a friend of this class
   static void write_pass(schema::SplitState::Pass::Builder out, const assigner& from,
                          const assigner::key& where, const assigner::pass_state& what);
   static void write_holding(schema::SplitState::Holding::Builder out, task_id who,

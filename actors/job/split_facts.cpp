@@ -18,8 +18,8 @@ void split_assigner::on(const shared_by& x) { tasks_ = x.tasks; }
 void split_assigner::on(const came_to& x) {
   const key where{x.pass, group_of(x.source)};
   auto& g = group(where.second, x.source);
-  // When a zip ends with its shorter input, the task sends no question that would get the end of
-  // the longer one.
+  // When a zip ends with its shorter input, the task sends no question about the end of the longer
+  // one. So its question about a later pass of a source also ends the earlier passes of the source.
   auto& from = g.at[{x.task, x.source}];
   const auto to = holdings_.lower_bound({std::max(from, x.pass), 0});
   for (auto at = holdings_.lower_bound({from, 0}); at != to; ++at)

@@ -29,7 +29,8 @@ const std::set<task_id>& waiting_leases::beside(const lease_request& question) c
 
 std::vector<split_assigner::leased_to> waiting_leases::give_way(const split_assigner& splits,
                                                                 time_point now) const {
-  // A task that reads, or that waits for one that reads, will reach its next question or its end.
+  // A task makes progress if it reads splits, or if it waits for a task that makes progress. Such
+  // tasks are removed from `waiting`; the remaining ones wait only for each other.
   std::set<task_id> waiting;
   for (const auto& [where, questions] : questions_)
     for (const auto& one : questions) waiting.insert(one.task);

@@ -14,8 +14,8 @@ namespace headrace::detail {
 /// A task at the end of a source waits while other tasks hold unread splits of it, as these may be
 /// given back. Under a zip of sources that do not advance together, tasks can wait for each other:
 /// one has splits of the first source and waits for the second, another one has splits of the
-/// second and waits for the first. If a task waits only for such tasks, directly or through others,
-/// its pass is over before they have read their splits. Pure.
+/// second and waits for the first. If a task waits only for tasks that wait for each other in this
+/// way, its pass is ended although these tasks hold unread splits of it. Pure.
 class waiting_leases {
 public:
   void add(const lease_request& question);
@@ -25,8 +25,9 @@ public:
   const std::set<task_id>& beside(const lease_request& question) const;
 
   /// If tasks wait only for each other: the answer to one of their questions, without regard to the
-  /// splits of these tasks. A source for which no zip holds rows of other inputs is preferred,
-  /// because such rows would be lost. Empty: no tasks wait only for each other.
+  /// unread splits of these tasks. A question about a source for which no zip holds rows of other
+  /// inputs is preferred, because a zip loses the rows that it holds when the pass of the source
+  /// ends. Empty: no tasks wait only for each other.
   std::vector<split_assigner::leased_to> give_way(const split_assigner& splits,
                                                   time_point now) const;
 

@@ -9,8 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The stream of the dispatcher's own facts. Those of jobs have the jobs' ids, which are never
-/// zero.
+/// The number of the journal's stream of the dispatcher's own facts. The number of the stream of a
+/// job's facts is the job's id, which is never zero.
 constexpr uint64_t service_stream = 0;
 
 } // namespace

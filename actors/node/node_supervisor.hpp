@@ -22,7 +22,7 @@ struct node_supervisor_options {
 };
 
 /// Supervises a dispatcher or a worker. It can be published in place of the role's actor: it passes
-/// messages on to the present actor, so that restarts are invisible to peers.
+/// messages on to the present actor, so that peers need no other address after a restart.
 class node_supervisor_state {
 public:
   using handle_type =

@@ -32,7 +32,7 @@ std::shared_ptr<const written_block> write_form(const block& rows, block_encodin
   out->own_bytes = out->about.size_bytes();
   for (auto& part : out->payload)
     if (!shares(rows, part)) {
-      // Compressed bytes lie in a buffer that is larger than their size.
+      // Compressed bytes lie in a buffer that is larger than their size, so a copy saves memory.
       part = buffer::copy_of(part.data(), part.size());
       out->own_bytes += part.size();
     }

@@ -21,7 +21,8 @@ inline cache_terms read_cache_terms(uint64_t wait_ns, uint32_t expected_trainers
 }
 
 void write_past(schema::JobPast::Builder out, const job_past& what);
-/// The result is in order and within its bounds, whatever the message contains.
+/// The lists of the result are sorted, and shortened by `job_past::bound`, whatever the message
+/// contains.
 job_past read_past(schema::JobPast::Reader in);
 
 } // namespace headrace::detail

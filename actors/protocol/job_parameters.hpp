@@ -28,7 +28,7 @@ struct job_parameters {
 /// the most bytes of a job's name
 inline constexpr size_t longest_job_name = 1024;
 
-/// invalid_argument: the name is too long. An empty name is that of an anonymous job.
+/// invalid_argument: the name is too long. An empty name means an anonymous job.
 status check_job_name(const std::string& name);
 
 /// Ok if a client that requests `asked` may read the job `name`, whose parameters are `existing`.

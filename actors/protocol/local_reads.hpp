@@ -12,8 +12,8 @@
 
 namespace headrace::detail {
 
-/// Decides which consumers read from which workers. The job uses this to run tasks only where a
-/// reader reads them, and the consumer uses it to open streams to these workers alone.
+/// Decides which consumers read from which workers. A job runs tasks only on workers from which one
+/// of its readers reads, and a consumer opens streams only to workers from which it reads.
 
 /// The tag of a worker that serves only its own process. The case of its letters does not matter.
 inline constexpr std::string_view colocated_tag = "COLOCATED";

@@ -124,7 +124,8 @@ struct save_question {
 /// The answer to a `save_question`.
 struct save_steps {
   std::vector<save_order> orders;
-  /// Saves that have ended, or whose step another worker has: the worker must stop its steps.
+  /// Saves that have ended, or whose step another worker has: the worker must stop its steps of
+  /// these saves.
   std::vector<save_id> over;
 };
 

@@ -13,7 +13,7 @@
 namespace headrace::detail {
 
 /// A task's question for splits. The questions about one pass of one source are numbered from 0. A
-/// question is repeated until it is answered: by another runner of the task, or when an answer may
+/// question without an answer is sent again by the next runner of the task, and when the answer may
 /// have been lost.
 struct split_question {
   uint32_t source = 0; ///< in depth-first order of the graph
@@ -45,7 +45,7 @@ struct lease_answer {
 
   split_answer first;
   std::vector<split_range>
-    more; ///< of the same pass; each answers the question after the previous one
+    more; ///< further splits of the pass, which answer the following questions, one question each
 };
 
 /// The splits of a pass that a task was leased and has not begun to read, when it leaves or closes
@@ -64,8 +64,8 @@ struct unread_splits {
 constexpr uint32_t account_source = UINT32_MAX;
 
 /// The splits of which the readers of a task have handed out rows so far. The task sends an account
-/// when some of its readers are gone, and deals the rows that these had neither claimed nor handed
-/// out to the others.
+/// when some of its readers are gone. The rows that these readers had neither claimed nor handed
+/// out are dealt to the remaining readers.
 struct given_account {
   /// The version of the TaskReaders that the task follows: readers that are not in it hand out
   /// nothing more.

@@ -29,7 +29,7 @@ struct split_receipt {
   std::vector<split_run> reached;  ///< ascending, without overlaps
   uint64_t from_pass = 0;          ///< splits of earlier passes are not recorded
   std::optional<split_run> newest; ///< the split of the last row that arrived
-  /// Splits are named that were not reached, because memory was short.
+  /// The receipt also names splits that were not reached, because its size is bounded.
   bool approximate = false;
   /// The number of rows that were given back to the task.
   uint64_t given_back = 0;

@@ -18,8 +18,8 @@ std::vector<splits_done> read_done(capnp::List<schema::SplitsDone>::Reader in);
 void write_listing(schema::SplitListing::Builder out, const split_listing& what, bool with_entries);
 std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in);
 
-/// The entries of a listing are sent only with the first question about a pass. They become the
-/// listing of the pass, or show how it differs from the listing of another task.
+/// The entries of a listing are sent only with the first question about a pass. The job stores them
+/// with the pass, or uses them to report how the listings of two tasks differ.
 void write_splits_request(schema::LeaseSplits::Builder out, const splits_request& what);
 splits_request read_splits_request(schema::LeaseSplits::Reader in);
 

@@ -107,8 +107,8 @@ struct stream_failed {
 /// rows of this stream for it.
 struct stream_opened {};
 
-/// The task's worker leaves: the task sends what it has as far as grants allow, and nothing after
-/// that.
+/// The task's worker leaves: as far as grants allow, the task sends the elements of the splits that
+/// it has begun, and no others.
 struct stream_leaving {};
 
 /// In coordinated reads: all consumers take part in that epoch, and have received this many

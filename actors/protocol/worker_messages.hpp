@@ -46,10 +46,11 @@ struct task_order {
   bool shared = false;     ///< several consumers may read the task
   std::string fingerprint; ///< SHA-256 of the graph
   task_readers readers;    ///< the readers at the time of the order
-  /// The lease of the service: how long a link may be silent before both of its ends have noticed.
+  /// The lease of the service. Both ends of a lost link have detected the loss after `fenced` of
+  /// this time.
   duration lease = std::chrono::seconds{5};
-  /// The task may lease splits before a reader opens a stream: no reader can take the repetition
-  /// for finished before it is informed of this task.
+  /// The task may lease splits before a reader opens a stream: every reader is informed of this
+  /// task before the reader could take the repetition for finished.
   bool eager = false;
   /// Under a static policy: the number of shards of the dataset, and the shard of this worker.
   uint32_t shards = 0;
@@ -63,7 +64,7 @@ struct task_order {
   friend bool operator==(const task_order&, const task_order&) = default;
 };
 
-/// Totals of what a task has produced.
+/// The totals of a task's output.
 struct task_output_counts {
   uint64_t elements = 0;
   uint64_t bytes = 0;
@@ -133,7 +134,7 @@ struct worker_drains {
   std::string data_address;
   uint32_t tasks = 0;
   bool left = false; ///< it has left, in order
-  /// The number of tasks that had not given everything when the time to drain was over.
+  /// The number of tasks that had not ended when the time to drain was over.
   uint32_t unfinished = 0;
   friend bool operator==(const worker_drains&, const worker_drains&) = default;
 };

@@ -17,8 +17,8 @@ namespace headrace::detail {
 ///
 /// Elements are sent as far as they were granted. The elements of a group may be handed out only
 /// when all consumers have received theirs, which is announced separately. An element is kept until
-/// all consumers have handed out their elements of its group, so that a consumer that replaces a
-/// lost one can be sent it.
+/// all consumers have handed out their elements of its group, so that it can be sent to a consumer
+/// that replaces a lost one.
 class rounds_output final : public dealer {
 public:
   explicit rounds_output(uint32_t consumers) : lanes_(consumers) {}
@@ -98,8 +98,8 @@ private:
   std::vector<lane> lanes_;
   std::map<consumer_id, uint32_t> index_of_;
   /// The newest epoch that all consumers took part in, and the number of groups that all of them
-  /// had received. In that epoch the number stays valid after some consumers have left: a consumer
-  /// whose connection was cut before may hand out as much as those that have left.
+  /// had received in it. The number stays valid in that epoch when some consumers leave: they may
+  /// have handed out these groups, so a consumer whose connection was cut before may do so, too.
   received_by_all common_;
   uint64_t produced_ = 0; ///< the number of rows that were produced
   reached_splits given_;  ///< stays empty: this dealer does not record splits

@@ -18,8 +18,8 @@ class durable_store final : public fact_store<Record> {
 public:
   using fact = typename Record::fact;
   using stored = typename fact_store<Record>::stored;
-  /// The facts are replaced by the state that they make when they take more bytes than this and
-  /// than the state.
+  /// When the facts since the last stored state take more bytes than this, and more than that
+  /// state, the journal stores the present state in their place.
   static constexpr size_t least_compaction = size_t{1} << 20;
 
   /// Continues with the journal's content. data_loss: the content was not written by such a store.

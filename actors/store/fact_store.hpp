@@ -31,9 +31,10 @@ public:
   /// Begins the tenure of a new writer. Earlier writers cannot append any more.
   virtual tenure take_over() = 0;
   /// Keeps a group of facts, all of them or none, after all groups that were appended before to any
-  /// store of the same journal. An empty group counts as kept when the groups before it are.
-  /// Returns the outcome if it is available at once (aborted: another writer has taken over).
-  /// Otherwise returns nullopt, and passes the outcome to `then` later.
+  /// store of the same journal. An empty group counts as kept when the earlier
+  /// groups of this store are kept. Returns the outcome if it is available at once (aborted:
+  /// another writer has taken over). Otherwise returns nullopt, and passes the outcome to `then`
+  /// later.
   virtual std::optional<status> append(uint64_t writer, std::vector<fact> group, stored then) = 0;
   /// The state after all appended facts.
   virtual Record record() const = 0;

@@ -42,7 +42,7 @@ private:
   void go_on(Take& take) {
     if (std::exchange(busy_, true))
       return;
-    // An actor whose step throws ends, so `busy_` may stay true.
+    // If a step throws, its actor ends, so `busy_` may stay true.
     while (!waiting_.empty() && waiting_.front().after <= kept_) {
       auto step = std::move(waiting_.front().step);
       waiting_.pop_front();

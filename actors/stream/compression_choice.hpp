@@ -9,8 +9,8 @@
 namespace headrace::detail {
 
 /// Decides for one stream which of its blocks are compressed. Under `automatic` no block is
-/// compressed if both ends are on one host; otherwise blocks are compressed that follow a sample
-/// that compressed well. Pure.
+/// compressed if both ends are on one host; otherwise blocks are compressed as long as the last
+/// sample compressed well. Pure.
 class compression_choice {
 public:
   /// Under `automatic`, smaller blocks are not compressed: they would take as many packets.

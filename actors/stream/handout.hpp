@@ -70,7 +70,7 @@ public:
   /// will be added
   void erase(task_id from);
 
-  // In coordinated reads the next block is that of the task that serves the next round.
+  // In coordinated reads the next block comes from the task that serves the next round.
 
   /// Must be called before the first `add`.
   void take_in_rounds() { rounds_.emplace(); }

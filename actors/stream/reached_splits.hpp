@@ -12,10 +12,10 @@
 namespace headrace::detail {
 
 /// Records the splits of which rows reached a reader, with one bit for each split, in bounded
-/// memory. If the memory is short, splits are recorded that were not reached. Reached splits are
-/// omitted only for passes before the receipt's `from_pass`. A consumer has one record for each
-/// stream, of the rows that it received; a task has one record, of the rows that its readers were
-/// handed.
+/// memory. If the bounds do not suffice, splits that were not reached are recorded, too. Reached
+/// splits are omitted only for passes before the receipt's `from_pass`. A consumer has one record
+/// for each stream, of the rows that it received; a task has one record, of the rows that its
+/// readers were handed.
 class reached_splits {
 public:
   /// The bits take at most `most_chunks` times 512 bytes. Runs of splits that were all reached take

@@ -201,8 +201,8 @@ void task_output::put_back(stream& from, uint64_t mark) {
     from.retained_bytes -= last.bytes;
     const auto stays = mark > last.first ? mark - last.first : 0;
     auto back = last.behind(stays);
-    // Rows are skipped whose numbers are lower than numbers that were handed out, or that another
-    // stream was sent.
+    // If numbers must increase, a row is skipped if a row with a higher number was handed out, or
+    // was sent on another stream.
     if (const auto passed = std::min(overtaken - std::min(overtaken, back.number), back.numbers());
         passed != 0) {
       skipped_ += passed;
@@ -241,8 +241,8 @@ bool task_output::finished() const noexcept {
 bool task_output::delivered() const noexcept {
   return exhausted_ && pending_.empty() && std::ranges::all_of(streams_, [](const auto& entry) {
            const auto& s = entry.second;
-           // A consumer whose link is lost may have ended, so what it received may be lost, unless
-           // it was handed out.
+           // A consumer whose link is lost may have ended, and may have lost the rows that it had
+           // received and not handed out.
            return (s.connected ? s.received >= s.sent : s.handed_out == s.sent) && s.recall == 0;
          });
 }

@@ -96,15 +96,18 @@ public:
   size_t pending_bytes() const noexcept override { return pending_bytes_; }
   /// Bytes that were sent and not handed out.
   size_t retained_bytes() const noexcept;
-  /// True if nothing is pending and some stream has credit and may be dealt rows (`stalled`).
+  /// True if nothing is pending, and some stream has credit and is not `stalled`. If the task
+  /// leaves, a stalled stream counts, too.
   bool has_room() const noexcept;
   /// Leaves the consumer's stream out of `place` until the consumer opens it again.
   void disregard(consumer_id who);
   /// As `handed_out_below`, without the streams that are disregarded. @pre not `idle()`
   uint64_t place() const noexcept;
-  /// The number of rows with numbers that are pending, or that were sent and not handed out.
+  /// The number of numbered rows that the task has produced and that were not handed out yet,
+  /// whether they were sent or are pending.
   uint64_t outstanding() const noexcept;
-  /// True if nothing is pending and everything that was sent was handed out.
+  /// True if no row is pending, that is, waits to be dealt, and every row that was sent was handed
+  /// out.
   bool idle() const noexcept;
   /// The number of streams, and the number of those that are connected.
   size_t streams() const noexcept { return streams_.size(); }
@@ -143,8 +146,8 @@ private:
     uint64_t resend_from = 0; ///< below `sent` only after a new connection
     uint64_t recall = 0;      ///< the id of the recall that is not answered yet; 0: there is none
     uint64_t handed_out_at_recall = 0;
-    /// The number after that of the last row sent. If numbers must increase, rows with lower
-    /// numbers that other streams give back are skipped.
+    /// One more than the number of the last row that was sent. If numbers must increase, rows with
+    /// lower numbers that other streams give back are skipped.
     uint64_t reached = 0;
     /// The newest claim of the consumer, which may include elements that are not sent yet.
     uint64_t wanted = 0;

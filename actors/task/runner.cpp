@@ -162,7 +162,8 @@ runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64
   }
 }
 
-/// Under a static policy splits are not leased: the job compares the listings of its tasks.
+/// Sends the job the listing of a source in a question, and waits for the answer. Only for static
+/// policies: no splits are leased there, and the job only compares the listings of its tasks.
 status runner::shared::same_listing(uint32_t source,
                                     const std::shared_ptr<const split_listing>& listing) {
   std::unique_lock lock{mutex};
@@ -227,7 +228,7 @@ status runner::shared::pull() {
   iterator_context context;
   context.stop = halt.get_token();
   context.splits = what.leases_splits ? &leases : nullptr;
-  // The graph may be shared with other runs in this process.
+  // The graph may be shared with other runs in this process, so each run has caches of its own.
   run_caches caches;
   context.caches = &caches;
   context.find_function = what.find_function;

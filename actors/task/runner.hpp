@@ -45,7 +45,8 @@ public:
     function_finder find_function;             ///< may be empty
     open_service open_distribute;              ///< may be empty
     std::shared_ptr<stopping_threads> threads; ///< may be null
-    /// The number of failed elements that the pipeline left out is added here; may be null.
+    /// Raised to the number of failed elements that the pipeline has left out, unless an earlier
+    /// runner of the task counted more; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
     /// The activity of the operators is counted here; may be null.
     std::shared_ptr<task_profile> profile;

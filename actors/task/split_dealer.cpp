@@ -77,7 +77,7 @@ unread_splits split_dealer::unread_of(uint32_t source) const {
   // A source of a group reads all splits that any source of the group was given.
   if (!alone(source) || here.closed)
     return out;
-  // Rows of splits that an earlier runner was given may have been dealt already.
+  // Splits that an earlier runner was given count as begun, because their rows may have been dealt.
   const auto begun = begun_.find(source);
   const auto before =
     begun != begun_.end() && begun->second.first == out.pass ? begun->second.second : 0;

@@ -31,8 +31,8 @@ public:
     what.for_each(which, [this](const auto& asked, const auto& given) { log_.add(asked, given); });
   }
   /// The source reads no more of that pass, which is not over. It has not begun `unread` of the
-  /// splits that it was given last. Returns the report for the job, which is for all sources of the
-  /// group, once none of them continues to read.
+  /// splits that it was given last. When no source of the group continues to read the pass,
+  /// returns the report for the job, which is for all sources of the group.
   std::optional<unread_splits> close(uint32_t source, uint64_t pass, split_range unread);
   /// True if every source has reached the end of its last pass, so that another task would get no
   /// splits. False for a pipeline that ended before its sources did.

@@ -50,11 +50,12 @@ produce::commands task_core::taken_over(time_point now) {
     owners_.clear();
     let_depart();
     strangers_.clear();
-    account_due_ |= account_said_; // the answer may have arrived while no actor ran
+    account_due_ |= account_said_; // the acknowledgement may have come while no actor ran
     account(now);
     if (std::exchange(leave_due_, false))
       left(unread_without_runner(), now);
-    // The first splits are leased while the readers connect. Under OFF there is nothing to lease.
+    // An eager task leases its first splits while the readers connect. Under OFF there is nothing
+    // to lease.
     if (over_)
       return;
     if (opened_ || (leases_splits() && order_.eager))
@@ -228,8 +229,9 @@ void task_core::left(std::vector<unread_splits> unread, time_point now) {
                         .job = order_.job,
                         .numbers = numbers(),
                         .unread = std::move(unread)}});
-  // Under OFF a copy ends with its worker, unless all of it was produced. In coordinated reads
-  // all consumers leave the task between two rounds, and do not wait for those that it has ahead.
+  // Under OFF the task's copy of the dataset ends with its worker, unless all of it was produced.
+  // In coordinated reads all consumers leave the task between two rounds, and do not wait for the
+  // later rounds that the task has produced.
   if (!opened_ || order_.num_consumers != 0 || (!leases_splits() && !exhausted_))
     return finish(now);
   for (const auto& [who, route] : routes_)
@@ -240,7 +242,8 @@ void task_core::left(std::vector<unread_splits> unread, time_point now) {
 
 void task_core::finish(time_point now) {
   over_ = true;
-  // Under OFF a copy ends with its worker, and the job is not sent which of its rows readers hold.
+  // Under OFF a copy of the dataset ends with its worker, so the job is sent no list of the readers
+  // that hold rows of it.
   auto held = order_.shared && order_.policy != sharding_policy::off
                 ? output_->held()
                 : std::map<consumer_id, reader_marks>{};

@@ -142,13 +142,14 @@ private:
   void open(stream_key over, const stream_open& what, time_point now);
   void admit(stream_key over, const stream_open& what, time_point now);
   void granted(consumer_id who, const stream_grant& what);
-  /// True if the message came from the node that the job names for its reader, if it names one.
+  /// True if the message came from the node that the job names for this consumer, or if the job
+  /// names none.
   bool is_from_its_node(const stream_open& what) const;
   void refuse(stream_key over, const stream_open& what);
   void name(const task_readers& who);
   bool is_named(consumer_id who) const;
-  /// How long after the loss of a link its other end has noticed the loss, too, and hands out
-  /// nothing more.
+  /// The time after the loss of a link until the consumer at the other end has noticed the loss,
+  /// too, and hands out nothing more.
   duration fence() const { return fenced(order_.lease); }
   /// When the rows of a consumer that is gone may go to others.
   time_point free_at(const route& of) const { return of.cut_at + fence(); }
@@ -167,7 +168,7 @@ private:
   void give_up(consumer_id who);
   /// The consumer has a new connection, or none.
   void move(consumer_id who, stream_key over);
-  /// Not ok: why another runner cannot continue after a crash because of `why`.
+  /// Not ok: the reason why no further runner can continue after a crash with the error `why`.
   status can_run_on(const status& why) const;
   void start_runner(time_point now);
   void fail(const status& why, time_point now);
@@ -176,7 +177,7 @@ private:
   std::vector<unread_splits> unread_without_runner() const;
   void left(std::vector<unread_splits> unread, time_point now);
   void finish(time_point now);
-  /// Sends what can be sent, and checks whether the task has ended.
+  /// Sends the messages that the dealer returns, and checks whether the task has ended.
   void deal(time_point now);
   void report(time_point now, std::optional<detail::splits_wanted> wants = {},
               std::optional<status> ended = {}, task_outcome outcome = task_outcome::exhausted,

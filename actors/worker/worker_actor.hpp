@@ -103,7 +103,8 @@ private:
   std::map<request_token, request> requests_;
   request_token last_request_;
   std::map<task_id, task> tasks_;
-  /// The steps of saves; null while the graph is being requested.
+  /// By save: the number of the order, and the runner of the step; null while the graph is being
+  /// requested.
   std::map<save_id, std::pair<uint64_t, std::unique_ptr<save_runner>>> saves_;
   graph_cache graphs_{size_t{256} << 20};
   port::watcher watcher_;

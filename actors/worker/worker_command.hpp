@@ -105,7 +105,7 @@ struct say_goodbye {
   worker_id id;
   incarnation life;
   duration limit{};
-  /// The number of tasks that had not given everything when the time to drain was over.
+  /// The number of tasks that had not ended when the time to drain was over.
   uint32_t unfinished = 0;
 };
 

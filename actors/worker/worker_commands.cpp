@@ -295,7 +295,7 @@ void worker_state::carry_out(const worker::run_save& x) {
         return run_save(order, said.status());
       const auto bytes = said->getDatasetDef().getGraph();
       auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
-      // Kept, so that further steps of the save need not request the graph.
+      // The graph is kept, so that further steps of the save need not request it.
       if (graph)
         graphs_.keep(order.what.fingerprint, *graph, bytes.size());
       run_save(order, graph);

@@ -65,7 +65,7 @@ public:
   commands registered(uint64_t over, const result<worker_registered>& what, time_point now);
   /// The answer to WorkerHeartbeat: the tasks that no job needs, and whether the worker is to
   /// leave. A failure: the heartbeat was not answered in time, or the dispatcher has no record of
-  /// the worker. `over`: as above.
+  /// the worker. `over`: as in `registered`.
   commands heartbeat_answered(uint64_t over, const result<heartbeat_heard>& what, time_point now);
 
   // -- orders ----------------------------------------------------------------------------
@@ -109,7 +109,7 @@ public:
 
   /// The dispatcher has announced that there are steps of saves.
   commands saves_offered();
-  /// The answer SaveSteps. A failure: there was none. `over`: as above.
+  /// The answer SaveSteps. A failure: there was none. `over`: as in `registered`.
   commands save_steps_answered(uint64_t over, const result<save_steps>& what);
   /// The step of `run_save` has ended.
   commands save_step_ended(save_report how);
@@ -118,7 +118,7 @@ public:
 
   /// The owner of the worker ends it. `at_once`: the whole service ends, so the worker waits for
   /// nothing. A worker that is leaving already, because its dispatcher ordered that, continues to
-  /// leave; `at_once` ends this, too.
+  /// leave in order, unless `at_once` is true.
   commands leave(bool at_once, time_point now);
   /// LeaveService was answered, or the limit has passed.
   commands goodbye_over();
@@ -146,7 +146,7 @@ private:
   };
   struct task {
     task_order order;
-    /// The request that ordered it, until it is answered.
+    /// The request that ordered the task, until the request is answered.
     std::optional<request_token> ordered_by;
     bool running = false;       ///< false while no actor runs the task
     worker::task_counts counts; ///< as the task last reported
@@ -205,7 +205,7 @@ private:
   save_work saves_;
   step step_ = step::staying;
   bool asked_ = false;     ///< the owner of the worker has called `leave`
-  bool first_beat_ = true; ///< no heartbeat was sent since it registered
+  bool first_beat_ = true; ///< no heartbeat was sent since the worker registered
   size_t stuck_ = 0;       ///< the number of stuck threads at the last count
   bool told_stuck_ = false;
   std::optional<time_point> beat_at_;

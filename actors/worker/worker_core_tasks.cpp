@@ -185,7 +185,8 @@ void worker_core::give_up(task_id id, const status& why, const worker::task_coun
 worker_core::commands worker_core::leave(bool at_once, time_point now) {
   commands out;
   const bool again = std::exchange(asked_, true);
-  // A worker that has sent its goodbye waits only for a short time.
+  // A repeated call has an effect only if it ends the drain at once: a worker that has sent its
+  // goodbye waits only for a short time in any case.
   if (again && (!at_once || step_ != step::draining))
     return out;
   if (at_once || step_ == step::gone)

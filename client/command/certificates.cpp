@@ -30,11 +30,11 @@ namespace {
 struct flags {
   std::string directory;
   std::string name = "host";
-  std::vector<std::string> hosts; ///< empty: the default
+  std::vector<std::string> hosts; ///< empty: those of `default_hosts`
   int days = 365;
 };
 
-/// A common name in a certificate is at most this long; of longer names the beginning is used.
+/// A common name in a certificate is at most this long; longer names are cut.
 constexpr size_t longest_common_name = 64;
 constexpr size_t longest_host = 253;
 
@@ -57,8 +57,8 @@ bool is_ip(const std::string& host) {
          || ::inet_pton(AF_INET6, host.c_str(), &any) == 1;
 }
 
-/// True for a name as in DNS, which may contain `*`. Such names have no characters, such as commas,
-/// with a meaning in OpenSSL's list of alternative names.
+/// True for a name as in DNS, which may contain `*`. Such a name contains no comma, and no other
+/// character that has a meaning in OpenSSL's list of alternative names.
 bool is_host_name(const std::string& host) {
   const auto allowed = [](unsigned char x) {
     return std::isalnum(x) != 0 || x == '-' || x == '_' || x == '.' || x == '*';
@@ -99,8 +99,8 @@ struct identity {
   certificate_ptr certificate;
 };
 
-/// A new key, and its certificate for these hosts signed by `issuer`; null: an authority, signed by
-/// itself.
+/// A new key, and its certificate for these hosts, which `issuer` signs. `issuer` is null: the
+/// certificate is that of an authority, and is signed with its own key.
 result<identity> certify(const std::string& name, const std::vector<std::string>& hosts, int days,
                          const identity* issuer) {
   const auto failed = [] { return internal_error("OpenSSL could not make a certificate"); };
@@ -121,9 +121,9 @@ result<identity> certify(const std::string& name, const std::vector<std::string>
   const auto* text = reinterpret_cast<const unsigned char*>(common_name.c_str());
   const bool made =
     X509_set_version(x, 2) == 1
-    // half of the range, so that the serial number is positive in every encoding
+    // The highest bit is 0, so that the serial number is positive in every encoding.
     && ASN1_INTEGER_set_uint64(X509_get_serialNumber(x), random_id() >> 1) == 1
-    // the clocks of hosts may differ
+    // The certificate is valid from an hour ago, because the clocks of hosts may differ.
     && X509_gmtime_adj(X509_getm_notBefore(x), -3600) != nullptr
     && X509_time_adj_ex(X509_getm_notAfter(x), days, 0, nullptr) != nullptr
     && X509_set_pubkey(x, out.key.get()) == 1
@@ -133,7 +133,7 @@ result<identity> certify(const std::string& name, const std::vector<std::string>
          == 1
     && add(NID_basic_constraints, issuer != nullptr ? "critical,CA:FALSE" : "critical,CA:TRUE")
     && add(NID_key_usage, issuer != nullptr ? "critical,digitalSignature" : "critical,keyCertSign")
-    // A process is a server to some and a client to others.
+    // A process is a server for some processes and a client of others.
     && (issuer == nullptr
         || (add(NID_ext_key_usage, "serverAuth,clientAuth")
             && add(NID_subject_alt_name, alternative_names(hosts).c_str())))
@@ -167,7 +167,7 @@ status write(const std::string& base, const identity& what) {
   auto how =
     write(base + ".pem", [&](FILE* out) { return PEM_write_X509(out, what.certificate.get()); });
   if (!how)
-    ::unlink((base + ".key").c_str()); // of no use alone
+    ::unlink((base + ".key").c_str()); // a key without its certificate is of no use
   return how;
 }
 

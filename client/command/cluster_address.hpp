@@ -18,7 +18,8 @@ bool is_cluster_address(std::string_view text);
 ///
 /// `tf-config:` is the first task of JOB (default: `dispatcher`) in the variable TF_CONFIG.
 /// `slurm:` is the first node of the job step or job, at PORT (default: 5050). `kubernetes:` is the
-/// first running pod by name that SELECTOR matches in the pod's own namespace, at PORT.
+/// first running pod, by name, that SELECTOR matches in the namespace of the pod in which this
+/// process runs, at PORT.
 ///
 /// `unavailable` if a later call may succeed: no such pod runs, or the API server cannot be
 /// reached. `failed_precondition` and `invalid_argument` name the variable, file or answer that is

@@ -25,7 +25,7 @@ struct flags {
 result<dataset> dataset_of(const flags& given) {
   if (given.dispatcher.empty())
     return read_dataset(given.what);
-  // Requests use the process's node; the first call, which makes the node, decides how it connects.
+  // Requests use the node of the process. This first call creates that node with the TLS files.
   HEADRACE_TRY(node::process(service_node(node_role::tool, given.tls)).status());
   return registered_dataset(given.dispatcher, given.what);
 }

@@ -72,11 +72,13 @@ private:
        .on_line = [this, &of, id, role](const std::string& line) { said(of, id, role, line); },
        .is_final =
          [this, &of](const process_end& how) {
-           // Another process has the port now: a worker may take any free one.
+           // Another process uses the port now. A worker takes any free port in its next life.
            if (of.listened && how.code == static_cast<int>(exit_code::cannot_listen)
                && &of != &servers_.at("dispatcher"))
              of.port = 0;
-           // The options of the server are invalid, or the dispatcher refuses it.
+           // A restart does not help if the options of the server are invalid or the dispatcher
+           // refuses it (the exit codes), or if the server ended with an error before it had ever
+           // listened, and did not crash.
            const auto is = [&](exit_code x) { return how == process_end{static_cast<int>(x), 0}; };
            return is(exit_code::failure) || is(exit_code::usage) || is(exit_code::version_mismatch)
                   || (!of.listened && how != process_end{} && !is_restarted(how));
@@ -117,8 +119,8 @@ private:
   void begin_workers(const std::string& address, uint16_t port) {
     told_ = address;
     port_ = port;
-    // The advertised address may not lead to this host from inside, for instance with address
-    // translation.
+    // The workers might be unable to reach the dispatcher at its advertised address, for instance
+    // behind address translation. So they connect to its address on this host.
     const auto& host = options_.endpoint.host;
     dispatcher_ = host_and_port(!is_wildcard(host) ? host
                                 : host == "::"     ? "::1"

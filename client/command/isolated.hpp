@@ -21,11 +21,12 @@ struct isolated_options {
   std::vector<std::string> worker_flags;
 };
 
-/// Runs the servers until SIGTERM or SIGINT, which stops the workers and then the dispatcher in
-/// order. A process that crashes is restarted; when the restart budget of all processes together is
-/// used up they are ended, and standard error contains the name of the process that crashed last,
-/// its end and its last output. The first line of output is the dispatcher's, printed when all
-/// servers listen. Returns the exit code: 0, or that of the process that could not be kept running.
+/// Runs the servers until a signal to stop, after which first the workers and then the dispatcher
+/// are stopped in order. A process that crashes is restarted. When the restart budget of all
+/// processes together is used up, all are ended, and the name of the process that crashed last, its
+/// end and its last output are printed on standard error. When all servers listen, this process
+/// prints the first line of output, with the dispatcher's address. Returns the exit code: 0, or
+/// that of the process that could not be kept running.
 int run_isolated(const isolated_options& options);
 
 } // namespace headrace::detail::command

@@ -137,11 +137,11 @@ result<std::string> get(const api_server& from, const std::string& path) {
     return unreached("cannot be reached");
   if (from.tls && BIO_do_handshake(connection.get()) != 1)
     return unreached("was not trusted");
-  // The request is HTTP/1.0, so that the answer ends with the connection and has one part.
+  // The request is HTTP/1.0, so that the answer is not chunked and ends when the connection closes.
   const auto request =
     fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n{}\r\n", path, where,
                 from.token.empty() ? "" : fmt::format("Authorization: Bearer {}\r\n", from.token));
-  // The connection does not block, so each call may have to be repeated when the socket is ready.
+  // The connection is non-blocking, so a call may have to be repeated when the socket is ready.
   const auto end = std::time(nullptr) + seconds_to_answer;
   const auto may_retry = [&] {
     return BIO_should_retry(connection.get()) && BIO_wait(connection.get(), end, 20) == 1;

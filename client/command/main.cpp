@@ -57,7 +57,8 @@ std::string meant_option(const CLI::App& app, const std::vector<std::string>& ar
   return {};
 }
 
-/// A hint for `worker --python`, which only the Python package's command has; else empty.
+/// A hint if the arguments are `worker --python`, an option that only the command of the Python
+/// package has; else empty.
 std::string of_the_package(const std::vector<std::string>& arguments) {
   const bool python =
     arguments.front() == "worker" && std::ranges::find(arguments, "--python") != arguments.end();
@@ -99,7 +100,8 @@ std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
 int run(int argc, char** argv) {
   CLI::App app{"headrace: input pipelines for training, on as many hosts as the trainers need",
                "headrace"};
-  // Subcommands inherit this setting: `--help` prints all options at each level.
+  // Subcommands inherit this setting: `--help` of a command also prints the options of all its
+  // subcommands.
   app.set_help_flag();
   app.set_help_all_flag("-h,--help", "Print this, and nothing else happens");
   app.set_version_flag("-V,--version", "headrace " HEADRACE_VERSION,
@@ -161,7 +163,8 @@ int run(int argc, char** argv) {
     if (const auto hint = missing_dashes(*app.get_subcommand("run"), arguments); !hint.empty())
       return usage_error("run: options after the command", hint);
   const int code = chosen();
-  // A server prints nothing at its end, and the reader of its first line may have ended.
+  // Commands that run servers skip the check of standard output below: they print nothing at their
+  // end, and the program that read their first line may have ended.
   constexpr std::array servers{"dispatcher", "worker", "up", "run"};
   if (std::ranges::find(servers, arguments.front()) != servers.end())
     return code;
@@ -175,8 +178,8 @@ int run(int argc, char** argv) {
   return code;
 }
 
-/// If HEADRACE_PARENT contains a process id, this process ends with that process (strictly: with
-/// the thread that started this one).
+/// If HEADRACE_PARENT contains the id of the parent process, this process is killed when its parent
+/// ends (strictly: when the thread of the parent ends that started this process).
 void end_with_parent() {
   const auto* text = std::getenv("HEADRACE_PARENT");
   if (text == nullptr || *text == '\0')

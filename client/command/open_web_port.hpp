@@ -8,8 +8,8 @@
 
 namespace headrace::detail::command {
 
-/// Starts the HTTP port of a server; null if the port is off. `port`: the port of an earlier life
-/// of this process; 0: there is none. Throws `error`.
+/// Starts the HTTP server of a process; returns null if its port is off. `port`: the port that it
+/// had in an earlier life of the process; 0: there was none. Throws `error`.
 std::unique_ptr<monitor::web_server> open_web_port(const web_port& wanted, uint16_t port,
                                                    const endpoint_options& where,
                                                    monitor::monitored what);

@@ -12,7 +12,7 @@ namespace headrace::detail::command {
 
 /// Reads `250ms`, `5s`, `2m` or `1h`; the unit is required.
 result<duration> parse_duration(std::string_view text);
-/// The inverse of `parse_duration`, in the largest unit without a fraction.
+/// The inverse of `parse_duration`. The unit is the largest one that needs no fraction.
 std::string duration_text(duration x);
 
 /// Reads a number of bytes: `1048576`, `512K`, `512M`, `2G` (powers of 1024).

@@ -8,8 +8,8 @@ namespace {
 
 /// Arrivals of the same signal within this time count as one signal.
 constexpr auto together = std::chrono::seconds{1};
-/// How long after the first arrival of a signal the witness may still report that the command has
-/// received it, too.
+/// The time after the first arrival of a signal in which the `signal_witness` may report that the
+/// command has received the signal, too. After it, a signal that was not reported is passed on.
 constexpr auto until_passed = std::chrono::milliseconds{250};
 
 } // namespace

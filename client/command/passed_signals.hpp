@@ -20,10 +20,10 @@ public:
 
   /// @pre `at` is not before the time in an earlier call
   void received(int signal, place where, time_point at);
-  /// The signals that the command is to be sent now; each is returned once.
+  /// The signals that must be passed on to the command now. Each signal is returned once.
   std::vector<int> due(time_point at);
 
-  /// The first signal to stop (`asks_to_stop`), and when it came.
+  /// The first signal to stop (`asks_to_stop`), and the time of its arrival.
   struct stop {
     int signal = 0;
     time_point at;
@@ -40,13 +40,14 @@ private:
     bool decided = false;
   };
 
-  std::vector<arrival> arrivals_; ///< of the last second
+  std::vector<arrival> arrivals_; ///< the arrivals of the last second
   std::optional<stop> first_;
   bool again_ = false;
 };
 
-/// True for SIGTERM, SIGINT, SIGHUP and SIGQUIT, unless this process was started with that signal
-/// ignored (`nohup`): other signals are for the command alone.
+/// True if `signal` is a request to stop: SIGTERM, SIGINT, SIGHUP or SIGQUIT, unless this process
+/// was started with that signal ignored, as by `nohup`. All other signals have no effect on this
+/// process and are only passed on to the command.
 bool asks_to_stop(int signal);
 
 } // namespace headrace::detail::command

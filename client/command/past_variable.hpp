@@ -9,7 +9,7 @@ namespace headrace::detail::command {
 /// The environment variable `NAME=value` with the past of a process, which is set by the process
 /// that restarts it.
 std::string past_variable(const process_past& past);
-/// The past of this process, from that variable; empty without it.
+/// The past of this process, as read from that variable; a default value if it is not set.
 process_past past_of_this_process();
 
 } // namespace headrace::detail::command

@@ -27,9 +27,9 @@ status port_file::write(const std::string& name, uint16_t port) {
   const auto failed = [&](int number) {
     return failed_precondition(fmt::format("cannot write {}: {}", name, std::strerror(number)));
   };
-  // The name cannot be predicted; an existing file with that name is not written to.
+  // Other users cannot predict the name, and if a file with that name exists, opening it fails.
   const auto draft = fmt::format("{}.{:016x}.new", name, random_id());
-  constexpr int everybody = 0666; // reduced by the process's mask
+  constexpr int everybody = 0666; // the umask of the process removes permissions
   const int fd =
     ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, everybody);
   if (fd < 0)

@@ -41,7 +41,7 @@ std::string printable(const std::string& name) {
   return out;
 }
 
-/// Leaves only the job of that name or number. Not ok: there is none.
+/// Removes all jobs except those with that name or number. Not ok if none remains.
 status choose(service_status& from, const std::string& job) {
   constexpr size_t most_named = 20;
   std::vector<std::string> known;

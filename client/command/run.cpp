@@ -20,7 +20,7 @@ struct flags {
   bool python = false;
 };
 
-/// The directory through which processes of one host find each other.
+/// The directory through which the processes of a run on a single host find each other.
 std::string own_directory() {
   if (const auto runtime = variable_of_process("XDG_RUNTIME_DIR"); !runtime.empty())
     return runtime + "/headrace";
@@ -65,8 +65,8 @@ status settle_rendezvous(flags& given) {
       "--rendezvous {} is not of this host alone, but the servers are to listen on {}: give --host "
       "0.0.0.0 (or an address of the host) and the TLS files, or --insecure",
       where, out.host));
-  // With a loopback address all processes are on this host, and the others connect to that address,
-  // so the dispatcher of rank 0 must listen on it.
+  // With a loopback address all processes of the run are on this host. The other ranks connect to
+  // that address, so the dispatcher of rank 0 must listen on it.
   const auto number = [](const std::string& host) {
     return host == "localhost" ? "127.0.0.1" : host;
   };

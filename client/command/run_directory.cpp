@@ -27,8 +27,9 @@ enum class placing {
   be_first, ///< an existing file is an error: `already_exists`
 };
 
-/// A new name under which a process of the run with that token writes `file`, until it is complete.
-/// The name has a random part, because processes of different hosts may have the same process id.
+/// A new name for an unfinished file: a process of the run with that token writes the content of
+/// `file` under this name, and renames the file when it is complete. The name has a random part,
+/// because processes of different hosts may have the same process id.
 std::string part_of(const std::string& file, const std::string& token) {
   return fmt::format("{}.{}-{}{}", file, token, to_hex(random_id()), unfinished);
 }
@@ -57,7 +58,7 @@ status write_whole(const std::string& file, const std::string& text, const std::
     ::unlink(part.c_str());
     return {};
   }
-  // Some file systems have no links.
+  // Some file systems have no hard links.
   const bool none = errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP;
   if (none && ::access(file.c_str(), F_OK) == 0)
     errno = EEXIST;
@@ -66,7 +67,7 @@ status write_whole(const std::string& file, const std::string& text, const std::
   return failed(file);
 }
 
-/// The content of a file; discarded: the file does not exist, or is incomplete.
+/// The content of a file; a discarded value if the file does not exist or is not valid JSON.
 json read_json(const std::string& file) {
   constexpr size_t longest = 64 << 10;
   // O_NONBLOCK: opening a pipe with this name must not block.
@@ -89,16 +90,17 @@ bool is_gone(const std::string& file) {
   return ::access(file.c_str(), F_OK) != 0 && errno == ENOENT;
 }
 
-/// Deletes `file` if it belongs to the run with that token. The file is renamed before it is
-/// deleted, because a process of the next run may replace it at any time; such a file is put back.
+/// Deletes `file` if it belongs to the run with that token. A process of the next run may replace
+/// the file at any time. So the file is renamed and checked again before it is deleted, and is put
+/// back if it belongs to another run.
 void remove_if_of(const std::string& file, const std::string& token) {
   if (text_at(read_json(file), "token") != token)
     return;
   const auto aside = part_of(file, token);
   if (::rename(file.c_str(), aside.c_str()) != 0)
     return;
-  // Where the file system has no hard links it is put back by another rename, which replaces a file
-  // that was written meanwhile: the newer of two that were both written by the next run.
+  // Without hard links in the file system, the file is put back by another rename. If the next run
+  // has written a second, newer file in the meantime, the rename replaces that file.
   if (text_at(read_json(aside), "token") != token && ::link(aside.c_str(), file.c_str()) != 0
       && errno != EEXIST && ::rename(aside.c_str(), file.c_str()) == 0)
     return;
@@ -124,8 +126,8 @@ std::string text_of(const run_progress& how, const std::string& token) {
          + "\n";
 }
 
-/// Not ok if `file` exists and is not a regular file that belongs to this user or root: its owner
-/// decides to which address the programs of this run connect.
+/// Not ok if `file` exists and is not a regular file that belongs to this user or root. The owner
+/// of the file determines the address to which the programs of this run connect.
 status check_file(const std::string& file) {
   struct stat about {};
   if (::stat(file.c_str(), &about) != 0)
@@ -161,10 +163,12 @@ status run_directory::publish(const run_service& what, const std::string& replac
   if (how.code() != status_code::already_exists)
     return how;
   HEADRACE_ASSIGN(const auto there, service());
-  // A network file system may have created the file, and lost the answer.
+  // On a network file system the call above may have created the file although it returned an
+  // error, because the answer of the file server was lost.
   if (there && there->token == what.token)
     return {};
-  // Otherwise the file was left by a killed run, or belongs to no run, and is replaced.
+  // The file of another run is an error. A file with the token `replaced`, which a killed run has
+  // left, or a file that belongs to no run is replaced.
   if (there && there->token != replaced)
     return already_exists(fmt::format("{} is that of another run, which began at the same time, "
                                       "with the service at {} (host {})",
@@ -188,7 +192,8 @@ result<std::optional<run_service>> run_directory::service() const {
 status run_directory::claim(int rank, const run_progress& how, const std::string& token) const {
   const auto file = file_of(rank);
   const auto text = text_of(how, token);
-  // A file of an earlier run is removed; another process may do so at the same time.
+  // A file of an earlier run is removed. Another process may create or remove the file at the same
+  // time, so there are several tries.
   constexpr int tries = 3;
   status out;
   for (int i = 0; i < tries; ++i) {
@@ -223,8 +228,8 @@ status run_directory::write(int rank, const run_progress& how, const std::string
   };
   if (!is_mine())
     return {};
-  // Rank 0 may be deleting the run's files, in two rounds (`remove`), also the unfinished file of
-  // this call; so the write is repeated up to twice.
+  // Rank 0 may be deleting the files of the run, including the unfinished file of this call. It
+  // does so twice (`remove`), so the write is repeated up to twice.
   auto written = write_whole(file, text_of(how, token), token, placing::replace);
   for (int again = 0; again < 2 && !written.ok() && !is_over() && !is_gone(file); ++again)
     written = write_whole(file, text_of(how, token), token, placing::replace);
@@ -254,7 +259,7 @@ void run_directory::remove(int size, const std::string& token) const {
   const auto remove_others = [&] {
     for (int rank = 0; rank < size; ++rank) remove_if_of(file_of(rank), token);
     remove_if_of(fmt::format("{}.{}", file_, conflict), token);
-    // The unfinished files of processes that were killed while they wrote.
+    // Also deletes the unfinished files of processes that were killed while they wrote them.
     std::error_code code;
     for (const auto& one : std::filesystem::directory_iterator{path_, code})
       if (const auto name = one.path().string();
@@ -264,8 +269,8 @@ void run_directory::remove(int size, const std::string& token) const {
   };
   remove_others();
   remove_if_of(file_, token);
-  // Again, for files that were written meanwhile. Files of a run that has begun in the directory
-  // have another token.
+  // The second call deletes files that were written in the meantime. The files of a new run that
+  // has begun in the directory are kept, because they have another token.
   remove_others();
 }
 

@@ -13,20 +13,22 @@ namespace headrace::detail::command {
 struct run_service {
   std::string address;
   std::string host;  ///< the name of the host on which the dispatcher runs
-  std::string token; ///< a random number of this run, by which files of earlier runs are recognised
+  std::string token; ///< a random number of this run, which files of earlier runs do not have
 };
 
 /// The progress of a process of a run.
 struct run_progress {
-  /// Running, done (its command has ended) or ended (its workers have ended, too).
+  /// `running`, `done` (the command of the process has ended) or `ended` (its workers have ended,
+  /// too).
   std::string state;
   std::string host;
   int workers = 0;
   std::string process; ///< a random number of the process
 };
 
-/// A directory that all processes of a run see, through which they find each other: a file for the
-/// service, one for each rank. Files appear complete. Errors name the file.
+/// A directory through which the processes of a run find each other; all of them must see it. It
+/// contains a file for the service and a file for each rank. No reader sees a file before it is
+/// complete. Errors name the file.
 ///
 /// Several runs may be given the same directory. Runs with names from their launchers have separate
 /// files. Otherwise a file belongs to the first process that creates it, and the others get an
@@ -42,14 +44,16 @@ public:
   status publish(const run_service& what, const std::string& replaced) const;
   /// The recorded service; unset: none is recorded yet.
   result<std::optional<run_service>> service() const;
-  /// Records that this process has the rank. `already_exists`: another process has recorded it.
+  /// Records that this process has the rank. `already_exists`: another process has recorded the
+  /// same rank.
   status claim(int rank, const run_progress& how, const std::string& token) const;
   /// Records the progress of a rank that this process has claimed. Does nothing if another process
-  /// has it, or the run with that token is over.
+  /// has claimed the rank since, or the run with that token is over.
   status write(int rank, const run_progress& how, const std::string& token) const;
-  /// The progress of the ranks below `size` that have recorded it in the run with that token.
+  /// The progress of ranks of the run with that token, by rank: of those below `size` that have
+  /// recorded their progress.
   std::map<int, run_progress> progress(int size, const std::string& token) const;
-  /// Deletes the files of that run.
+  /// Deletes the files of the run with that token, which has `size` ranks.
   void remove(int size, const std::string& token) const;
 
   /// Leaves a note for all processes of the run with that token: another run has come into the

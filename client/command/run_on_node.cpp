@@ -41,9 +41,8 @@ void say(const std::string& text) { std::fprintf(stderr, "headrace run: %s\n", t
 
 class node_run {
 public:
-  /// `signals`: the descriptor of `run_guarded`.
-  /// `process`: a random number that identifies this process; the parent that guards it
-  /// (`run_guarded`) has the number, too.
+  /// `process`: a random number that identifies this process and its guarding parent together (see
+  /// `run_guarded`). `signals`: the descriptor that `run_guarded` passes to its body.
   node_run(const run_options& options, std::string process, int signals)
     : options_(options),
       process_(std::move(process)),
@@ -63,8 +62,9 @@ public:
     return code;
   }
 
-  /// Records that the rank has ended. Called if one of the two processes of `run_guarded` was
-  /// killed, in the other one.
+  /// Records that the rank has ended. There are two processes, the child that runs this class and
+  /// its guarding parent (`run_guarded`): when one of them is killed, this function is called in
+  /// the other.
   static void was_killed(const run_options& options, const std::string& process) {
     if (options.directory.empty() || options.command.empty())
       return;
@@ -116,7 +116,7 @@ private:
   int fail(const status& why) {
     if (servers_.stop_signal() != 0)
       return 128 + servers_.stop_signal();
-    if (why.message() != servers_.failed().message()) // that was printed
+    if (why.message() != servers_.failed().message()) // `servers_` has printed it
       say(why.message());
     return static_cast<int>(exit_code_of(why));
   }
@@ -128,7 +128,8 @@ private:
     HEADRACE_ASSIGN(here_, node::process(service_node(node_role::tool, options_.tls)));
     HEADRACE_TRY(leads() ? start_dispatcher(until) : find_service(until));
     if (!leads())
-      // Several requests fit into `lost_timeout`, so that silence for that time is detected.
+      // The interval is so short that several requests fit into `lost_timeout`. So a silence of the
+      // dispatcher for that time is detected.
       watch_.emplace(local_,
                      std::clamp<duration>(options_.lost_timeout / 4, std::chrono::milliseconds{10},
                                           std::chrono::seconds{8}));
@@ -158,7 +159,8 @@ private:
                                           there->workers.size() == 1 ? "" : "s", one_each));
     }
     HEADRACE_ASSIGN(service_, servers_.start_dispatcher(options_, until));
-    // The advertised address may not lead to this host from inside.
+    // Processes of this host might be unable to reach the dispatcher at its advertised address, so
+    // they connect to its address on this host.
     const auto port = parse_address(service_).value().port;
     local_ = host_and_port(options_.host == "::"        ? "::1"
                            : is_wildcard(options_.host) ? "127.0.0.1"
@@ -188,15 +190,15 @@ private:
                                       how.message(), one_each));
   }
 
-  /// The run in the directory to which this process, which has no rank, adds its workers; unset:
-  /// there is none yet.
+  /// For a process without a rank: the run in the directory to which it adds its workers; unset: no
+  /// run has begun yet.
   result<std::optional<run_directory>> run_to_help() const {
     std::vector<run_directory> live;
     for (const auto& one : directory_.runs())
       if (const auto there = one.service();
           there && *there && get_service_status((*there)->address, std::chrono::seconds{1}))
         live.push_back(one);
-    // If there are several, the run of this process's own job is used.
+    // If the directory has several runs, the run of this process's own job is used.
     if (std::ranges::count_if(live, [&](const auto& x) { return x.is_of(options_.rank.job); }) == 1)
       std::erase_if(live, [&](const auto& x) { return !x.is_of(options_.rank.job); });
     if (live.size() > 1) {
@@ -261,7 +263,7 @@ private:
             "the dispatcher listens on {} of the host {}, which {} cannot reach. Start all with "
             "--host 0.0.0.0 (or an address of the host) and the TLS files, or --insecure",
             service_, now->host, host_);
-          // The record may be that of a killed run, which rank 0 is about to replace.
+          // A killed run may have left this record, and rank 0 may be about to replace the record.
           if (clock::system().now() < begin + long_enough_to_replace)
             return false;
           return failed_precondition(seen);
@@ -379,7 +381,8 @@ private:
 
   /// The reason why this process no longer has a service; empty if it has one.
   std::string why_lost() const {
-    // Rank 0 deletes the file of the service when it ends, and the service ends with it.
+    // When rank 0 ends, it deletes the file of the service, and its dispatcher ends. So if the
+    // dispatcher has been silent for this time, and the file is gone, the service has ended.
     constexpr auto long_enough_with_the_file_gone = std::chrono::seconds{5};
     if (leads())
       return servers_.without_dispatcher() ? "it has no dispatcher" : "";
@@ -421,8 +424,8 @@ private:
     return {};
   }
 
-  /// Waits until the other ranks of which `which` is true are in the state `state`, have ended, or
-  /// are lost.
+  /// Waits until each other rank for which `which` returns true is in the state `state`, has ended,
+  /// or is lost.
   status await_ends(time_point until, const unended_ranks::question& which,
                     const std::string& state) {
     unended_ranks looks;
@@ -445,7 +448,7 @@ private:
     return over.status();
   }
 
-  /// Drains workers, all at the same time.
+  /// Drains the workers for which `which` returns true, all at the same time.
   void drain(const std::function<bool(const worker_status&)>& which) {
     const auto now = get_service_status(local_, std::chrono::seconds{5});
     if (!now)
@@ -469,8 +472,8 @@ private:
     stop_.request_stop();
   }
 
-  /// For a process without a command: waits until its workers have ended, which the process of rank
-  /// 0 drains.
+  /// For a process without a command: waits until its workers have ended. The process of rank 0
+  /// drains them.
   int serve() {
     std::string lost;
     while (servers_.stop_signal() == 0 && servers_.running_workers() > 0 && lost.empty()) {
@@ -484,7 +487,7 @@ private:
     return servers_.failed().ok() ? static_cast<int>(exit_code::ok) : fail(servers_.failed());
   }
 
-  // `was_killed` writes the last record: after it, `note` writes none.
+  // `was_killed` writes the last record of the rank: after that, `note` writes no record.
   static inline std::mutex notes_;
   static inline bool killed_ = false;
 
@@ -495,12 +498,12 @@ private:
   const time_point begin_ = clock::system().now();
   bool waits_noted_ = false;
   run_servers servers_;
-  std::shared_ptr<node> here_; ///< the node for requests to the service, with its certificate
+  std::shared_ptr<node> here_; ///< the node for requests to the service, with the TLS files
   std::string service_;        ///< the address of the service for other processes
   std::string local_;          ///< the address of the service for this process
   std::string token_;
   std::optional<service_watch> watch_; ///< set unless this process leads
-  std::string stopped_because_;        ///< the loss for which the command was stopped; else empty
+  std::string stopped_because_;        ///< why the command was stopped (`why_lost`); else empty
   std::stop_source stop_;
   std::atomic<bool> drained_ = false;
 };

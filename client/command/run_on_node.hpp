@@ -15,9 +15,10 @@ struct run_options {
   std::vector<std::string> command; ///< empty: the process only runs workers
   run_rank rank;
   int workers = 1;
-  /// Where the processes of the run find each other; if empty, see `service`.
+  /// The directory through which the processes of the run find each other; if empty, see `service`.
   std::string directory;
-  /// The dispatcher's address; if `directory` is empty too, this process is the only one.
+  /// The dispatcher's address. If both this and `directory` are empty, the run has no other
+  /// process.
   std::string service;
   std::string host = "127.0.0.1";
   std::string advertise;
@@ -36,7 +37,8 @@ struct run_options {
   /// How long the commands of other processes may continue after the command of this process has
   /// succeeded.
   duration end_timeout = std::chrono::hours{1};
-  /// How long the dispatcher of rank 0 may be away before the command is sent SIGTERM.
+  /// How long the dispatcher of rank 0 may leave requests unanswered before the command is sent
+  /// SIGTERM.
   duration lost_timeout = std::chrono::seconds{30};
   /// The time limit for the command to end after a signal to stop; then it is killed.
   duration stop_timeout = std::chrono::seconds{30};
@@ -44,7 +46,8 @@ struct run_options {
 
 /// Runs the command together with the servers of this process, and ends the servers after it.
 /// Returns the exit code of the command, if it was started and did not succeed; else 0, one of
-/// `exit_code`, or 128 + the number of a signal to stop. No process that it started outlives it.
+/// `exit_code`, or 128 + the number of a signal to stop. When it returns, the servers, the command
+/// and all their descendants have ended.
 int run_on_node(const run_options& options);
 
 } // namespace headrace::detail::command

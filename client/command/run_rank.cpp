@@ -7,7 +7,8 @@
 namespace headrace::detail::command {
 namespace {
 
-/// The variables in which a launcher sets the number of a process.
+/// The environment variables in which a launcher sets the rank of a process and the number of
+/// processes.
 struct launcher {
   const char* name;
   const char* rank;
@@ -16,8 +17,8 @@ struct launcher {
   const char* local_size;
 };
 
-// The variables of Slurm are those of a job step; the script of a job, which is not a step, runs
-// once.
+// For Slurm, the variables of a job step are read. The script of a job runs only once and not in a
+// step, so it is not one of several processes of a run.
 constexpr launcher launchers[]{
   {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
   {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -37,7 +38,8 @@ result<int> number(const std::string& name, const std::string& text, int low, in
   return value;
 }
 
-/// The number of tasks on the node with that number, by a text such as `2(x3),1`.
+/// The number of tasks on node `node`, a number from 0. `counts`: Slurm's list, such as `2(x3),1`,
+/// which means two tasks on each of the first three nodes and one on the fourth.
 int tasks_of_node(const std::string& counts, int node) {
   const auto* at = counts.c_str();
   while (*at != '\0') {
@@ -63,7 +65,8 @@ std::string job_of(const launcher& by, const variable_reader& variable) {
     return "torchrun-" + variable("TORCHELASTIC_RUN_ID") + "-"
            + variable("TORCHELASTIC_RESTART_COUNT");
   if (name == "Slurm") {
-    // The components of a heterogeneous job have job ids of their own.
+    // In a heterogeneous job each component has a job id of its own, so the id of the whole job is
+    // used.
     const auto whole = variable("SLURM_HET_JOB_ID");
     return "slurm-" + (whole.empty() ? variable("SLURM_JOB_ID") : whole);
   }
@@ -79,7 +82,8 @@ std::string job_of(const launcher& by, const variable_reader& variable) {
 std::string step_of(const launcher& by, const variable_reader& variable) {
   if (std::string_view{by.name} != "Slurm")
     return "";
-  // A job that is queued again has the same numbers.
+  // A job that is queued again has the same job id and step ids. So the restart count is a part of
+  // the name.
   const auto again = variable("SLURM_RESTART_COUNT");
   const auto step = variable("SLURM_STEP_ID");
   return (again.empty() || again == "0" ? "" : "r" + again + (step.empty() ? "" : "-")) + step;

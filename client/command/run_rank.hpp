@@ -8,8 +8,8 @@
 
 namespace headrace::detail::command {
 
-/// The number of this process among those of the run: `headrace run` is started once, or several
-/// times, on each node.
+/// The rank of this process in the run. `headrace run` is started once, or several times, on each
+/// node of the run.
 struct run_rank {
   int rank = 0;
   int size = 1;
@@ -26,7 +26,8 @@ struct run_rank {
   std::string name() const { return step.empty() ? job : job + "-" + step; }
 };
 
-/// The value of an environment variable; empty: it is not set.
+/// A function that returns the value of an environment variable, or an empty string if it is not
+/// set.
 using variable_reader = std::function<std::string(const char*)>;
 /// Returns an environment variable of this process; empty if it is not set.
 std::string variable_of_process(const char* name);

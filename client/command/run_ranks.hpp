@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-/// What a process of `headrace run` concludes about the other ranks from the status of their
-/// service and from the records in their directory. Pure.
+/// Functions with which a process of `headrace run` determines the state of the other ranks, from
+/// the status of their service and the records in their directory. They read and send nothing
+/// themselves.
 namespace headrace::detail::command {
 
 /// The tag of the workers that the process of a rank starts.
@@ -23,16 +24,18 @@ bool has_tag(const worker_status& x, const std::string& tag);
 /// "rank 1", "ranks 1 and 2". @pre `ranks` is not empty
 std::string ranks_text(const std::vector<int>& ranks);
 
-/// The records of ranks, or null where the ranks meet at an address.
+/// The records of the ranks in their directory; null if the ranks meet at an address, and not in a
+/// directory.
 using rank_records = const std::map<int, run_progress>*;
 
-/// Ranks whose workers have not come yet.
+/// Ranks that have not come yet, or not all of whose workers have registered yet.
 struct missing_ranks {
   std::vector<int> ranks;
   std::string about; ///< how many of their workers there are; may be empty
 };
 
-/// `workers`: the number of workers of this process's rank, and of each rank without a record.
+/// The missing ranks while a run begins. `now`: the status of the service. `workers`: the number of
+/// workers that this process's rank starts, and each rank without a record.
 missing_ranks missing_at_begin(const service_status& now, const run_rank& own, int workers,
                                rank_records records);
 
@@ -49,11 +52,11 @@ public:
                         const question& matters, const std::string& state, time_point at);
 
 private:
-  std::map<int, time_point> without_; ///< since when no worker of a rank is alive
+  std::map<int, time_point> without_; ///< by rank: the time since which it has no living worker
 };
 
-/// A worker of another process with the same rank. Only the service shows it, because ranks that
-/// meet at an address have no records.
+/// A worker that another process with the same rank has started. Ranks that meet at an address have
+/// no records, so such a process can be detected only by its workers in the service.
 struct rival {
   std::string address; ///< empty: there is none
   /// The worker has sent a heartbeat, or has left, since this process began. Otherwise it may
@@ -61,8 +64,9 @@ struct rival {
   bool lives = false;
 };
 
-/// `here_for`: how long this process has run. `remembers`: the dispatcher keeps its state on the
-/// disk, so that it also lists workers that left it in an earlier run.
+/// The rival of this process in a status. `process`: the random number of this process. `here_for`:
+/// how long it has run. `remembers`: the dispatcher keeps its state on the disk, so that it also
+/// lists workers that left it in an earlier run.
 rival rival_of(const service_status& now, int rank, const std::string& process, duration here_for,
                bool remembers);
 

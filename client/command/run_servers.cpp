@@ -174,7 +174,7 @@ void run_servers::reap() {
     without_dispatcher_ = without_dispatcher_ || x.name == "dispatcher";
     std::fprintf(stderr, "headrace run: %s\n", text.c_str());
   }
-  // Orphans of the command become children of this process.
+  // Orphans of the command become children of this process, and are reaped here.
   siginfo_t info{};
   while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
     const auto pid = info.si_pid;
@@ -207,8 +207,8 @@ void run_servers::read_signals() {
     unsigned char signal = 0;
     while (from >= 0 && ::read(from, &signal, 1) == 1) handle_signal(signal, where);
   };
-  // The output of the witness is read first, because it shows which signals the command has
-  // received.
+  // The output of the witness is read first: for a signal in it, it is known that the command has
+  // received the signal, too.
   if (witness_)
     read_bytes(witness_->output(), place::beside_it);
   read_bytes(of_guard_, place::ours);

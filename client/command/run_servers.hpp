@@ -13,13 +13,14 @@
 
 namespace headrace::detail::command {
 
-/// The server processes of one process of a run, the signals to this process, and its waits. The
-/// output of the servers goes to standard error.
+/// The servers that one process of a run starts. The object also handles the signals to this
+/// process, and waits for events. The output of the servers goes to standard error.
 ///
-/// The object must be made before there are other threads, and only that thread may use it.
+/// The object must be made before the process has a second thread, and only its first thread may
+/// use the object.
 class run_servers {
 public:
-  /// `signals`: the descriptor of `run_guarded`.
+  /// `signals`: the descriptor that `run_guarded` passes to its body.
   explicit run_servers(int signals);
   ~run_servers();
   run_servers(const run_servers&) = delete;
@@ -30,8 +31,8 @@ public:
   status start_worker(const run_options& options, const std::string& dispatcher,
                       const std::vector<std::string>& tags);
   size_t running_workers() const;
-  /// The first unexpected end of a server, with the status code for its exit code; the text was
-  /// printed already. Ok: there was none.
+  /// The first unexpected end of a server: the status code follows from the server's exit code, and
+  /// the message was printed already. Ok: no server has ended unexpectedly.
   const status& failed() const noexcept { return failed_; }
 
   /// Polls `what` until it returns true or an error. Returns false when `until` has passed, and
@@ -39,9 +40,10 @@ public:
   result<bool> wait(time_point until, const std::function<result<bool>()>& what);
   /// Waits for a short time, handles signals, and passes on the output of the servers.
   void turn();
-  /// Waits for the end of the command. Signals are passed on to it (`passed_signals`); it is killed
-  /// `limit` after the first signal to stop, or with a second one. When `why_stop` returns a
-  /// reason, that is printed, and the command is sent SIGTERM, and SIGKILL after `limit`.
+  /// Waits for the end of the command. Signals are passed on to it (`passed_signals`). It is killed
+  /// `limit` after the first signal to stop, or at once by a second such signal. When `why_stop`
+  /// returns a reason, the reason is printed, and the command is sent SIGTERM, and SIGKILL after
+  /// `limit`.
   process_end run(child_process& command, duration limit,
                   const std::function<std::string()>& why_stop);
   /// True if the dispatcher that was started by this object has ended unexpectedly.

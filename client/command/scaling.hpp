@@ -11,9 +11,9 @@
 
 namespace headrace::detail::command {
 
-/// Starts and stops workers of a cluster in this process, by the demand of the trainers. A worker
-/// that is stopped leaves in order, while others may be started. The destructor ends the whole
-/// service.
+/// Starts and stops workers of a `local_cluster`, so that their number follows the demand of the
+/// trainers. A worker that is stopped leaves in order; in the meantime others may be started. The
+/// destructor ends the whole service.
 class scaling {
 public:
   /// `running`: the number of workers at the beginning, which are numbered from 0. `status` may
@@ -31,7 +31,7 @@ private:
   size_t next_;                 ///< the number of the next worker
   worker_demand demand_;
   const logger log_;
-  std::vector<std::future<void>> leaving_; ///< workers that leave; the destructor waits for them
+  std::vector<std::future<void>> leaving_; ///< stops in progress; the destructor waits for them
   /// The last member: it ends before the other members, which it uses.
   std::optional<status_watch> watch_;
 };

@@ -19,8 +19,8 @@
 namespace headrace::detail::command {
 namespace {
 
-/// For a process that is not run under a parent: the past is that of the environment, which a
-/// process that restarts this one may have set, and no ports are stored.
+/// The lives of a process that does not run under `run_under_parent`. The past is read from the
+/// environment, because another process may restart this one and set it there. No ports are stored.
 class only_life final : public process_lives {
 public:
   process_past past() const override { return past_of_this_process(); }

@@ -41,7 +41,8 @@ struct worker_range {
 struct server_settings {
   endpoint_options endpoint;
   web_port http_port;
-  duration heartbeat = std::chrono::seconds{1}; ///< the interval that the dispatcher chooses
+  /// The interval of heartbeats that the dispatcher sets for workers and trainers.
+  duration heartbeat = std::chrono::seconds{1};
   duration lease = std::chrono::seconds{5};
   job_terms jobs;
   std::string work_dir;
@@ -49,9 +50,10 @@ struct server_settings {
   deployment_mode deployment = deployment_mode::remote;
   int worker_max_concurrent_saves = 3;
 
-  std::string dispatcher = "127.0.0.1:5050"; ///< to which a worker connects
+  std::string dispatcher = "127.0.0.1:5050"; ///< the dispatcher to which a worker connects
   std::vector<std::string> tags;
-  std::optional<duration> own_heartbeat; ///< the interval of a worker
+  /// The interval of a worker's heartbeats; unset: the one that the dispatcher sets.
+  std::optional<duration> own_heartbeat;
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
   duration drain = std::chrono::milliseconds{500};
 

@@ -7,7 +7,7 @@
 namespace headrace::detail::command {
 namespace {
 
-/// Records the text of a setting, if the value is valid.
+/// Records the text of a setting if the value is valid; else throws `CLI::ValidationError`.
 void take(const setting& what, server_kind kind, const texts& written, given_settings& into) {
   auto scratch = defaults_of(kind);
   if (auto how = what.value.set(scratch, written); !how)

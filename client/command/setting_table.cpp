@@ -9,7 +9,7 @@ using s = server_settings;
 constexpr auto dispatcher = server_kind::dispatcher, worker = server_kind::worker,
                up = server_kind::up;
 
-// -- places of values that several rows use --------------------------------------------------
+// -- functions that return the places of values ----------------------------------------------
 
 template <class T>
 place<T> in(T server_settings::*what) {

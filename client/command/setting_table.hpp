@@ -17,8 +17,9 @@ struct setting {
   std::string help;
   std::string cpp = {};    ///< the member of the server's options in C++; empty: none
   std::string python = {}; ///< the field of `DispatcherConfig` or `WorkerConfig`; empty: none
-  std::string group = {};  ///< the group in the help; empty: options
-  /// A description of an unset value for users; empty: the value of `get` is used.
+  std::string group = {};  ///< the group in the output of `--help`; empty: the default group
+  /// The text that is shown to users while the setting is unset. Empty: the setting always has a
+  /// value, which `get` returns.
   std::string not_set = {};
   /// The environment variable, if its name does not follow from the setting's.
   std::string variable_as = {};

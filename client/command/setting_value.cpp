@@ -14,8 +14,8 @@ namespace {
 
 using shape = setting_value::shape;
 
-/// A value that is one text: `read` converts the text to the value, `show` the value to the text
-/// (nullopt: unset).
+/// A value whose text form is one text, and not a list. `read` converts the text to the value;
+/// `show` converts the value to the text (nullopt: unset).
 template <class T, class Read, class Show>
 setting_value one(std::string type, shape form, place<T> at, Read read, Show show) {
   return {
@@ -29,7 +29,7 @@ setting_value one(std::string type, shape form, place<T> at, Read read, Show sho
       return {};
     },
     .get = [at, show = std::move(show)](const server_settings& from) -> std::optional<texts> {
-      // The object is not changed: `at` returns a mutable reference for both directions.
+      // `at` needs a mutable object, because `set` uses it, too. Here the object is not changed.
       const std::optional<std::string> shown = show(at(const_cast<server_settings&>(from)));
       if (!shown)
         return std::nullopt;
@@ -49,7 +49,7 @@ result<duration> read_time(const std::string& text) {
   return out;
 }
 
-/// A whole number within these bounds.
+/// A whole number from `least` to `most`. `wanted`: the second part of the error message.
 template <class T>
 result<T> read_number(const std::string& text, T least, T most, std::string_view wanted) {
   T out{};

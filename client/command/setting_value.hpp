@@ -19,21 +19,22 @@ struct setting_value {
 
   std::string type; ///< the kind of value, for users: `TIME`
   shape form = shape::text;
-  /// Reads a value (one text, unless it is a list) and stores it. An error contains the fault and a
-  /// valid form, and nothing is changed.
+  /// Converts the text form of a value (one text, or any number for a list) and stores the value.
+  /// If the text is invalid, nothing is changed, and the error contains the fault and a valid form.
   std::function<status(server_settings&, const texts&)> set;
   /// The present value, in the form that `set` reads; nullopt: unset.
   std::function<std::optional<texts>(const server_settings&)> get;
 };
 
-// -- makers: `at` finds the place ---------------------------------------------------------
+// -- makers; `at` returns the member of the settings in which the value is stored ---------
 
 template <class T>
 using place = std::function<T&(server_settings&)>;
 
 /// Any text; the empty one means that the setting is unset.
 setting_value text_value(std::string type, place<std::string> at);
-/// As above, but not empty; `what`: what the text names, for errors.
+/// As above, but an empty text is an error. `what`: the word in the error for the thing that is
+/// named, such as `directory`.
 setting_value name_value(std::string type, place<std::string> at, std::string what);
 /// `host:port`.
 setting_value address_value(place<std::string> at);

@@ -24,7 +24,7 @@ std::optional<server_kind> kind_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// The text of one value; empty if no setting has values of this TOML type.
+/// The text form of one value; nullopt if no setting has values of this TOML type.
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string())
     return text->get();
@@ -79,7 +79,8 @@ public:
   reader(std::string file, server_kind kind) : file_(std::move(file)), kind_(kind) {}
 
   status read(const toml::table& all) {
-    // Settings of one server replace those of all servers.
+    // The settings in the table of one kind of server come last, so that they replace the settings
+    // at the top, which are for all servers.
     std::vector<file_value> own;
     for (const auto& [key, node] : all)
       if (const auto* part = node.as_table()) {
@@ -108,7 +109,8 @@ private:
                   where(key), key.str()));
   }
 
-  /// The error for a key without a setting. `kind`: the kind of the table that contains the key.
+  /// The error for a key that is no setting. `kind`: the server of the table that contains the key;
+  /// unset: the key is at the top.
   status unknown_key(const toml::key& key, std::optional<server_kind> kind) const {
     texts known;
     for (const auto& one : all_settings())

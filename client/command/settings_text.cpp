@@ -8,10 +8,11 @@
 namespace headrace::detail::command {
 namespace {
 
-/// Text that is not UTF-8, such as the name of a file, must not end this process.
+/// Bytes that are not UTF-8, for instance in the name of a file, are replaced. By default,
+/// `nlohmann::json` would throw for them.
 constexpr auto as_replacement = nlohmann::json::error_handler_t::replace;
 
-/// The form of texts in TOML is that in JSON, except for one control character.
+/// A text in the form of TOML, which is that of JSON except for the control character 0x7f.
 std::string quoted(const std::string& x) {
   std::string out;
   for (const char c : nlohmann::json(x).dump(-1, ' ', false, as_replacement))
@@ -22,7 +23,7 @@ std::string quoted(const std::string& x) {
   return out;
 }
 
-/// Some numeric settings also have words as values: a port may be `auto`.
+/// True for a number. Numeric settings may also have words as values: a port may be `auto`.
 bool is_number(const std::string& x) {
   return !x.empty() && std::ranges::all_of(x, [](char c) { return c >= '0' && c <= '9'; });
 }

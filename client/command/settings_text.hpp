@@ -7,11 +7,11 @@
 namespace headrace::detail::command {
 
 /// The output of `headrace config` for a server, which is a valid file for `--config`: one line for
-/// each setting, with the place of its value. Unset settings are comments.
+/// each setting, with a comment that names the source of its value. Unset settings are comments.
 std::string settings_text(const settled& x);
 
 /// The same information as one JSON object with a line end: for each key its `value` (null: unset),
-/// and the place of the value as `from`.
+/// and the source of the value as `from`.
 std::string settings_json(const settled& x);
 
 /// The table of docs/configuration.md: all settings, and their names in C++ and Python.

@@ -17,8 +17,8 @@ constexpr const char* file_variable = "HEADRACE_CONFIG";
 
 std::string without_prefix(const std::string& variable) { return variable.substr(prefix.size()); }
 
-/// A variable whose name is similar to a valid one is more likely a misspelling than a variable of
-/// another program.
+/// Not ok if the name of a variable is similar to a valid name: it is more likely a misspelling
+/// than a variable of another program.
 status check_names(const environment& variables) {
   texts known{without_prefix(file_variable)};
   for (const auto& one : all_settings()) known.push_back(without_prefix(one.variable()));

@@ -23,26 +23,28 @@ environment environment_of_process();
 struct settled {
   server_kind kind = server_kind::dispatcher;
   server_settings values;
-  /// The place of each value that is not the default, by the setting's name: `command line`,
+  /// The source of each value that is not the default, by the setting's name: `command line`,
   /// `file:line`, or the name of the variable.
   std::map<std::string, std::string> from;
 
-  /// The setting in the form in which it was set: `--lease`, `lease (file:3)`, `HEADRACE_LEASE`.
+  /// The name of the setting for messages, in the form in which it was set: `--lease`,
+  /// `lease (file:3)` or `HEADRACE_LEASE`.
   std::string called(const std::string& name) const;
 };
 
-/// Resolves the settings: those of the command line, else of the file, else of the environment,
-/// else the defaults. An error (invalid_argument) contains the place, the fault and a valid value:
-/// the fault is an invalid value, an unknown name, or a contradiction. An unknown environment
+/// Resolves the settings: a value is taken from the command line, else from the file, else from the
+/// environment, else it is the default. Invalid values, unknown names and contradictions are errors
+/// (invalid_argument) that contain the source, the fault and a valid value. An unknown environment
 /// variable is refused only if its name is similar to a valid one; an empty variable counts as
 /// unset.
 result<settled> settle(server_kind kind, const given_settings& given, const environment& variables);
 
-/// The settings of one server in the form of flags for one of another kind: those settings that
-/// were set, and that the other kind has by the same names, without those named in `but`.
+/// Flags for a server of the kind `to`, with the values of the settings `from` of a server of
+/// another kind. There is a flag for each setting that was set and that the kind `to` has, too,
+/// except for the settings that are named in `but`.
 texts flags_for(const settled& from, server_kind to, const texts& but);
-/// `NAME=` for every variable of a setting: for the environment of servers that get all their
-/// settings by flags.
+/// `NAME=` for every variable of a setting. In the environment of a server they unset the
+/// variables, so that the server gets all its settings by flags.
 texts no_variables();
 
 } // namespace headrace::detail::command

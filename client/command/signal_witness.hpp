@@ -6,7 +6,7 @@
 
 namespace headrace::detail::command {
 
-/// A process in the process group of this one that only reports the signals that it receives. A
+/// A process in the group of this process that only reports the signals that it receives. A
 /// signal to the whole group, or to all descendants of a process, reaches both the witness and a
 /// command that was started beside it; a signal to a single other process of the run reaches
 /// neither.

@@ -37,7 +37,7 @@ void show(const flags& given, const service_status& x) {
 
 int run(const flags& given) {
   stop_signal stop;
-  // Requests use the process's node; the first call, which makes the node, decides how it connects.
+  // Requests use the node of the process. This first call creates that node with the TLS files.
   auto here = node::process(service_node(node_role::tool, given.tls));
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));

@@ -10,7 +10,7 @@ namespace headrace::detail::command {
 std::string status_text(const service_status& x);
 /// 1234567 as `1.23M`.
 std::string short_number(double x);
-/// The verdicts on why trainers wait, with one line for each job that has one.
+/// The verdicts on why trainers wait: one line for each job whose verdict is known.
 std::string verdicts_text(const service_status& x);
 
 } // namespace headrace::detail::command

@@ -12,13 +12,14 @@
 
 namespace headrace::detail::command {
 
-/// Requests the status of a service at an interval, on a thread of its own, and passes each answer
-/// on.
+/// Requests the status of a service at an interval, on a thread of its own, and calls a function
+/// with each answer.
 class status_watch {
 public:
   using question = std::function<result<service_status>()>;
 
-  /// `ask` and `see` are called on the thread, and may block.
+  /// `ask` requests the status, and `see` is called with it. Both are called on the object's
+  /// thread, and may block.
   status_watch(duration interval, question ask, std::function<void(const service_status&)> see)
     : thread_(
       [this, interval, ask = std::move(ask), see = std::move(see)](const std::stop_token& stop) {

@@ -8,12 +8,12 @@ class App;
 
 namespace headrace::detail::command {
 
-/// The action of the command line: it is set while the line is parsed, and called afterwards;
-/// returns the exit code.
+/// The action of a command line. It is set while the command line is parsed, and called afterwards.
+/// It returns the exit code.
 using action = std::function<int()>;
 
-/// Each of these adds one subcommand with its options to `app`; if it is used, `chosen` is set to
-/// its action.
+/// Each of these functions adds one subcommand with its options to `app`. If the command line uses
+/// the subcommand, `chosen` is set to its action.
 void add_dispatcher(CLI::App& app, action& chosen);
 void add_worker(CLI::App& app, action& chosen);
 void add_up(CLI::App& app, action& chosen);

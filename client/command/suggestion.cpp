@@ -6,7 +6,8 @@
 namespace headrace::detail::command {
 namespace {
 
-/// The least number of insertions, deletions and replacements of letters (Levenshtein).
+/// The least number of insertions, deletions and replacements of letters that change `a` into `b`
+/// (the Levenshtein distance).
 size_t edits(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -39,7 +39,8 @@ int run(const flags& given) {
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));
   const bool screen = ::isatty(STDOUT_FILENO) != 0;
-  // A dispatcher that was started just before this process does not listen yet.
+  // The first request is repeated for this time: a dispatcher that was started just before this
+  // process may not listen yet.
   const auto patience = clock::system().now() + std::chrono::seconds{3};
   for (int shown = 1;; ++shown) {
     auto now = get_service_status(given.dispatcher, std::chrono::seconds{5});

@@ -12,7 +12,8 @@
 namespace headrace::detail::command {
 namespace {
 
-/// A kind of time: its letter in a bar, its color on a terminal, and its share.
+/// One of the shares of an operator's time: its letter in a bar, its color on a terminal (an ANSI
+/// code), and its text in the legend.
 struct kind {
   double operator_status::*share;
   char letter;
@@ -35,8 +36,8 @@ std::string shown(std::string_view x) {
   return out;
 }
 
-/// A bar of `bar_width` columns; the remaining columns stand for the time in which no rows were
-/// requested of the operator.
+/// A bar of `bar_width` columns for an operator's time. Empty columns stand for the time in which
+/// no rows were requested from the operator.
 std::string bar(const operator_status& x, bool color) {
   std::string out;
   size_t used = 0;
@@ -61,7 +62,8 @@ std::string legend(bool color) {
   return out;
 }
 
-/// The largest number of bytes, at most `width`, that does not end inside of a UTF-8 character.
+/// The size in bytes of the longest beginning of `text` that has at most `width` bytes and does not
+/// end inside of a UTF-8 character.
 size_t whole_characters(std::string_view text, size_t width) {
   auto end = std::min(width, text.size());
   while (end != 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)

@@ -14,7 +14,8 @@ namespace {
 local_cluster_options options_of(const server_settings& from) {
   local_cluster_options out;
   out.workers = from.workers.least;
-  // A worker that is no longer needed sends its trainers all elements that it has begun.
+  // When the number of workers decreases, a worker that leaves has time to send its trainers all
+  // elements that it has begun.
   if (from.workers.most != from.workers.least)
     out.drain = std::chrono::minutes{1};
   out.endpoint = from.endpoint;
@@ -27,7 +28,8 @@ local_cluster_options options_of(const server_settings& from) {
   out.worker_max_concurrent_saves = static_cast<size_t>(from.worker_max_concurrent_saves);
   out.most_stuck_threads = from.most_stuck_threads;
   out.cross_trainer_cache_size = from.cross_trainer_cache_size;
-  // Workers that are started later share the memory, too.
+  // The default is for the largest number of workers, because those that are started later share
+  // the memory, too.
   if (out.cross_trainer_cache_size == 0)
     out.cross_trainer_cache_size = default_cache_bytes(from.workers.most);
   out.save_max_file_size = from.save_max_file_size;
@@ -42,11 +44,11 @@ int run_apart(const settled& now) {
                  "a number, or leave --isolate out\n");
     return static_cast<int>(exit_code::usage);
   }
-  // These settings are for this process alone: the other servers are given ports, and write to this
-  // process.
+  // These settings are for this process alone: it passes ports to the servers, and the servers
+  // write their logs to this process.
   const texts own{"port", "port-file", "log-file", "no-restart"};
   auto not_of_workers = own;
-  // Two processes cannot have the same port; the page is the dispatcher's.
+  // Two processes cannot have the same port, so only the dispatcher gets the HTTP port.
   not_of_workers.emplace_back("http-port");
   return run_isolated({.workers = given.workers.least,
                        .endpoint = given.endpoint,

@@ -13,8 +13,8 @@
 
 namespace headrace::detail::command {
 
-/// Finds new verdicts: for each job those whose cause was the same in two statuses, and differs
-/// from the cause that was reported last. Pure.
+/// Finds new verdicts. The verdict on a job is new if its cause is the same in two consecutive
+/// statuses and differs from the cause that was returned last for the job.
 class verdict_changes {
 public:
   std::vector<verdict> look(const service_status& now);
@@ -26,7 +26,8 @@ private:
   std::map<uint64_t, known> jobs_;
 };
 
-/// Logs the verdict on each job when it changes.
+/// Requests the status of a service at an interval, and logs the verdict on each job when its cause
+/// changes.
 class verdict_log {
 public:
   verdict_log(status_watch::question status, logger to);

@@ -8,7 +8,7 @@ namespace headrace::detail::command {
 struct web_port {
   enum class choice : uint8_t {
     off,
-    automatic, ///< `first_port`, or any free one if that is in use
+    automatic, ///< `first_port`, or any free port if `first_port` is in use
     given,
   };
   static constexpr uint16_t first_port = 5051;

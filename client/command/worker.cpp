@@ -36,11 +36,13 @@ int run(const server_settings& given) {
       end_process("worker", why, exit_code_of_connect(why));
     };
     options.on_not_listed = options.on_failed;
-    // The process ends as after a signal: in order, and without a restart.
+    // When the worker has left the service, the process ends as after SIGTERM: in order, and
+    // without a restart.
     options.on_left = [] { ::kill(::getpid(), SIGTERM); };
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
     auto server = std::make_shared<worker_server>(options);
-    // Scripts that forward another port to the data port use the data port's own number.
+    // If another address is advertised for the data, the first line of output still has the number
+    // of the data port itself: scripts that forward another port to the data port need this number.
     auto where = options.endpoint.advertise_data.empty()
                    ? server->address()
                    : host_and_port(options.endpoint.host, server->data_port());

@@ -7,13 +7,14 @@
 
 namespace headrace::detail {
 
-/// The session in which a worker reads other services. It is opened when it is first needed: with
-/// the worker's own certificate, or that of the process if the worker has none. Thread-safe.
+/// The session in which a worker reads other services. A worker with a certificate has a session
+/// with that certificate, which is opened when it is first needed. A worker without one uses the
+/// session of the process. Thread-safe.
 class other_services {
 public:
   explicit other_services(tls_options tls) : tls_(std::move(tls)) {}
 
-  /// The session; null: that of the process is used.
+  /// The session; null stands for the session of the process.
   result<std::shared_ptr<service_session>> session() {
     std::lock_guard lock{mutex_};
     if (tls_.enabled() && !session_) {

@@ -18,7 +18,8 @@ reader_state::reader_state(port::self_pointer<handle_type> self, dataset_ptr wha
           port::tell(*to, make_local<consumer_event>(trainer_moved{}));
       },
       [&time = self->clock()] { return time.now(); })) {
-  // A weak reference: the owner of the handout must not keep its reader alive.
+  // The callback has only a weak reference to this actor: the handout is shared with the consumer,
+  // and must not keep this actor alive.
   out_->when_something_comes([me = self_->address()] {
     if (auto reader = caf::actor_cast<caf::actor>(me))
       port::tell(reader, atom::arrived_v);

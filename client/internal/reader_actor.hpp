@@ -39,7 +39,7 @@ private:
   dataset_ptr what_;
   std::shared_ptr<const element_spec> spec_;
   starter start_;
-  /// Contains null if the consumer could not be started.
+  /// The consumer; contains null before it is started, or if it could not be started.
   std::shared_ptr<consumer_handle> consumer_;
   std::shared_ptr<handout> out_;
   std::shared_ptr<const block> current_;

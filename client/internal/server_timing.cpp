@@ -20,7 +20,8 @@ void check_lease(duration lease) {
       milliseconds_text(lease)))};
 }
 
-/// `name`: the time into which heartbeats must fit; `who`: the member to which it belongs.
+/// The interval of heartbeats, of which two must fit into `limit`: `asked`, or the default. `name`:
+/// the name of the limit; `who`: the members that send the heartbeats; both are for messages.
 duration fitting(std::optional<duration> asked, duration limit, const char* name, const char* who) {
   if (limit <= duration::zero())
     throw error{invalid_argument(

@@ -8,12 +8,12 @@
 
 namespace headrace::detail {
 
-/// The interval of heartbeats for a lease of this length: `asked`, or a second, but at least four
-/// heartbeats in a lease. Throws `error` (invalid_argument) if two heartbeats do not fit into the
-/// lease, because a single late message would let it expire.
+/// The interval of heartbeats for a lease of this length. It is `asked`; if `asked` is unset, it is
+/// a second, or a quarter of the lease if that is less. Throws `error` (invalid_argument) if two
+/// heartbeats do not fit into the lease, because a single late message would let the lease expire.
 duration heartbeat_for(std::optional<duration> asked, duration lease);
-/// As above, also for trainers, whose time-out is `jobs.client_timeout`. Throws also for invalid
-/// times in `jobs`.
+/// As above, for workers and for trainers, whose time limit is `jobs.client_timeout`: the interval
+/// is short enough for both. Throws also for invalid times in `jobs`.
 duration heartbeat_for(std::optional<duration> asked, duration lease, const job_terms& jobs);
 
 /// The settings by which the ends of a data link detect that the other end no longer works, in a

@@ -70,7 +70,7 @@ result<envelope> ask_dispatcher(node& here, const address& where, const publishe
   return out;
 }
 
-/// False: `stop` ended the pause.
+/// Waits for the time `length`. False: `stop` ended the wait earlier.
 bool pause_for(duration length, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -171,7 +171,8 @@ result<registered_graph> register_graph(const target& dispatcher, const dataset_
   HEADRACE_ASSIGN(auto what, registration_of(graph));
   what.id = id;
   if (what.graph.size() >= large_graph) {
-    // A large graph (it has captured arrays) is sent once: the dispatcher may have it already.
+    // A large graph (one with captured arrays) is sent only if the dispatcher does not have it: the
+    // first request contains just its fingerprint.
     auto print = what;
     print.graph = {};
     auto known = register_dataset(dispatcher, how, print);
@@ -207,7 +208,8 @@ result<dataset_metadata> metadata_of(const target& dispatcher, const std::string
   const auto spec = def.getElementSpec();
   dataset_metadata out;
   HEADRACE_ASSIGN(out.spec, decode_spec(buffer::copy_of(spec.begin(), spec.size())));
-  // If only a later release can decode the graph, its elements can still be read.
+  // A graph that only a later release can decode is not an error here: the elements of the dataset
+  // can still be read.
   const auto graph = def.getGraph();
   if (const auto known = decode_graph(buffer::copy_of(graph.begin(), graph.size()))) {
     out.cardinality = (*known)->cardinality;

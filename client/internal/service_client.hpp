@@ -23,15 +23,15 @@ namespace service {
 /// A dispatcher, and the session in which it is called.
 struct target {
   std::string address;                        ///< empty: HEADRACE_SERVICE
-  std::shared_ptr<service_session> session{}; ///< null: that of the process
+  std::shared_ptr<service_session> session{}; ///< null: the session of the process
 };
 
 /// The node of this process, which connects with these TLS files (or without TLS). An error if the
 /// node exists and connects in another way.
 result<std::shared_ptr<node>> node_with(const tls_options& tls);
 
-/// The log for messages to users from consumers and calls of this node: the node's log; without
-/// one, standard error if that is a terminal.
+/// The log in which consumers and calls of this node write messages to users: the log of the node,
+/// or, if that does not accept warnings, standard error if it is a terminal.
 logger log_of(const node& here);
 
 /// The address of a dispatcher: `given`, or the value of HEADRACE_SERVICE if `given` is empty. An
@@ -54,7 +54,7 @@ struct registered_graph {
   std::string id;
   std::string warning; ///< a warning for the caller; usually empty
 };
-/// Registers a graph, under `id` or an id that the service chooses.
+/// Registers a graph under `id`; if `id` is empty, the service chooses an id.
 result<registered_graph> register_graph(const target& dispatcher, const dataset_ptr& graph,
                                         const std::string& id, const waiting& how = {});
 /// The graph of a registered dataset. Does not wait for a dispatcher.
@@ -64,7 +64,7 @@ result<dataset_ptr> graph_of(const target& dispatcher, const std::string& id,
 struct dataset_metadata {
   element_spec spec;
   int64_t cardinality = unknown_cardinality;
-  /// The registered compression.
+  /// The compression with which the dataset was registered.
   headrace::compression compression = headrace::compression::automatic;
 };
 result<dataset_metadata> metadata_of(const target& dispatcher, const std::string& id,

@@ -5,7 +5,7 @@
 
 namespace headrace::detail {
 
-/// The options of a node whose actors are those of the service.
+/// The options of a node in a service, with the message types of the service's actors.
 inline node_options service_node(node_role role, const tls_options& tls = {}) {
   node_options out;
   out.role = role;

@@ -26,7 +26,8 @@ struct service_source::impl {
 namespace {
 
 /// Not ok if the dispatcher cannot be reached for a reason that waiting cannot change: then the
-/// iteration fails at its start, not with its first element. For other failures the consumer waits.
+/// iteration fails at its start, not with its first element. After other failures the result is ok,
+/// and the consumer waits for the dispatcher.
 status certainly_wrong(node& here, const address& where, duration limit) {
   constexpr duration longest = std::chrono::seconds{2};
   const auto reached = connect(here, where, std::min(limit, longest), greeting::once);

@@ -14,14 +14,16 @@ namespace headrace::detail {
 
 class handout;
 
-/// Reads a `distribute` node in this process: the elements of the service.
+/// The source of a `distribute` node in a trainer: it returns the elements that the service
+/// delivers.
 class service_source final : public element_source {
 public:
-  /// Called with a message for the trainer that is not an error, for instance that elements are
-  /// missing: at the end of a repetition, or while it is read. May be empty.
+  /// Called with a message for the user that is not an error, for instance that elements are
+  /// missing: at the end of a repetition, or while the repetition is read. May be empty.
   using warning = std::function<void(const std::string&)>;
   /// Connects to the service, requests the next repetition of the job, and returns without waiting
-  /// for the answer. `in`: the session; null: that of the graph.
+  /// for the answer. `in`: the session; null: the session in the options of the graph, or, if
+  /// there is none, the session of the process.
   static result<std::unique_ptr<service_source>>
   open(const dataset_node& node, std::stop_token stop, warning warn = {},
        const std::shared_ptr<service_session>& in = {});

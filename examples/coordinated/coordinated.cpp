@@ -22,7 +22,7 @@
 #include <vector>
 
 namespace hr = headrace;
-// A class of the project itself, which is not installed.
+// A class of headrace itself, whose header is not installed.
 using headrace::detail::child_process;
 
 namespace {
@@ -31,7 +31,7 @@ constexpr int64_t batch_size = 16;
 const std::vector<int64_t> boundaries{8, 12, 16, 20, 26, 32, 40, 50, 64, 90};
 const std::vector<std::string> ways{"padded", "bucketed", "coordinated"};
 
-/// Token ids of the sentences in these files, without end.
+/// The token ids of each sentence in the files of `folder`, repeated without end.
 hr::dataset sentences(const std::string& folder) {
   std::vector<std::string> files;
   for (int i = 0; i < 8; ++i)
@@ -56,7 +56,8 @@ hr::dataset batches(const std::string& folder, const std::string& way, int64_t r
      .batch_sizes = std::vector<int64_t>(boundaries.size() + 1, batch_size)});
   if (way == "bucketed")
     return buckets;
-  // As many batches of one bucket in a row as there are replicas: a batch is as long as its bucket.
+  // Arranges the batches so that `replicas` batches of one bucket follow one another. The length of
+  // a batch, that of its longest sentence, shows its bucket.
   return buckets.group_by_window(
     [](hr::expr batch) {
       const auto length = hr::gather(hr::shape_of(batch), hr::constant(int64_t{1}));
@@ -67,8 +68,8 @@ hr::dataset batches(const std::string& folder, const std::string& way, int64_t r
     [](hr::expr, const hr::dataset& group) { return group; }, replicas);
 }
 
-/// What one replica does: prints, for each of its steps, the length of its batch and the tokens
-/// that are no padding.
+/// Runs one replica: prints, for each of its steps, the length of its batch and the number of
+/// tokens that are not padding.
 int replica(const std::string& service, const std::string& folder, const std::string& way,
             uint32_t index, uint32_t replicas, int steps) {
   hr::distribute_options options{.service = service, .job_name = way};
@@ -76,7 +77,7 @@ int replica(const std::string& service, const std::string& folder, const std::st
     options.coordinated_reads =
       hr::coordinated_reads{.consumer_index = index, .num_consumers = replicas};
   else
-    options.max_outstanding_requests = 8; // so that no replica takes what others need
+    options.max_outstanding_requests = 8; // no replica holds many batches that others need
   auto it = batches(folder, way, replicas).apply(hr::distribute{std::move(options)}).iterate();
   for (int step = 0; step < steps; ++step) {
     const auto batch = it.next().value().value();
@@ -89,8 +90,8 @@ int replica(const std::string& service, const std::string& folder, const std::st
 }
 
 struct step {
-  std::vector<int64_t> lengths; ///< of each replica's batch
-  int64_t tokens = 0;           ///< of all, without padding
+  std::vector<int64_t> lengths; ///< the length of each replica's batch
+  int64_t tokens = 0;           ///< the number of tokens in all batches, without padding
   int64_t longest() const { return *std::ranges::max_element(lengths); }
 };
 
@@ -121,7 +122,7 @@ std::vector<step> read(const std::string& self, const std::string& service,
   return out;
 }
 
-/// A bar for each of the first steps.
+/// A line with a bar for each of the first steps. `highest`: the length that has the full height.
 std::string picture(const std::vector<step>& steps, int64_t highest) {
   static const std::vector<std::string> bars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string out;
@@ -158,7 +159,8 @@ int run(const std::string& self, const std::string& headrace, const std::string&
       total[way] += x.longest();
       heights.push_back(x.longest());
     }
-  // A few sentences are much longer than all others.
+  // The full height is not the length of the longest batch, because a few sentences are much longer
+  // than all others.
   std::ranges::sort(heights);
   const auto highest = heights[heights.size() * 29 / 30];
   std::printf("\nlongest batch of each of the first steps (full height: %lld tokens or more):\n",

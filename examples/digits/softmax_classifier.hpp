@@ -13,8 +13,8 @@ public:
   static constexpr size_t pixels = 64;
   static constexpr size_t classes = 10;
 
-  /// One step on `labels.size()` images of `pixels` values each. Returns the mean cross-entropy
-  /// before it.
+  /// Makes one step on `labels.size()` images of `pixels` values each. Returns the mean
+  /// cross-entropy before the step.
   float train(std::span<const float> images, std::span<const int64_t> labels, float rate) {
     std::array<float, classes*(pixels + 1)> gradient{};
     float loss = 0;

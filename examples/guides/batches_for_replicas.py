@@ -7,7 +7,8 @@ def datasets(data, folder):
     files = sorted(str(file) for file in (data / "photos").glob("*/*.jpg"))
     sizes = tf.data.Dataset.from_tensor_slices(files).map(lambda path: tf.strings.length(tf.io.read_file(path)))
     steps = sizes.batch(8)
-    # Two replicas: the slow one gets a third as many elements as the fast one. A share of 0 gives an empty batch.
+    # For two replicas: the slow one gets a third as many elements as the fast one. In "with a pause", the share 0
+    # gives an empty batch.
     shares = [6, 2]
 
     sentences = tf.data.experimental.from_list([["the", "mill"], ["water"], ["a", "wheel", "turns"]])

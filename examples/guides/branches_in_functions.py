@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-#: Floats are computed in another order.
+#: The tolerances of results whose floats headrace computes in another order than TensorFlow.
 TOLERANCE = {"scaled": 1e-5}
 
 

@@ -17,7 +17,7 @@ def datasets(data, folder):
     padded_to_bound = short.take(1000).bucket_by_sequence_length(
         lambda tokens: tf.shape(tokens)[0], bucket_boundaries=[11, 21, 42], bucket_batch_sizes=[32, 32, 32, 32],
         padding_values=tf.constant(-1, tf.int64), pad_to_bucket_boundary=True, drop_remainder=True)
-    # Inputs and targets, shifted by one word.
+    # Inputs and targets: the target of each word is the next word.
     shifted = short.take(500).filter(lambda tokens: tf.size(tokens) > 1).map(lambda tokens: (tokens[:-1], tokens[1:]))
     grouped = short.take(2000).group_by_window(
         key_func=lambda tokens: tf.cast(tf.size(tokens) // 10, tf.int64),

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-#: Floats are computed in another order.
+#: The tolerances of results whose floats headrace computes in another order than TensorFlow.
 TOLERANCE = {"train": 1e-6, "validation": 1e-6, "changed": 1e-6}
 SIZE = 24
 

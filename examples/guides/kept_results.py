@@ -4,7 +4,7 @@ import pathlib
 
 import tensorflow as tf
 
-#: The order in which the elements of several shards are read is not specified.
+#: The results whose elements are in no specified order, because they are read from several shards.
 UNORDERED = ["sharded", "unbatched snapshot"]
 
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-#: Floats are computed in another order.
+#: The tolerances of results whose floats headrace computes in another order than TensorFlow.
 TOLERANCE = {"pairs": 1e-6, "weighted": 1e-6, "channels": 1e-5, "colours": 1e-6}
 SIZE = 32
 
@@ -13,7 +13,7 @@ def datasets(data, folder):
     def load(path):
         image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3, dct_method="INTEGER_ACCURATE")
         grey = tf.reduce_mean(tf.cast(image, tf.float32), axis=-1, keepdims=True)
-        # 0, 1 and 2: dark, neither, bright.
+        # The classes of the mask: 0 is dark, 1 is between dark and bright, 2 is bright.
         mask = tf.cast(grey > 85.0, tf.uint8) + tf.cast(grey > 170.0, tf.uint8)
         return image, mask
 

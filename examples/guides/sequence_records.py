@@ -1,4 +1,4 @@
-"""Sequence examples: records with features of the whole and of each step, written by hand, read one by one."""
+"""Sequence examples: records with features of the sequence and of each step, encoded by hand, read one by one."""
 
 import pathlib
 

@@ -5,7 +5,7 @@ import collections
 import tensorflow as tf
 
 FILES = ["chapter-004.txt", "chapter-007.txt", "chapter-016.txt"]
-#: The order is random.
+#: The results whose elements are in random order.
 UNORDERED = ["shuffled"]
 
 
@@ -28,7 +28,7 @@ def datasets(data, folder):
     for line, _ in every.map(lambda line, label: (standardized(line), label)).as_numpy_iterator():
         counts.update(line.split())
     words = [word for word, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:500]]
-    # 0 is padding.
+    # The words are numbered from 1, because 0 is the padding.
     table = tf.lookup.StaticVocabularyTable(
         tf.lookup.KeyValueTensorInitializer(words, tf.range(1, len(words) + 1, dtype=tf.int64)), num_oov_buckets=1)
 

@@ -5,7 +5,7 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
-#: The order is random.
+#: The results whose elements are in random order.
 UNORDERED = ["shuffled"]
 
 

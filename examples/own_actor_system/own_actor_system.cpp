@@ -21,7 +21,8 @@ struct training {
 };
 using trainer = caf::stateful_actor<training>;
 
-/// Never more than one request is under way: elements come as fast as this trainer takes them.
+/// Requests up to eight elements, and after each answer the next ones. Only one request is open at
+/// a time, so that elements arrive only as fast as this trainer processes them.
 void go_on(trainer* self) {
   self->request(self->state.data, caf::infinite, hr::atom::more_v, uint64_t{8})
     .then([self](const hr::local<hr::consumed>& got) {

@@ -37,7 +37,8 @@ def batches(folder, way, replicas):
         return ds.padded_batch(BATCH)
     ds = ds.bucket_by_sequence_length(lambda tokens: hr.shape(tokens)[0], BOUNDARIES, [BATCH] * (len(BOUNDARIES) + 1))
     if way == "coordinated":
-        # As many batches of one bucket in a row as there are replicas. A batch is about as long as its bucket.
+        # Arranges the batches so that as many batches of one bucket as there are replicas follow one another. The
+        # length of a batch, that of its longest sentence, shows its bucket.
         def bucket(batch):
             longer = [hr.cast(hr.shape(batch)[1] >= x, hr.int64) for x in BOUNDARIES]
             return sum(longer[1:], longer[0])
@@ -47,7 +48,7 @@ def batches(folder, way, replicas):
 
 
 def replica(target, folder, way, index, replicas, steps):
-    """Reads as one replica does, and prints the length and the tokens of each of its batches."""
+    """Runs one replica: prints the length and the number of tokens of each batch that it reads."""
     together = {"consumer_index": index, "num_consumers": replicas} if way == "coordinated" else {}
     ds = batches(folder, way, replicas).apply(
         hr.service.distribute("parallel_epochs", target, job_name=way, max_outstanding_requests=8, **together))
@@ -78,7 +79,7 @@ def main(folder: str, steps: int = 200, replicas: int = 4) -> bool:
     for step, lengths in enumerate(zip(*(lengths for lengths, _ in results["coordinated"]))):
         if step < 10:
             print(f"  step {step}: {' '.join(f'{x:3}' for x in lengths)}")
-    # A few sentences are much longer than all others.
+    # The full height is not the length of the longest batch, because a few sentences are much longer than all others.
     highest = sorted(x for values in longest.values() for x in values)[-steps // 10]
     print(f"\nthe longest batch of each of the first steps (full height: {highest} tokens or more):")
     for way, values in longest.items():

@@ -1,5 +1,6 @@
-// A plug-in that decodes a format of its own: a tile is "TILE", width and height (a byte each), and
-// runs of (count, colour) that index a palette. It gives an image [height, width, 3].
+// A plug-in that decodes images in a format of its own. A tile has the bytes "TILE", the width and
+// the height (a byte each), and runs: pairs of bytes (count, index of a colour in a palette). The
+// decoded image has the shape [height, width, 3].
 //
 //   headrace worker --plugin ./libtile_plugin.so
 

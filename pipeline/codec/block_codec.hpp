@@ -10,9 +10,9 @@ namespace headrace::detail {
 /// The encoding of a block's bytes on a link.
 enum class block_encoding : uint8_t { plain, snappy };
 
-/// Writes a description of `rows` into `out` and appends the column bytes to `segments`; buffers of
-/// the block that are not compressed are shared. A part is compressed only if that makes it
-/// smaller. Small parts are put into the header.
+/// Writes a description of `rows` into `out`, and appends the buffers of the columns to `segments`;
+/// buffers that are not compressed are shared with the block. A buffer is compressed only if that
+/// makes it smaller. Small buffers are stored in `out` itself.
 void encode_block(const block& rows, block_encoding encoding, schema::Block::Builder out,
                   std::vector<buffer>& segments);
 

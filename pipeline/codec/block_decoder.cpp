@@ -63,7 +63,8 @@ public:
     return raw;
   }
 
-  /// `errors` are the rows whose shapes need not match, because they are never read.
+  /// Decodes a column of `rows` rows. `errors` has the failed rows: their shapes need not match
+  /// `expected`, because failed rows are never read.
   result<column> get(schema::Column::Reader in, size_t rows, const tensor_spec& expected,
                      const std::vector<row_error>& errors) {
     errors_ = &errors;
@@ -157,7 +158,8 @@ private:
     if (!in.isVariable())
       return data_loss("a column of a kind this build does not know");
     const auto rank = static_cast<size_t>(in.getVariable().getRank());
-    // For rows of rank 0 there are no extents that would limit their number.
+    // With rank 0 the rows have no extents, so the size of the message would not limit the number
+    // of rows.
     if (rank == 0 || rank > most_dims)
       return data_loss(fmt::format("rows of variable shape and rank {}", rank));
     const bool all_failed = errors_->size() == rows;

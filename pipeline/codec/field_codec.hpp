@@ -29,7 +29,8 @@ inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out
     out.setUnset();
 }
 
-/// Fields that sources read, or components that are padded: never datasets.
+/// Encode and decode the fields that a source reads, or the components that an operator pads. A
+/// field is never a dataset: `decode` refuses that with `invalid_argument`.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);
 void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out);
 

@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// A run of origins in the form in which links transfer it: see `Block.origins` in
-/// schemas/block.capnp.
+/// An `origin`, which describes consecutive rows, in the form in which links transfer it: see
+/// `Block.origins` in schemas/block.capnp.
 struct origin_record {
   uint32_t rows, source;
   uint64_t pass, split, step;

@@ -15,7 +15,8 @@ expr number(int64_t x) { return expr{scalar_constant(x)}; }
 
 dataset_ptr one_element(const expr& n) { return make_from_tensors({n.node()}).value(); }
 
-/// A number of the operator `x`, which may be an expression (see `known_number`).
+/// The numeric parameter `known` of the operator `x`. If it is unset, its value is the last tensor
+/// of the operator, an expression (see `known_number`).
 expr number_of(const dataset_node& x, const known_number& known) {
   return known ? number(*known) : expr{x.tensors.back()};
 }
@@ -25,7 +26,8 @@ dataset_ptr changed(dataset_ptr counts, const std::function<expr(expr)>& f) {
   return make_map(std::move(counts), std::make_shared<const function>(trace(spec, f))).value();
 }
 
-/// Applies `f` to a count that is finite. An infinite one, which is below 0, stays infinite.
+/// Applies `f` to a count that is finite. A count that is infinite, and so below 0, is returned
+/// unchanged.
 dataset_ptr of_finite(dataset_ptr counts, const std::function<expr(expr)>& f) {
   return changed(std::move(counts), [&](const expr& n) { return where(n < 0, n, f(n)); });
 }
@@ -36,7 +38,8 @@ dataset_ptr batches(dataset_ptr counts, const expr& size, bool drop_remainder) {
   });
 }
 
-/// The cardinality of a dataset in a function's argument: its elements are read and counted.
+/// The cardinality of a dataset in a function's argument: the dataset's elements are read and
+/// counted.
 dataset_ptr counted(const dataset_ptr& x) {
   const std::function<expr(expr_structure)> nothing = [](const expr_structure&) {
     return number(0);

@@ -28,7 +28,7 @@ element_spec nested(element_spec spec) {
   return spec;
 }
 
-/// Makes elements (key, element).
+/// A dataset with an element (key, element) for each element of `input`.
 result<dataset_ptr> keyed(const dataset_ptr& input, const function_ptr& key) {
   HEADRACE_TRY(check_input(by_window, input));
   HEADRACE_TRY(check_traced(by_window, "key_func", key));
@@ -36,7 +36,8 @@ result<dataset_ptr> keyed(const dataset_ptr& input, const function_ptr& key) {
   return make_map(input, with_element(*key, {number}));
 }
 
-/// Makes elements (key, size of the key's groups, element) of elements (key, element).
+/// A dataset with an element (key, size of the key's groups, element) for each element (key,
+/// element) of `keyed`.
 result<dataset_ptr> sized(const dataset_ptr& keyed, const function& size) {
   HEADRACE_ASSIGN(auto number, integer_of("group_by_window", "window_size_func", size));
   auto f = std::make_shared<function>();

@@ -32,7 +32,7 @@ result<std::vector<double>> shares(std::string_view argument, std::vector<double
   return weights;
 }
 
-/// The probability with which an element of each class is kept.
+/// For each class, the probability with which an element of the class is kept.
 result<std::vector<double>> acceptance(const std::vector<double>& target,
                                        const std::vector<double>& initial) {
   if (initial.size() != target.size())
@@ -55,7 +55,8 @@ function_ptr traced(const element_spec& argument, std::function<expr_structure(e
   return std::make_shared<const function>(trace(argument, std::move(f)));
 }
 
-/// Makes elements (probability, (class, element)) of elements (class, element).
+/// A dataset with an element (probability, (class, element)) for each element (class, element) of
+/// `classed`. The probability is that with which the element is kept.
 result<dataset_ptr> with_acceptance(const dataset_ptr& classed, const std::vector<double>& target,
                                     const std::vector<double>& initial) {
   const auto class_of = [](const expr_structure& x) { return cast<int64_t>(x.child(0).single()); };
@@ -65,8 +66,8 @@ result<dataset_ptr> with_acceptance(const dataset_ptr& classed, const std::vecto
                       return expr_structure::tuple({gather(constant(keep), class_of(x)), x});
                     }));
   }
-  // Each count begins with this number, so that the first elements do not determine the estimate
-  // alone.
+  // The count of each class begins with this number, so that the first few elements do not alone
+  // determine the estimated distribution.
   constexpr double before = 10;
   const auto counts = constant(std::vector<double>(target.size(), before));
   auto f = traced(element_spec::tuple({counts.spec(), classed->spec}), [&](expr_structure in) {
@@ -98,7 +99,8 @@ result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr clas
   HEADRACE_ASSIGN(auto rows,
                   make_map(input, detail::with_element(*class_of, {expr{class_of->tensors[0]}})));
   HEADRACE_ASSIGN(rows, with_acceptance(rows, target, initial));
-  // With a seed the choice depends on the number of the element, otherwise on a seed of the run.
+  // The random number for an element is made of `seed` and the element's number, or, if there is no
+  // `seed`, of `random::element_seed`.
   HEADRACE_ASSIGN(rows, make_enumerate(rows));
   const auto draw = [&](const expr_structure& x) -> expr_structure {
     const auto key =

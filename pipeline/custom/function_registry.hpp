@@ -13,7 +13,8 @@
 
 namespace headrace {
 
-/// A function that makes one element of another. A failure is the error of that element alone.
+/// A function that makes one element from one element. If it fails, only the result for that
+/// element is an error row.
 struct element_function {
   element_spec takes;
   /// The spec of the results. The spec that the calling dataset declares must accept them.
@@ -55,8 +56,8 @@ public:
 
   /// Adds the functions of a shared library made with `HEADRACE_PLUGIN`, which stays loaded until
   /// the process ends. Errors name the file: `not_found`, `failed_precondition` if it is not a
-  /// plug-in or was built for another headrace, `already_exists` if another function has the name
-  /// of one of its functions.
+  /// plug-in or was built for another version of headrace, `already_exists` if one of its functions
+  /// has the name of another function.
   status load_plugin(const std::string& file);
 
   /// `not_found` lists the names of all functions.

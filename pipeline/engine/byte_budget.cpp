@@ -4,7 +4,7 @@ namespace headrace::detail {
 
 namespace {
 
-// The largest size that is assumed for an operator's first row.
+// The largest size that is assumed for a row of an operator whose row size is unknown.
 constexpr size_t unknown_row = 4096;
 
 } // namespace

@@ -22,12 +22,13 @@ public:
   /// The most bytes that were held at the same time.
   size_t peak() const noexcept { return peak_; }
 
-  /// Counts `bytes` more, if there is room for them. After a refusal, the listeners are called when
-  /// there is room again.
+  /// Counts `bytes` more if there is room for them; false if there is none. After such a refusal,
+  /// the next `give_back` calls the listeners.
   bool take(size_t bytes) noexcept;
   /// Counts bytes that are held already.
   void add(size_t bytes) noexcept;
-  /// Calls the listeners, so it must not be called under a lock that these take.
+  /// Counts `bytes` less. May call the listeners, so it must not be called under a lock that the
+  /// listeners take.
   void give_back(size_t bytes) noexcept;
 
 private:
@@ -47,11 +48,12 @@ private:
 /// The estimated size of an operator's rows: the average of the rows that arrived last; 0: unknown.
 using row_size = std::atomic<size_t>;
 
-/// The bytes of a budget (which may be null) that one operator holds, or one of the datasets that
-/// it reads at the same time. The destructor gives them back.
+/// The bytes of a budget that one operator holds; an operator that reads several datasets at the
+/// same time has a share for each. If the budget is null, nothing is counted. The destructor gives
+/// the bytes back.
 class budget_share {
 public:
-  /// `more_room` is called on other threads.
+  /// `more_room` becomes a listener of the budget. It is called on other threads.
   budget_share(std::shared_ptr<byte_budget> of, std::shared_ptr<row_size> rows,
                std::function<void()> more_room);
   ~budget_share();
@@ -63,7 +65,7 @@ public:
     size_t bytes = 0;
   };
   /// Counts the estimated bytes of `rows` rows, or of fewer if there is no room for all; returns
-  /// what was counted.
+  /// the rows and bytes that were counted.
   taken take(size_t rows) noexcept;
   /// Corrects the count when `rows` rows have arrived: they have `bytes` bytes, and `before` bytes
   /// were counted for them. Returns the number of bytes that are to be given back while no lock is

@@ -19,13 +19,13 @@ struct call_log {
   }
 };
 
-/// Limits the number of calls of one operator that run at a time: to a fixed number, or to that of
-/// a tuner.
+/// Limits the number of calls of one operator that run at a time: to a fixed number, or to the
+/// number that a tuner chooses.
 class call_gate {
 public:
   explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
     : calls_(calls), log_(std::move(log)) {}
-  /// Begins with `calls` calls, or with as many as the tuner admits.
+  /// The tuner chooses the number. It begins with `calls`, or with fewer if its budget has no more.
   explicit call_gate(std::shared_ptr<call_tuner> tuner, std::shared_ptr<call_log> log = nullptr,
                      size_t calls = 1)
     : tuner_(std::move(tuner)), id_(tuner_->add(calls)), log_(std::move(log)) {}

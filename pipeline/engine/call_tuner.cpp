@@ -7,12 +7,12 @@ namespace headrace::detail {
 
 namespace {
 
-// If the reader waits for this share of the time, more calls may raise the rate.
+// If the reader waits for at least this share of the time, more calls may raise the rate.
 constexpr double waits = 0.05;
 constexpr double hardly_waits = 0.01;
 constexpr double faster = 1.03; // a further call must raise the rate by this factor
-// The number of windows in one of which a further call must raise the rate; other load may disturb
-// a measurement.
+// A further call must raise the rate in at least one of this many windows. It is more than one
+// window because other load may disturb a measurement.
 constexpr unsigned windows_to_show = 3;
 constexpr unsigned rest = 16;
 constexpr unsigned idles_to_give = 8;

@@ -291,7 +291,7 @@ block operator_iterator::failure(const status& why) const {
 
 namespace {
 
-/// The iterator of a whole graph. It keeps the engine alive, which all its iterators share.
+/// The iterator of a whole graph. It owns the engine, which all iterators of the graph share.
 class root_iterator final : public iterator {
 public:
   root_iterator(dataset_ptr graph, std::shared_ptr<detail::engine> shared,

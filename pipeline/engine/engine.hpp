@@ -21,7 +21,8 @@ namespace headrace::detail {
 /// The row of an enclosing function for which an inner dataset runs.
 struct function_row {
   std::shared_ptr<const function_row> outer;
-  /// The function's argument, one row for each component; `names.values` points here.
+  /// The function's argument: a column of one row for each component. `names.values` refers to
+  /// these.
   std::vector<column> values;
   environment names;
   /// The arguments of the sources in the function's dataset, one row for each.
@@ -37,9 +38,10 @@ struct place {
   /// Identifies the passes of the repeats around the iterator.
   uint64_t iteration = 0;
   std::shared_ptr<const function_row> row; ///< null outside of functions
-  /// Each run reads all rows below this place, even if the splits of other sources are shared with
-  /// other runs: the rows only select others (the choices of choose_from_datasets), or were kept
-  /// before (those of a snapshot). There are no numbered sources below it.
+  /// True: each run reads all rows below this place, even if the splits of other sources are shared
+  /// with other runs. This holds for rows that only select other rows (the choices of
+  /// choose_from_datasets), and for rows that were kept before (the rows of a snapshot). The
+  /// sources below such a place have no numbers.
   bool whole = false;
 
   bool in_function() const noexcept { return row != nullptr; }
@@ -150,8 +152,9 @@ public:
   /// functions, where nothing is kept.
   std::vector<std::shared_ptr<memory_cache>> caches_below(const dataset_node& node, const place& at,
                                                           size_t index);
-  /// The pass that a cache returns from now on: the one that it returned before the restored
-  /// position, or the one that it keeps. nullopt: the next one that is read.
+  /// The pass that a cache returns from now on: the pass that it returned before the restored
+  /// position, or else the pass that it keeps. nullopt: there is neither, so the cache keeps and
+  /// returns the pass that is read next.
   std::optional<kept_pass> pass_of(const memory_cache& cache);
   /// Sets the pass that the cache returned before the restored position; nullopt: it had returned
   /// none.
@@ -161,12 +164,13 @@ public:
   uint64_t start_pass(uint32_t source);
   /// Sets the present pass of the source.
   void set_pass(uint32_t source, uint64_t pass);
-  /// A source that was started for `pass` is about to request splits. Returns the pass of which it
-  /// must request them: a later one if a source of its group has skipped to that.
+  /// To be called when a source that was started for `pass` is about to request splits. Returns the
+  /// pass whose splits the source must request: `pass`, or a later pass to which a source of its
+  /// group has skipped.
   uint64_t begin_shared_pass(uint32_t source, uint64_t pass);
-  /// The source continues with the later pass `pass` at once, because all passes before that one
-  /// are over; so do the other sources of its group. False: the number of the source's passes is
-  /// unknown, so it must not skip any.
+  /// Makes the source, and the other sources of its group, continue with the later pass `pass` at
+  /// once. To be called when all passes before `pass` are over. False: nothing was changed, because
+  /// the number of the source's passes is unknown, so that it must not skip any.
   bool skip_to_pass(uint32_t source, uint64_t pass);
   /// Records that the present pass of the source is over. `alone`: no other run had splits of it.
   void end_shared_pass(uint32_t source, bool alone);
@@ -218,11 +222,13 @@ private:
   /// By node, and by whether it is read whole: the memories of the caches at and below it.
   std::map<std::pair<const dataset_node*, bool>, std::vector<std::shared_ptr<memory_cache>>>
     caches_;
-  /// The passes that caches returned before the restored position; this process may not keep them.
+  /// The passes that caches returned before the restored position. The caches of this process need
+  /// not contain these passes.
   std::unordered_map<const memory_cache*, kept_pass> passes_of_;
 };
 
-/// The base of all iterators: it counts, ends once and for all, and stops when that is requested.
+/// The base of the iterators of all operators. It measures the operator, returns no more rows after
+/// the end, and fails as cancelled when a stop was requested.
 class operator_iterator : public iterator {
 public:
   operator_iterator(engine& shared, const dataset_node& node);

@@ -5,9 +5,9 @@
 
 namespace headrace::detail {
 
-/// The capacity of a buffer for which none was set: small at first, and doubled each time the
-/// buffer is empty after it was full since the last growth. A buffer that is never empty is large
-/// enough, and one that is never full would not profit from more room.
+/// The capacity of a buffer whose capacity was not set. It is small at first, and is doubled when
+/// the buffer is empty, provided that the buffer has been full since the last growth. A buffer that
+/// is never empty is large enough, and a buffer that is never full would not profit from more room.
 class growing_bound {
 public:
   growing_bound(size_t first, size_t most) : now_(std::min(first, most)), most_(most) {}

@@ -6,9 +6,9 @@
 
 namespace headrace::detail {
 
-/// The input of an operator that holds rows of it for some time. It records the positions from
-/// which the held rows can be read again. Rows are numbered from 0, and again from 0 after
-/// `restore`.
+/// The input of an operator that holds rows of the input for some time. This class records the
+/// positions from which the held rows can be read again. Rows are numbered from 0, and again from 0
+/// after `restore`.
 class held_input {
 public:
   explicit held_input(std::unique_ptr<iterator> input) : input_(std::move(input)) {}
@@ -28,8 +28,8 @@ private:
     uint64_t row;
     position_ptr at; ///< the position before that row
   };
-  // The bound on the number of marks, for a row that is held without end. More marks would save
-  // little.
+  // The most marks. The bound is reached if a row is held while many blocks are read: then every
+  // second mark is dropped, so that more rows must be read again after `restore`.
   static constexpr size_t most_marks = 256;
 
   std::unique_ptr<iterator> input_;

@@ -17,11 +17,12 @@ public:
 
   /// True if the order of the iterators depends on time.
   bool keeps() const noexcept { return keeps_; }
-  /// True if the next iterator is one that a restored operator opened before.
+  /// True if the next iterator is *planned*: the position from which the operator was restored
+  /// contains the position at which that iterator began.
   bool planned() const noexcept { return !planned_.empty(); }
-  /// Must be called for each iterator that the operator opens, before its first row is read; null:
-  /// an iterator could not be opened. Restores an iterator that was opened before. An error ends
-  /// the iteration: the data has changed.
+  /// Must be called for each iterator that the operator opens, before the iterator's first row is
+  /// read; null: an iterator could not be opened. A planned iterator is restored. If an error is
+  /// returned, the data has changed and the iteration must end.
   status add(iterator* opened) {
     if (!planned_.empty()) {
       const auto at = std::move(planned_.front());
@@ -37,8 +38,9 @@ public:
     return {};
   }
 
-  /// Appends the number of planned iterators, and these as the last parts of a position; after them
-  /// come the iterators that were opened later, the planned ones first.
+  /// Appends the number of planned iterators, and their positions as the last parts of `to`. The
+  /// iterators that are opened after this position follow as further parts; the planned iterators
+  /// are the first of these.
   void save_to(position& to) const {
     if (!keeps_)
       return;
@@ -46,7 +48,7 @@ public:
     to.parts.insert(to.parts.end(), planned_.begin(), planned_.end());
     to.later = log_.now();
   }
-  /// Reads all parts that are left. Positions of older builds have none.
+  /// Reads all remaining parts of the position. Positions of older builds have no such parts.
   void restore(position_reader& from) {
     if (!keeps_ || !from.has_number())
       return;
@@ -63,7 +65,7 @@ public:
 
 private:
   const bool keeps_;
-  std::deque<position_ptr> planned_; ///< where the next iterators are restored
+  std::deque<position_ptr> planned_; ///< the positions to which the next iterators are restored
   choice_log log_;
 };
 

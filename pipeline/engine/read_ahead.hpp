@@ -46,7 +46,8 @@ public:
     size_t rows = 1 << 16; ///< the most rows that are held
     /// No further block is read while this many bytes are held.
     size_t bytes = size_t{16} << 20;
-    /// The bound in place of `bytes` at first; it grows to `bytes` if that may raise the rate.
+    /// The bound that applies at first in place of `bytes`. It grows up to `bytes` while more room
+    /// may raise the rate (see `growing_bound`).
     size_t first_bytes = SIZE_MAX;
     /// Limits how many of the objects that share it run at a time; may be null.
     std::shared_ptr<call_gate> turns;
@@ -127,7 +128,8 @@ private:
   /// The time since which the budget allows no rows; used by the thread only.
   std::optional<time_point> held_back_since_;
   budget_share share_;
-  /// The last member: the thread ends before the other members, which it uses.
+  /// The last member, so that the thread ends before the other members, which the thread uses, are
+  /// destroyed.
   std::jthread thread_;
 };
 

@@ -24,7 +24,8 @@ csv_scanner::ending csv_scanner::next() {
   const auto* first = at_;
   const auto* p = at_;
   while (p != end_ && !special_[static_cast<unsigned char>(*p)]) ++p;
-  // A line feed that follows a carriage return ends the same line.
+  // After a carriage return at the end of the text, the first character of the next text is needed:
+  // a line feed would end the same line.
   if (p != end_ && *p == '\r' && p + 1 == end_ && !last_)
     return ending::cut;
   if (p == end_ && !last_)
@@ -93,7 +94,8 @@ csv_scanner::ending csv_scanner::quoted() {
 
 bool csv_scanner::skip_line() noexcept {
   const auto* p = std::find_if(at_, end_, [](char c) { return c == '\n' || c == '\r'; });
-  // Whether a line feed follows the last character is not known yet.
+  // The text contains no end of the line, or ends with a carriage return that a line feed may
+  // follow.
   if (p == end_ || (*p == '\r' && p + 1 == end_ && !last_)) {
     at_ = p;
     return p == end_ && last_;

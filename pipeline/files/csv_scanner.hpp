@@ -18,7 +18,7 @@ public:
     row,
     cut,         ///< the text ended, and more text may follow
     open_quote,  ///< the text ended inside quotes
-    stray_quote, ///< a quote inside a field that does not begin with one
+    stray_quote, ///< a quote inside a field that does not begin with a quote
     after_quote, ///< text after the closing quote
   };
 
@@ -26,7 +26,7 @@ public:
   void start(std::string_view text, bool last) noexcept;
   /// Reads the next field of the row.
   ending next();
-  /// The content of that field. Valid until the next call.
+  /// The content of the field that `next` read. Valid until the next call of `next`.
   std::string_view value() const noexcept { return value_; }
   /// Skips the rest of the line. False: the text ended before the line did, and more text may
   /// follow.

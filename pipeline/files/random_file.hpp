@@ -23,7 +23,7 @@ public:
   random_file& operator=(const random_file&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  /// The size and the time of the last change, when the file was opened.
+  /// The size and the time of the last change that the file had when it was opened.
   uint64_t bytes() const noexcept { return bytes_; }
   int64_t modified_ns() const noexcept { return modified_ns_; }
   /// Fills `to` completely. Errors name the file.

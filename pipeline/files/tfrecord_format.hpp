@@ -18,7 +18,7 @@ inline uint32_t tfrecord_checksum(const std::byte* data, size_t size) noexcept {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-/// True if `stored` has the checksum of these bytes.
+/// True if the bytes at `stored` are the stored form of the checksum of `data`.
 inline bool tfrecord_matches(const std::byte* data, size_t size, const std::byte* stored) noexcept {
   uint32_t found;
   std::memcpy(&found, stored, sizeof found);

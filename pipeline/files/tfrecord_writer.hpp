@@ -34,8 +34,7 @@ public:
   /// Appends a record with its checksums. `resource_exhausted` if the disk is full. After an error,
   /// every call returns that error.
   status write(std::string_view record);
-  /// Flushes what was written to the disk, and gives the file its name. To be called once, at the
-  /// end.
+  /// Flushes all records to the disk, and gives the file its name. To be called once, at the end.
   status finish();
 
   uint64_t records() const noexcept; ///< records written

@@ -98,8 +98,8 @@ status whole_file::give_name() {
     return {};
   }
   // `link` never replaces a file. On a file system without hard links, renaming without replacement
-  // is tried. If the answer of a file server was lost, its client repeats the request, and reports
-  // that the name exists.
+  // is tried. EEXIST is no failure if the name is that of this file: if the answer of a file server
+  // is lost, its client repeats the request, which then finds the name that the first request made.
   if (::link(partial_.c_str(), path_.c_str()) == 0 || (errno == EEXIST && has_name())) {
     ::unlink(std::exchange(partial_, {}).c_str());
     return {};

@@ -8,8 +8,8 @@
 /// the traced function.
 namespace headrace::detail {
 
-/// `x`, which fails for the rows for which the assertion fails. `assertion` is the result of a
-/// function of `debugging.hpp`.
+/// The same value as `x`, but it fails in the rows in which the assertion fails. `assertion` is the
+/// result of a function of `debugging.hpp`.
 expr tied(const expr& x, const expr& assertion);
 
 /// The assertions that this thread makes while a function is traced. Scopes are nested, as the
@@ -25,9 +25,9 @@ public:
   static assertion_scope* current() noexcept;
   void add(const expr& assertion) { made_.push_back({assertion, branches_}); }
   bool empty() const noexcept { return made_.empty(); }
-  /// `x` with all assertions that were made.
+  /// The same value as `x`, but it fails in the rows in which an assertion of this scope fails.
   expr tie_all(expr x) const;
-  /// `x`, whose first expression fails for the rows for which an assertion fails.
+  /// As above, for a structure: the first expression fails in those rows.
   expr_structure tie_all(const expr_structure& x) const;
 
 private:

@@ -16,14 +16,17 @@ namespace detail {
 
 expr_structure make_cond(const expr& condition, const expr_structure& x, const expr_structure& y);
 
-/// A loop that is being traced: `variables` stand for the loop's variables before a step.
+/// A loop that is being traced. `variables()` are expressions that stand for the loop's variables
+/// at the beginning of a step.
 class open_loop {
 public:
-  /// Throws `error` if the bound or an invariant is not allowed.
+  /// Throws `error` if `maximum_iterations` is negative, or if there is not one invariant for each
+  /// variable, or if an invariant does not allow the shape of its variable in `first`.
   open_loop(const expr_structure& first, std::optional<int64_t> maximum_iterations,
             std::span<const shape> invariants);
   const expr_structure& variables() const noexcept { return variables_; }
-  /// The variables after the loop. Throws `error` if a step changes a dtype or shape.
+  /// The variables after the loop. Throws `error` if a step changes the dtype of a variable, or
+  /// gives it a shape that its invariant does not allow.
   expr_structure finish(const expr& condition, const expr_structure& after) const;
 
 private:
@@ -35,12 +38,13 @@ private:
 
 } // namespace detail
 
-/// Gives `if_true()` in the elements in which the bool scalar `condition` is true, and `if_false()`
-/// in the others. Both are lambdas without parameters that use captured expressions, and give one
-/// structure (an `expr`, tuple or `expr_structure`) with the same dtypes; shapes may differ. An
-/// element cannot fail because of the branch that is not chosen, and functions that only this
-/// branch needs do not run for it, except cheap ones (arithmetic), `io::parse_example`,
-/// `io::parse_sequence_example` and `io::decode_csv`.
+/// The result of `if_true()` for the elements in which the bool scalar `condition` is true, and of
+/// `if_false()` for the other elements. `if_true` and `if_false` are lambdas without parameters
+/// that use captured expressions. Both return the same structure (an `expr`, tuple or
+/// `expr_structure`) with the same dtypes; shapes may differ. An element cannot fail because of the
+/// branch that it does not choose, and functions that only that branch needs do not run for the
+/// element, except cheap ones (arithmetic), `io::parse_example`, `io::parse_sequence_example` and
+/// `io::decode_csv`.
 template <class F, class G>
 auto cond(const expr& condition, F&& if_true, G&& if_false) {
   const auto x = [&] {
@@ -58,23 +62,23 @@ auto cond(const expr& condition, F&& if_true, G&& if_false) {
     return out;
 }
 
-/// Applies `body` to `variables` as long as `condition` (a bool scalar) is true for them: each
-/// element as often as its own values require, and at most `maximum_iterations` times if that is
-/// given. Both take the variables as one `expr`, or as an `expr_structure`, and are called once;
-/// `body` returns the variables with the same dtypes. An element that fails in a step leaves the
-/// loop, and cannot fail because of steps that it does not take. A loop that does not end is ended
-/// by the stop of the iterator that runs it.
+/// Applies `body` to `variables` as long as `condition` (a bool scalar) is true for them. The
+/// number of steps is determined for each element separately, and is at most `maximum_iterations`
+/// if that is given. `condition` and `body` take the variables as one `expr`, or as an
+/// `expr_structure`, and are called once, to trace them; `body` returns the variables with the same
+/// dtypes. An element that fails in a step leaves the loop, and cannot fail because of steps that
+/// it does not take. Stopping the iterator that runs the loop ends the loop.
 ///
-/// A variable's shape must not change in a step, unless `invariants` (one a variable, in
-/// depth-first order) has an extent of -1 there. Random numbers by element differ from step to
-/// step.
+/// A step must not change the shape of a variable, except in extents that are -1 in the variable's
+/// shape in `invariants` (one shape for each variable, in depth-first order). The seeds of
+/// `random::element_seed` differ from step to step.
 template <class Variables, class Condition, class Body>
 requires std::same_as<Variables, expr> || std::same_as<Variables, expr_structure>
   Variables while_loop(Condition&& condition, Body&& body, const Variables& variables,
                        std::optional<int64_t> maximum_iterations = std::nullopt,
                        const std::vector<shape>& invariants = {}) {
   const detail::open_loop loop{expr_structure{variables}, maximum_iterations, invariants};
-  // What is asserted in a step belongs to that step.
+  // The assertions of a step become part of the step's results, so they are checked in each step.
   const auto goes_on = [&](const auto& before) {
     const detail::assertion_scope assertions;
     const expr out{condition(before)};

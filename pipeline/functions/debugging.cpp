@@ -45,7 +45,7 @@ expr compared(const char* name, const char* sign, compare_fn compare, const expr
                {{"x", a}, {"y", b}});
 }
 
-/// Compares with 0.
+/// Asserts that `compare(x, 0)` is true. `what` replaces an empty `message`.
 expr signed_as(const char* name, const char* what, compare_fn compare, const expr& x,
                const std::string& message) {
   return check(name, x, compare(x, expr{0}), message.empty() ? what : message, {{"x", x}});

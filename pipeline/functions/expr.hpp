@@ -8,10 +8,10 @@
 
 namespace headrace {
 
-/// A tensor in a traced function: what a lambda given to `map` computes with. Cheap to copy. Using
-/// it records a node of the function's graph, checked at once: the operators and functions below
-/// throw `error` (invalid_argument) that names the function and the argument if dtypes or shapes do
-/// not fit. Operands of different shapes broadcast by numpy's rules, in each row by itself.
+/// A tensor in a traced function, such as a lambda that is given to `map`. Cheap to copy. Each
+/// operator or function below records a node of the function's graph and checks it at once: if
+/// dtypes or shapes do not fit, it throws `error` (invalid_argument), which names the function and
+/// the argument. Operands of different shapes broadcast by numpy's rules, in each row separately.
 ///
 /// C++ numbers, bools and strings convert to constants. Beside another operand such a literal takes
 /// that operand's dtype if its value fits (`x + 1` is float32 if `x` is; an integer literal must be
@@ -83,13 +83,13 @@ slice_spec range(int64_t start, int64_t stop, int64_t step = 1); ///< `start:sto
 slice_spec from(int64_t start, int64_t step = 1);                ///< `start:`
 slice_spec until(int64_t stop, int64_t step = 1);                ///< `:stop`
 slice_spec new_axis();
-slice_spec ellipsis(); ///< as many `:` as there is room for
+slice_spec ellipsis(); ///< `...`: a `:` for each axis that no other part indexes
 } // namespace at
 
 // -- constants ----------------------------------------------------------------
 
-/// A constant with `values` in row-major order; a vector unless `dims` is given. Throws if `dims`
-/// does not hold as many.
+/// A constant with `values` in row-major order; a vector unless `dims` is given. Throws `error` if
+/// the number of values is not that of a tensor of shape `dims`.
 template <plain_value T>
 expr constant(std::span<const T> values, std::optional<shape> dims = std::nullopt);
 template <plain_value T>
@@ -102,7 +102,8 @@ expr constant(const std::vector<std::string>& values, std::optional<shape> dims 
 /// A scalar of the C++ type's dtype. Unlike a literal, it does not take another operand's dtype.
 template <class T>
 requires std::is_arithmetic_v<T> expr constant(T value) { return expr{expr{value}.node()}; }
-/// The only row of a column. Throws `error` if the column has not exactly one.
+/// A constant whose value is the only row of a column. Throws `error` if the column does not have
+/// exactly one row.
 expr constant(column one_row);
 
 // -- arithmetic ---------------------------------------------------------------
@@ -123,14 +124,15 @@ expr floor_mod(const expr& a, const expr& b); ///< has the sign of the divisor
 expr abs(const expr& x);
 expr square(const expr& x);
 expr sign(const expr& x);                   ///< -1, 0 or 1; NaN stays
-expr minimum(const expr& a, const expr& b); ///< NaN if either is
-expr maximum(const expr& a, const expr& b); ///< NaN if either is
-/// For integers it wraps, and a negative exponent is an error of the row. For floats it is C's
-/// `pow`.
+expr minimum(const expr& a, const expr& b); ///< NaN if `a` or `b` is NaN
+expr maximum(const expr& a, const expr& b); ///< NaN if `a` or `b` is NaN
+/// Powers of integers wrap around, and a negative exponent is an error of the row. Powers of floats
+/// are those of C's `pow`.
 expr pow(const expr& base, const expr& exponent);
 
-/// Functions of floats. Results are within a few units in the last place of the exact ones, and
-/// the same bits on every CPU. 16-bit floats compute in float32 and round.
+/// Functions of floats. The results differ from the exact ones by a few units in the last place at
+/// most, and have the same bits on every CPU. For 16-bit floats they are computed in float32 and
+/// rounded.
 expr sqrt(const expr& x);
 expr exp(const expr& x);
 expr log(const expr& x);
@@ -139,39 +141,41 @@ expr sin(const expr& x);
 expr cos(const expr& x);
 expr floor(const expr& x);
 expr ceil(const expr& x);
-expr round(const expr& x); ///< halves to even
+expr round(const expr& x); ///< to the nearest integer; halves to the nearest even integer
 expr is_nan(const expr& x);
 
 // -- comparison and logic -----------------------------------------------------
 
-/// Element by element. `==` and `!=` take every dtype, the others real numbers and strings
-/// (bytewise).
+/// The comparisons work value by value. `==` and `!=` accept every dtype, the other operators
+/// accept real numbers and strings, which are compared bytewise.
 expr operator==(const expr& a, const expr& b);
 expr operator!=(const expr& a, const expr& b);
 expr operator<(const expr& a, const expr& b);
 expr operator<=(const expr& a, const expr& b);
 expr operator>(const expr& a, const expr& b);
 expr operator>=(const expr& a, const expr& b);
-/// Of bools, element by element; both sides are evaluated.
+/// The logical operators take bools and work value by value. Both operands are evaluated.
 expr operator&&(const expr& a, const expr& b);
 expr operator||(const expr& a, const expr& b);
 expr operator!(const expr& x);
-/// Of integers or bools.
+/// The bitwise operators take integers or bools.
 expr operator&(const expr& a, const expr& b);
 expr operator|(const expr& a, const expr& b);
 expr operator^(const expr& a, const expr& b);
-/// Of integers. A shift by the width or more (or by a negative count) leaves no bits, or the sign.
+/// The shifts take integers. If the count is negative, or at least the number of bits of the dtype,
+/// the result is 0; a negative number that is shifted to the right then becomes -1.
 expr operator<<(const expr& a, const expr& b);
 expr operator>>(const expr& a, const expr& b);
 
 // -- choice and conversion ----------------------------------------------------
 
-/// `x` where `condition`, else `y`, element by element. A row that chooses nothing of one branch
-/// cannot fail because of that branch: `where(n != 0, 100 / n, 0)` is safe for scalars.
+/// `x` where `condition` is true, else `y`, value by value. A row that chooses no value of `x`, or
+/// none of `y`, cannot fail because of that operand: `where(n != 0, 100 / n, 0)` is safe for
+/// scalars.
 expr where(const expr& condition, const expr& x, const expr& y);
-/// Numbers and bools to another dtype; complex numbers only to complex ones. To an integer:
-/// fractions are cut off, and what is out of range (or NaN) is an error of the row. To a float:
-/// rounds to nearest. To bool: true if not 0.
+/// Converts numbers and bools to another dtype; complex numbers only to a complex dtype. To an
+/// integer dtype: fractions are cut off, and a value that is out of range or NaN is an error of the
+/// row. To a float: the value is rounded to the nearest one. To bool: true if the value is not 0.
 expr cast(const expr& x, dtype type);
 template <plain_value T>
 expr cast(const expr& x) {
@@ -180,7 +184,8 @@ expr cast(const expr& x) {
 
 // -- reductions ---------------------------------------------------------------
 
-/// Over `axes` (none: over all) of each row. Floats are added in one fixed order on every CPU.
+/// The reductions combine the values of each row along `axes` (empty: along all axes). Floats are
+/// added in the same order on every CPU.
 expr reduce_sum(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
 expr reduce_mean(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
 expr reduce_max(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
@@ -188,7 +193,8 @@ expr reduce_min(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = f
 expr reduce_prod(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
 expr reduce_all(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
 expr reduce_any(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
-/// Index (int64) of the first largest or smallest value along `axis`. An empty axis is an error.
+/// The index (int64) of the largest or smallest value along `axis`, the first of equal ones. An
+/// empty axis is an error.
 expr argmax(const expr& x, int64_t axis = 0);
 expr argmin(const expr& x, int64_t axis = 0);
 
@@ -203,7 +209,7 @@ public:
 
   /// The number, if it is the same for all elements.
   const std::optional<int64_t>& known() const noexcept { return known_; }
-  /// @pre it is not known
+  /// @pre the number is not known
   const expr& computed() const { return *computed_; }
 
 private:
@@ -211,8 +217,8 @@ private:
   std::optional<expr> computed_;
 };
 
-/// The extents of a shape, or how often something is repeated along each axis. Where some differ
-/// from element to element, so do the shapes.
+/// The extents of a shape, or the numbers of repetitions along its axes. If one of them differs
+/// from element to element, so does the shape of the result.
 class extents {
 public:
   extents(std::initializer_list<extent> parts) : parts_(parts) {}
@@ -225,7 +231,7 @@ public:
   extents(const expr& vector);
 
   const std::vector<extent>& parts() const noexcept { return parts_; }
-  /// Nullopt: some differ from element to element.
+  /// The extents, if they are the same for all elements; else nullopt.
   std::optional<std::vector<int64_t>> known() const;
 
 private:
@@ -235,7 +241,7 @@ private:
 expr reshape(const expr& x, const extents& dims); ///< one extent may be -1
 expr stack(const std::vector<expr>& xs, int64_t axis = 0);
 expr concat(const std::vector<expr>& xs, int64_t axis);
-/// By `permutation`; without one, axes in reverse.
+/// Permutes the axes by `permutation`; if that is empty, reverses their order.
 expr transpose(const expr& x, std::vector<int64_t> permutation = {});
 expr expand_dims(const expr& x, int64_t axis);
 /// Removes `axes`, whose extents must be 1; none: all axes of extent 1, and then all extents must
@@ -247,8 +253,9 @@ expr fill(const extents& dims, const expr& scalar);
 /// The parts of `x` at integer `indices` (of any shape) along `axis`. An index must be in
 /// `[0, extent)`; any other is an error of the row.
 expr gather(const expr& x, const expr& indices, int64_t axis = 0);
-/// As above, in each of the batches that the first `batch_dims` axes of both inputs make (their
-/// extents must be equal). `axis` must be at least `batch_dims`.
+/// Like `gather(x, indices, axis)` for each batch separately. The first `batch_dims` axes of `x`
+/// and of `indices`, whose extents must be equal, number the batches. `axis` must be at least
+/// `batch_dims`.
 expr gather(const expr& x, const expr& indices, int64_t axis, int64_t batch_dims);
 
 } // namespace headrace

@@ -57,7 +57,8 @@ extents::extents(const expr& vector) {
     parts_.emplace_back(vector);
     return;
   }
-  // What was stacked of numbers and scalars is taken apart again, so that the numbers are known.
+  // If `stack` made the vector, the extents are its inputs, so that the constants among these are
+  // known extents.
   const auto& node = *vector.node();
   for (int64_t i = 0; i < spec.dims[0]; ++i)
     parts_.emplace_back(node.op == expr_op::stack && node.inputs.size() != 0

@@ -64,8 +64,8 @@ expr place(const expr& image, int64_t height, int64_t width, std::vector<int64_t
   return apply(expr_op::place_image, {image.node()}, std::move(attrs));
 }
 
-/// `keeping`: empty: the aspect ratio is not kept; otherwise how the extents that keep it are made
-/// integers: {1}: rounded; {2}: cut off.
+/// `keeping`: empty if the aspect ratio is not kept. Otherwise it states how the extents that keep
+/// the aspect ratio are made integers: {1}: they are rounded; {2}: fractions are cut off.
 expr resize_to(const expr& image, int64_t height, int64_t width, method how, bool antialias,
                std::vector<int64_t> keeping) {
   expr_attrs attrs;
@@ -76,7 +76,8 @@ expr resize_to(const expr& image, int64_t height, int64_t width, method how, boo
   return apply(expr_op::resize_image, {image.node()}, std::move(attrs));
 }
 
-/// The value of an image that stands for 1: the maximum of an integer dtype; 1 of a float.
+/// The value of dtype `type` that represents full brightness: the maximum of an integer dtype, or 1
+/// for a float.
 uint64_t largest(dtype type) {
   return visit_plain(type, []<class T>(T) -> uint64_t {
     if constexpr (std::is_integral_v<T>)
@@ -89,7 +90,8 @@ uint64_t largest(dtype type) {
 /// A number of any type as float32.
 expr amount(const expr& x) { return x.type() == dtype::float32 ? x : cast<float>(x); }
 
-/// Runs `change` on float32 in [0, 1] and goes back to the image's dtype.
+/// Applies `change` to the image as float32 in [0, 1], and converts the result to the image's
+/// dtype.
 template <class Change>
 expr in_floats(const expr& image, Change&& change) {
   const auto changed = change(convert_image_dtype(image, dtype::float32));
@@ -171,7 +173,7 @@ expr central_crop(const expr& image, double fraction) {
   for (size_t i = 0; i < rank; ++i) sizes.push_back(extents[static_cast<int64_t>(i)]);
   for (const auto axis : {rank - 3, rank - 2}) {
     const auto extent = cast<double>(sizes[axis]);
-    // TensorFlow has the fraction as a float32 where the extent is not known before.
+    // If the extent is not known while tracing, TensorFlow rounds the fraction to a float32.
     const auto share = image.dims()[axis] == shape::unknown
                          ? static_cast<double>(static_cast<float>(fraction))
                          : fraction;
@@ -231,12 +233,13 @@ expr convert_image_dtype(const expr& image, dtype type, bool saturate) {
     return cast(image, type) * cast(constant(1.0 / static_cast<double>(largest(from))), type);
   if (from_float) {
     const auto most = static_cast<double>(largest(type));
-    // Half a step is added, so that 1 becomes the largest value and all values have equal shares.
+    // As in TensorFlow, 1/2 is added to the factor: otherwise a product that is rounded down
+    // slightly below an integer would be truncated to the integer before.
     const auto wide = size_of(from) == 8 ? dtype::float64 : dtype::float32;
     const auto scaled = cast(image, wide) * cast(constant(most + 0.5), wide);
     if (!saturate)
       return cast(scaled, type);
-    // The next float below the first one that does not fit the integer.
+    // The largest float below `most + 1`, which is the first value that does not fit the integer.
     const auto limit = wide == dtype::float64
                          ? std::nextafter(most + 1, 0)
                          : double{std::nextafter(static_cast<float>(most + 1), 0.0f)};
@@ -306,7 +309,7 @@ namespace {
 expr flipped_by_chance(const expr& image, const expr& flipped, const expr& seed) {
   if (!image.dims().has_rank() || image.dims().rank() != 4)
     return where(drawn(seed, 0, 1) < 0.5f, flipped, image);
-  // One draw for each image; their number may be known only at run time.
+  // There is one draw for each image; the number of images may be known only at run time.
   expr_attrs attrs;
   attrs.dims = {shape::unknown, 1, 1, 1};
   const auto draws =

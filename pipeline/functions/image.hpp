@@ -4,41 +4,44 @@
 
 #include <string>
 
-/// Images: tensors [height, width, channels], where not said otherwise also a number of these as
-/// [images, height, width, channels]. Files that are damaged or of another format are errors of the
-/// row, with the reason.
+/// Functions of images. An image is a tensor [height, width, channels]. If not stated otherwise,
+/// the functions also take several images as one tensor [images, height, width, channels]. A file
+/// that is damaged or has another format is an error of the row, with the reason.
 namespace headrace::image {
 
 // -- files ---------------------------------------------------------------------
 
-/// How a JPEG's blocks become pixels. Both are integer transforms with the same bits everywhere;
-/// the fast one, which TensorFlow uses by default, is less exact.
+/// The transform (inverse DCT) from a JPEG's blocks to pixels. Both transforms use integers and
+/// give the same bits on every machine; the fast one, which TensorFlow uses by default, is less
+/// exact.
 enum class jpeg_transform : uint8_t { accurate, fast };
 
-/// A scalar string with a JPEG becomes uint8 [height, width, channels]. `channels`: 1 (grey), 3
+/// Decodes a scalar string with a JPEG to uint8 [height, width, channels]. `channels`: 1 (grey), 3
 /// (RGB) or 0 (as in the file). `ratio` 2, 4 or 8 divides the extents (rounded up) while decoding,
 /// at a fraction of the cost.
-/// If a function uses of the image only one slice (a crop) and the extents, only that slice is
-/// decoded, to the same bits.
+/// If a function uses nothing of the image except one slice (a crop) and the extents, only that
+/// slice is decoded; its bits are the same as if the whole image were decoded.
 expr decode_jpeg(const expr& contents, int64_t channels = 0, int64_t ratio = 1,
                  jpeg_transform transform = jpeg_transform::accurate);
-/// The same with the largest ratio, for each image, at which it is still at least `height` by
-/// `width`, for images that are then resized to less. The resized image has other bits than if it
-/// had been decoded at ratio 1.
+/// Like `decode_jpeg`, with the largest ratio for each image at which the decoded image still has
+/// at least the extents `height` by `width`. This is meant for images that are resized to smaller
+/// extents afterwards; the resized image has other bits than if it had been decoded at ratio 1.
 expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels = 0,
                           jpeg_transform transform = jpeg_transform::accurate);
 /// Decodes a scalar string with a PNG. `channels`: 1 (grey), 2 (grey and alpha), 3 (RGB), 4 (RGB
 /// and alpha) or 0 (as in the file). `type`: uint8, or uint16 (where values of 8 bits become
 /// multiples of 257).
 expr decode_png(const expr& contents, int64_t channels = 0, dtype type = dtype::uint8);
-/// Decodes a JPEG or a PNG, which the first bytes determine. `channels`: 0, 1 or 3, of a PNG also 2
-/// or 4. `type`: uint8; uint16, as `decode_png` gives it, where a JPEG's values become multiples of
-/// 256; float32 in [0, 1].
+/// Decodes a scalar string with a JPEG or a PNG; its first bytes determine the format. `channels`:
+/// 0, 1 or 3, for a PNG also 2 or 4. `type`: uint8; uint16, where a JPEG's values become multiples
+/// of 256 (for a PNG see `decode_png`); or float32 in [0, 1].
 expr decode_image(const expr& contents, int64_t channels = 0,
                   jpeg_transform transform = jpeg_transform::accurate, dtype type = dtype::uint8);
-/// uint8 with 1 or 3 channels; `quality` in [1, 100]. Chroma has half the resolution.
+/// Encodes one uint8 image with 1 or 3 channels. `quality` is in [1, 100]. Chroma has half the
+/// resolution.
 expr encode_jpeg(const expr& image, int64_t quality = 95);
-/// uint8 or uint16 with 1 to 4 channels; `compression` in [0, 9], -1: zlib's default.
+/// Encodes one uint8 or uint16 image with 1 to 4 channels. `compression` is in [0, 9], or -1 for
+/// zlib's default.
 expr encode_png(const expr& image, int64_t compression = -1);
 
 // -- extents -------------------------------------------------------------------
@@ -52,14 +55,16 @@ struct resize_options {
   bool antialias = false;
 };
 /// Resizes to `height` by `width`. Pixels are squares, their centres at half-integer coordinates.
-/// The result is float32; nearest keeps the dtype. Bicubic is Keys' with a = -1/2.
+/// The result is float32, but `nearest` keeps the dtype. `bicubic` uses Keys' kernel with a = -1/2.
 expr resize(const expr& image, int64_t height, int64_t width, method how = method::bilinear,
             const resize_options& options = {});
-/// The part of `height` by `width` from (`top`, `left`) on; these two may be computed for each
-/// element. A part that is not inside the image is an error of the row. The rank must be known.
+/// The part of the image that begins at (`top`, `left`) and has the extents `height` by `width`.
+/// `top` and `left` may be computed for each element. A part that is not inside the image is an
+/// error of the row. The rank must be known.
 expr crop_to_bounding_box(const expr& image, const expr& top, const expr& left, int64_t height,
                           int64_t width);
-/// The middle part: `fraction` in (0, 1] along both axes. The rank must be known.
+/// The central part of the image, with the fraction `fraction`, in (0, 1], of its height and width.
+/// The rank must be known.
 expr central_crop(const expr& image, double fraction);
 /// Places the image at (`top`, `left`) on a canvas of zeros of `height` by `width`.
 expr pad_to_bounding_box(const expr& image, int64_t top, int64_t left, int64_t height,
@@ -67,8 +72,8 @@ expr pad_to_bounding_box(const expr& image, int64_t top, int64_t left, int64_t h
 /// Crops or pads the image round its centre: an axis that is too long is cut, one that is too short
 /// gets zeros on both sides.
 expr resize_with_crop_or_pad(const expr& image, int64_t height, int64_t width);
-/// As `resize` within these extents, with the aspect ratio kept (the resized extents are rounded
-/// down); the rest is zeros.
+/// Resizes the image to the largest extents with the same aspect ratio that fit in `height` by
+/// `width` (rounded down), and pads it with zeros to `height` by `width`.
 expr resize_with_pad(const expr& image, int64_t height, int64_t width,
                      method how = method::bilinear, bool antialias = false);
 
@@ -80,9 +85,10 @@ expr rot90(const expr& image, int64_t k = 1);
 
 // -- values --------------------------------------------------------------------
 
-/// Converts so that the full range of one dtype becomes that of the other: integers from 0 to their
-/// maximum, floats from 0 to 1. With `saturate`, a resulting integer out of that range becomes the
-/// nearest one in it; without, one that does not fit the dtype is an error of the row.
+/// Converts the values so that the full range of the image's dtype becomes the full range of
+/// `type`: for integers from 0 to their maximum, for floats from 0 to 1. With `saturate`, an
+/// integer result out of this range becomes the nearest integer in the range; without `saturate`, a
+/// result that does not fit the dtype is an error of the row.
 expr convert_image_dtype(const expr& image, dtype type, bool saturate = false);
 /// One channel: 0.2989 R + 0.587 G + 0.114 B, in the same dtype.
 expr rgb_to_grayscale(const expr& image);
@@ -92,25 +98,28 @@ expr hsv_to_rgb(const expr& image);
 /// (x - mean) / max(deviation, 1 / sqrt(n)) for each image of n values, in float32.
 expr per_image_standardization(const expr& image);
 
-/// The functions below compute in float32 in [0, 1] and give the image's dtype back, saturated if
-/// it is an integer. Amounts may be computed for each element.
+/// The `adjust_*` functions convert the image to float32 in [0, 1], and their result back to the
+/// image's dtype, saturated if that is an integer dtype. Their amounts (`delta`, `factor`, `gamma`
+/// and `gain`) may be computed for each element.
 
 expr adjust_brightness(const expr& image, const expr& delta);
-/// Each channel is scaled by `factor` round its mean.
+/// The difference between each value and the mean of its channel is multiplied by `factor`.
 expr adjust_contrast(const expr& image, const expr& factor);
 expr adjust_saturation(const expr& image, const expr& factor);
-expr adjust_hue(const expr& image, const expr& delta); ///< in turns: 1 is once round
+expr adjust_hue(const expr& image, const expr& delta); ///< `delta`: in turns of the colour circle
 expr adjust_gamma(const expr& image, const expr& gamma, const expr& gain = 1.0f);
 
 // -- by chance -----------------------------------------------------------------
 
-/// The functions above with amounts that are drawn by a seed (see random.hpp), with the same result
-/// on every machine. Where not said otherwise, one draw serves all images of an element.
+/// Functions like those above, with amounts that are drawn from a seed (see random.hpp). The result
+/// is the same on every machine. If not stated otherwise, one draw is used for all images of an
+/// element.
 
-/// Both flips draw for each of several images separately, provided that the rank is known.
+/// The two flips draw separately for each image of an element, if the rank of `image` is known.
 expr stateless_random_flip_left_right(const expr& image, const expr& seed);
 expr stateless_random_flip_up_down(const expr& image, const expr& seed);
-/// A part with the extents `size` (one an axis) at a uniformly drawn place; of tensors of any rank.
+/// The part of `x`, a tensor of any rank, that has the extents `size` (one for each axis) and
+/// begins at a uniformly drawn place.
 expr stateless_random_crop(const expr& x, const std::vector<int64_t>& size, const expr& seed);
 expr stateless_random_brightness(const expr& image, double max_delta, const expr& seed);
 expr stateless_random_contrast(const expr& image, double lower, double upper, const expr& seed);

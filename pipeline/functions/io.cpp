@@ -30,7 +30,8 @@ feature_spec fixed_len_feature(std::string name, shape dims, dtype type) {
 
 namespace {
 
-/// A constant in place of values that are missing.
+/// The value of `default_value`, a constant that replaces missing values of the feature `name`. A
+/// literal is converted to `type`.
 column constant_for(const std::string& name, dtype type, const expr& default_value) {
   auto node = default_value.is_literal()
                 ? detail::adapt_literal("parse_example", default_value, type).value()
@@ -47,7 +48,8 @@ feature_spec with_filler(feature_spec feature, const expr& filler) {
   return feature;
 }
 
-/// A structure of `count` components of one parse, from `first` on, with their features' names.
+/// A named structure with the results for the features `[first, first + count)` of one call of
+/// `op`. The fields have the names of the features.
 expr_structure components(expr_op op, const expr& serialized,
                           const std::vector<feature_spec>& features, size_t first, size_t count) {
   std::vector<std::pair<std::string, expr_structure>> fields;
@@ -66,7 +68,7 @@ feature_spec fixed_len_feature(std::string name, shape dims, dtype type,
                                const expr& default_value) {
   auto value = constant_for(name, type, default_value);
   if (value.row_shape().is_scalar() && !dims.is_scalar() && dims.is_static()) {
-    // Repeats the scalar; strings and numbers alike.
+    // The scalar, a string or a number, becomes each value of the default.
     const auto n = static_cast<size_t>(*dims.elements());
     if (value.is_string())
       value = column::of_strings(std::vector<std::string_view>(n, value.string(0)));

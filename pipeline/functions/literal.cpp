@@ -24,7 +24,8 @@ T to_float(double value) {
     return static_cast<T>(value);
 }
 
-/// `value` as a `To`, if a literal of its type may become one and it fits.
+/// `value` converted to `To`; nullopt if literals of type `From` must not be converted to `To`, or
+/// if `value` does not fit.
 template <class To, class From>
 std::optional<To> fit(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -49,7 +50,7 @@ std::string print(T value) {
     return print(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<T>) {
     auto out = fmt::format("{}", value);
-    // A float that is whole is shown as Python shows it.
+    // A float without a fraction is printed with ".0", as in Python.
     return out.find_first_not_of("-0123456789") == std::string::npos ? out + ".0" : out;
   } else if constexpr (std::is_arithmetic_v<T>) {
     return fmt::format("{}", value);
@@ -81,7 +82,9 @@ result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, d
 
 namespace {
 
-/// The dtype that two C++ literals get in common: floats before integers, wide before narrow.
+/// The common dtype of C++ literals of dtypes `a` and `b`: the complex one, else the float, else
+/// the integer; of two of one kind the wider one, and of two integers of one width the unsigned
+/// one.
 dtype wider(dtype a, dtype b) {
   const auto rank = [](dtype t) {
     return (is_complex(t)    ? 300

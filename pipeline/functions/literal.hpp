@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/functions/expr.hpp"
 
-/// How C++ literals get the dtype of the other operand.
+/// The conversion of C++ literals to the dtype of the other operands.
 namespace headrace::detail {
 
 /// The constant `literal` as `type`, or `invalid_argument` that names `function` if it does not
@@ -14,7 +14,7 @@ result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, d
 /// not fit. That the other operands have one dtype is checked when the node is made.
 std::vector<expr_ptr> same_type(std::string_view function, std::vector<expr> operands);
 
-/// Makes the node or throws `error`.
+/// Makes a node by `make_expr`. Throws `error` if that fails.
 expr apply(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs = {},
            dtype type = dtype::int64);
 

@@ -6,63 +6,66 @@ namespace headrace {
 
 // -- places and order ----------------------------------------------------------
 
-/// `on` at the place that each integer index names along a new axis of `depth` places, `off`
-/// elsewhere; all `off` for an index outside of `[0, depth)`. `axis` counts in the result.
+/// For each integer in `indices`, `depth` values along a new axis: `on` at that index, `off` at the
+/// other places. For an index outside of `[0, depth)` all values are `off`. `axis` is the number of
+/// the new axis in the result.
 expr one_hot(const expr& indices, int64_t depth, const expr& on = 1.0f, const expr& off = 0.0f,
              int64_t axis = -1);
-/// Integers or floats in ascending (or `descending`) order along `axis`. For values that include
-/// NaN the order is that of TensorFlow's kernel (operations/nan_order.hpp).
+/// Sorts integers or floats in ascending (or `descending`) order along `axis`. If the values
+/// include NaN, the order is that of TensorFlow's kernel (operations/nan_order.hpp).
 expr sort(const expr& x, int64_t axis = -1, bool descending = false);
-/// The places (int32) from which the values of `sort` come; of equal ones the first comes first.
+/// The indices (int32) along `axis` of the values in sorted order. Equal values keep their order.
 expr argsort(const expr& x, int64_t axis = -1, bool descending = false);
 
 // -- shape ---------------------------------------------------------------------
 
 /// `x` repeated `multiples[i]` times along axis `i`.
 expr tile(const expr& x, const extents& multiples);
-/// How `pad` fills.
+/// The values with which `pad` fills.
 enum class pad_mode : uint8_t {
   constant,
-  reflect,  ///< mirrors without the border: at most extent - 1 values
-  symmetric ///< mirrors with the border: at most extent values
+  reflect,  ///< the values mirrored, without the one at the border: at most extent - 1 values
+  symmetric ///< the values mirrored, with the one at the border: at most extent values
 };
 /// `x` with `paddings[i]` = {before, after} more values along axis `i`. `fill` is the value for
 /// `constant` (a scalar of `x`'s dtype; by default 0, false or an empty string).
 expr pad(const expr& x, const std::vector<std::pair<int64_t, int64_t>>& paddings,
          pad_mode mode = pad_mode::constant);
 expr pad(const expr& x, const std::vector<std::pair<int64_t, int64_t>>& paddings, const expr& fill);
-/// In the opposite order along each of `axes`.
+/// `x` with the opposite order of the values along each of `axes`.
 expr reverse(const expr& x, const std::vector<int64_t>& axes);
-/// Values move by `shifts[i]` along `axes[i]`; what leaves at one end comes in at the other.
+/// Moves the values by `shifts[i]` places along `axes[i]`. A value that is moved past one end of
+/// the axis appears at its other end.
 expr roll(const expr& x, std::vector<int64_t> shifts, std::vector<int64_t> axes);
 /// The part of `x` with `sizes[i]` values (-1: all that follow) from `begin[i]` on along axis `i`;
-/// `begin` is an int vector, computed for each element. A part that is not inside is an error of
-/// the row.
+/// `begin` is an integer vector, computed for each element. A part that is not inside of `x` is an
+/// error of the row.
 expr slice(const expr& x, const expr& begin, std::vector<int64_t> sizes);
-/// A `slice` whose sizes are computed for each element, too, as an int vector. The rank of `x` must
-/// be known.
+/// A `slice` of which `sizes`, an integer vector, is also computed for each element. The rank of
+/// `x` must be known.
 expr slice(const expr& x, const expr& begin, const expr& sizes);
-/// `x`, whose shape is `dims` (`shape::unknown`: any extent) from here on; a row with another one
-/// is an error.
+/// `x`, whose static shape becomes `dims` (`shape::unknown`: any extent). A row with another shape
+/// is an error of the row; if the static shape of `x` does not fit, `error` is thrown.
 expr ensure_shape(const expr& x, const shape& dims);
 
 // -- numbers -------------------------------------------------------------------
 
 /// `x` limited to `[low, high]`; NaN stays. The bounds may be any tensors that broadcast with `x`.
 expr clip_by_value(const expr& x, const expr& low, const expr& high);
-/// Matrix products over the last two axes; the others broadcast. float32, float64, int32 (wraps)
-/// or int64 (wraps). Each value is the sum of its products in order, the same bits on every CPU.
+/// Matrix products over the last two axes; the other axes broadcast. The dtype is float32, float64,
+/// int32 or int64; integers wrap around. The products of each value are added in their order, so
+/// that the bits are the same on every CPU.
 expr matmul(const expr& a, const expr& b, bool transpose_a = false, bool transpose_b = false);
 
 namespace math {
 
-/// Running sums along `axis`, in order; `exclusive`: of what comes before; `reverse`: from the end.
-/// Integers wrap.
+/// Running sums along `axis`, added in order. `exclusive`: each sum excludes the value at its own
+/// place. `reverse`: the sums begin at the end of the axis. Integers wrap around.
 expr cumsum(const expr& x, int64_t axis = 0, bool exclusive = false, bool reverse = false);
-/// Running products.
+/// Running products, with the parameters of `cumsum`.
 expr cumprod(const expr& x, int64_t axis = 0, bool exclusive = false, bool reverse = false);
 
-/// The `k` largest of the last axis in descending order, and where they are.
+/// The `k` largest values along the last axis in descending order, and their indices.
 struct top_k_result {
   expr values;
   expr indices; ///< int32; of equal values the first comes first

@@ -4,8 +4,9 @@
 
 namespace headrace::detail {
 
-/// Applies `known` to `x`, with `dims` as attributes; if some extents differ from element to
-/// element, applies `computed` instead, of which these extents are further operands.
+/// Applies the function `known` to `x`, with `dims` as attributes. If some extents differ from
+/// element to element, the function `computed` is applied instead, with these extents as further
+/// operands.
 expr of_extents(expr_op known, expr_op computed, const expr& x, const extents& dims);
 
 } // namespace headrace::detail

@@ -12,12 +12,13 @@ class ragged {
 public:
   /// Throws `error` if `parts` is no ragged tensor.
   explicit ragged(expr_structure parts);
-  /// From values, one row after another, and the rows' lengths (int64), which must add up to the
-  /// extent of the values.
+  /// `values`: the values of all rows, one row after another. `row_lengths`: the lengths of the
+  /// rows (int64), which must add up to the first extent of `values`.
   ragged(const expr& values, const expr& row_lengths);
   operator const expr_structure&() const noexcept { return parts_; }
 
-  /// The number of axes whose rows have different lengths, without the first axis.
+  /// The number of ragged axes: axes along which the rows have different lengths. The first axis,
+  /// along which the rows are counted, is not one of them.
   size_t axes() const noexcept { return parts_.leaves().size() - 1; }
   /// The values of all rows along the first axis.
   const expr& values() const noexcept { return parts_.leaves()[0]; }
@@ -29,7 +30,8 @@ public:
   /// A tensor, in which each row is filled to the length of the longest with `fill`: a scalar of
   /// the values' dtype, by default 0 or an empty string.
   expr to_tensor(const std::optional<expr>& fill = std::nullopt) const;
-  /// The same rows with other values, as many along the first axis.
+  /// A ragged tensor with the same row lengths and other values. The first extent of `values` must
+  /// be that of the present values.
   ragged with_values(const expr& values) const;
 
 private:

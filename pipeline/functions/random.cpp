@@ -13,8 +13,9 @@ using detail::apply;
 
 namespace {
 
-/// Applies a function that draws values of this shape. Where extents differ from element to
-/// element, a vector of as many values is drawn, and arranged: the values are the same.
+/// Applies `op`, a function that draws a tensor of shape `dims`. If some extents differ from
+/// element to element, a vector with as many values is drawn and then reshaped. Its values are the
+/// same as those of a tensor of known shape.
 expr drawn(expr_op op, std::vector<expr_ptr> inputs, const extents& dims, dtype type,
            bool flag = false) {
   expr_attrs attrs;
@@ -34,7 +35,7 @@ expr drawn(expr_op op, std::vector<expr_ptr> inputs, const extents& dims, dtype 
 
 bool is_small(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
 
-/// `parameter` as `type`, whatever kind of number it is.
+/// `parameter`, a tensor of any number type, converted to `type`.
 expr converted(const expr& parameter, dtype type) {
   return parameter.type() == type ? parameter : cast(parameter, type);
 }
@@ -94,7 +95,8 @@ expr fold_in(const expr& seed, int64_t data) {
       fmt::format("random.fold_in: the seed is {}; a vector of two integers is needed",
                   to_string(seed.spec())))};
   const auto salted = cast<int64_t>(seed) ^ constant(std::vector<int64_t>{data, 0});
-  // As many bits as a seed has; the top one is left out so that an int64 holds them.
+  // A seed is two int64, so two uint64 are drawn. They are shifted by one bit so that int64 holds
+  // them.
   return cast<int64_t>(drawn(expr_op::random_bits, {salted.node()}, {2}, dtype::uint64) >> expr{1});
 }
 

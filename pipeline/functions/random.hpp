@@ -5,20 +5,22 @@
 #include <concepts>
 #include <optional>
 
-/// Random numbers that depend on a seed alone: an integer vector of two, which may be computed for
-/// each element (`stack({name, index})`). Philox4x32-10, the same on every machine. Uniform numbers
-/// are bit for bit those of TensorFlow's functions of the same names with its default algorithm on
-/// CPUs; normal ones differ in the last places.
+/// Random numbers that depend only on a seed. A seed is a vector of two integers, which may be
+/// computed for each element, as in `stack({name, index})`. The generator is Philox4x32-10; its
+/// numbers are the same on every machine. Uniform numbers have the same bits as those of
+/// TensorFlow's functions of the same names with its default algorithm on CPUs; normal numbers
+/// differ from TensorFlow's in the last places.
 namespace headrace::random {
 
-/// Uniform numbers in `[low, high)`. Floats: `u * (high - low) + low` in that dtype, with `u` in
-/// [0, 1) (16-bit floats round a float32). Integers: int32 or int64 bounds with `low < high`;
-/// `low >= high` is an error of the row.
+/// Uniform numbers in `[low, high)`. Floats are computed as `u * (high - low) + low` in their
+/// dtype, with `u` in [0, 1); 16-bit floats are computed in float32 and rounded. Integers are int32
+/// or int64; `low >= high` is then an error of the row.
 expr stateless_uniform(const extents& dims, const expr& seed, const expr& low = 0.0f,
                        const expr& high = 1.0f, std::optional<dtype> type = std::nullopt);
 expr stateless_normal(const extents& dims, const expr& seed, const expr& mean = 0.0f,
                       const expr& deviation = 1.0f, dtype type = dtype::float32);
-/// Normal numbers, where any that is further than two deviations from the mean is drawn again.
+/// Normal numbers. A number that is two deviations or more from the mean is dropped, and another
+/// one is drawn.
 expr stateless_truncated_normal(const extents& dims, const expr& seed, const expr& mean = 0.0f,
                                 const expr& deviation = 1.0f, dtype type = dtype::float32);
 /// Draws `samples` indices (int64) from each line of `logits`, which are unnormalised
@@ -37,7 +39,8 @@ expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed
 ///
 ///     random::stateless_normal({8}, random::element_seed(1))
 expr element_seed(int64_t salt, bool same_in_each_iteration = false);
-/// A seed made of `seed` and `data`, whose numbers are independent of those of `seed`.
+/// A seed that is made of `seed` and `data`. The numbers drawn from it are independent of the
+/// numbers drawn from `seed`.
 expr fold_in(const expr& seed, int64_t data);
 
 } // namespace headrace::random

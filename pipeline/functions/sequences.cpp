@@ -55,7 +55,7 @@ expr linspace(const expr& from, const expr& to, const expr& count, int64_t axis)
   const auto steps = cast(maximum(n - int64_t{1}, int64_t{1}), start.type());
   const auto first = expand_dims(start, at), last = expand_dims(stop, at);
   const auto distance = (last - first) / steps;
-  // The last value is exact.
+  // The last value is exactly `stop`.
   return where((place == n - int64_t{1}) & (n > int64_t{1}), last,
                first + distance * cast(place, start.type()));
 }
@@ -72,7 +72,7 @@ expr eye(const extent& rows, const extent& columns, dtype type) {
 
 expr sequence_mask(const expr& lengths, const std::optional<expr>& longest) {
   const auto n = integer(lengths, "sequence_mask: the lengths");
-  // Of no lengths the largest is 0.
+  // The 0 is the longest length if there are no lengths.
   const auto most =
     longest ? integer(*longest, "sequence_mask: the longest length")
             : reduce_max(concat({reshape(n, {-1}), constant(std::vector<int64_t>{0})}, 0));

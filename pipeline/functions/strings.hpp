@@ -12,14 +12,14 @@ enum class unit : uint8_t {
 };
 
 expr length(const expr& x, unit counted = unit::bytes); ///< int32
-/// ASCII letters only; with `encoding` "utf-8" by Unicode's full case mapping (`ß` becomes `SS`),
-/// where bytes that are no UTF-8 stay.
+/// Converts ASCII letters only. With `encoding` "utf-8", all letters are converted by Unicode's
+/// full case mapping (`ß` becomes `SS`), and bytes that are no UTF-8 are kept.
 expr upper(const expr& x, const std::string& encoding = "");
 expr lower(const expr& x, const std::string& encoding = "");
 expr strip(const expr& x); ///< without white space at both ends
-/// `length` units from `position` on (both integers that broadcast with `x`); a negative position
-/// counts from the end, and fewer units are left where the string ends. A position beyond either
-/// end or a negative length is an error of the row.
+/// The part of each string that begins at `position` and has `length` units, or fewer if the string
+/// ends before. Both are integers that broadcast with `x`. A negative position counts from the end.
+/// A position beyond either end, or a negative length, is an error of the row.
 expr substr(const expr& x, const expr& position, const expr& length, unit counted = unit::bytes);
 /// True where the RE2 `pattern` matches the whole string.
 expr regex_full_match(const expr& x, const std::string& pattern);
@@ -33,10 +33,10 @@ expr to_hash_bucket_fast(const expr& x, int64_t num_buckets);
 /// The parts of a scalar string between separators: a vector of unknown length. With an empty
 /// separator: the words between runs of white space, no empty ones.
 expr split(const expr& x, const std::string& separator = "");
-/// The parts of each string of a vector: rows of different lengths.
+/// The parts of each string of a vector, as a ragged tensor with one row for each string.
 ragged split_each(const expr& x, const std::string& separator = "");
-/// The first `count` parts of each string between separators (as `split`) in a new last axis;
-/// `filler` where there are fewer.
+/// The first `count` parts of each string between separators (see `split`) along a new last axis,
+/// filled up with `filler` if there are fewer parts.
 expr split_padded(const expr& x, int64_t count, const std::string& separator = "",
                   const std::string& filler = "");
 
@@ -47,21 +47,24 @@ struct ngram_options {
   std::optional<std::pair<std::string, std::string>> pad_values;
   /// The number of pads at each end, at most width - 1; -1: width - 1.
   int64_t padding_width = -1;
-  /// If there is no n-gram at all: all strings (and pads) together as one.
+  /// True: if the strings and pads are too few for any n-gram, the result is one n-gram of all of
+  /// them.
   bool preserve_short_sequences = false;
 };
-/// The runs of `widths[0]` strings along the last axis joined by the separator, then those of
-/// `widths[1]` ... An empty axis has none, pads or not.
+/// The n-grams along the last axis: first all runs of `widths[0]` consecutive strings, each joined
+/// by the separator, then all runs of `widths[1]` strings, and so on. An empty axis has no n-grams,
+/// even with pads.
 expr ngrams(const expr& x, std::vector<int64_t> widths, const ngram_options& options = {});
 expr ngrams(const expr& x, int64_t width, const ngram_options& options = {});
 
-/// Element by element: the strings of all `xs` with `separator` between them.
+/// Joins the strings of all `xs` value by value, with `separator` between them; shapes broadcast.
 expr join(const std::vector<expr>& xs, const std::string& separator = "");
-/// The strings along the last axis of `x` with `separator` between them.
+/// Joins the strings along the last axis of `x`, with `separator` between them.
 expr reduce_join(const expr& x, const std::string& separator = "");
-/// The number that each string spells, white space round it aside. Anything else in it, or an
-/// integer out of range, is an error of the row. Floats that are too large become infinite; those
-/// that only a 16-bit float cannot hold are errors.
+/// The number that each string contains. White space before and after the number is ignored; any
+/// other text beside it, or an integer out of range, is an error of the row. A float that is too
+/// large for float32 or float64 becomes infinite. A float that fits float32, but not the 16-bit
+/// `type`, is an error of the row.
 expr to_number(const expr& x, dtype type = dtype::float32);
 template <plain_value T>
 expr to_number(const expr& x) {

@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Expressions in a nested structure: what a lambda may take as its argument for an element of such
-/// a structure, and what it may return.
+/// Expressions in a nested structure. A lambda may take its argument, an element with this
+/// structure, as an `expr_structure`, and may return one.
 class expr_structure {
 public:
   expr_structure(expr single) : leaves_{std::move(single)} {}
@@ -27,13 +27,13 @@ public:
   /// The number of parts at the top level; a ragged tensor is one part.
   size_t size() const noexcept { return is_one() ? 1 : layout_.children().size(); }
 
-  /// The single tensor with that name, or at that place of a tuple. Throws `error` that names the
-  /// present ones if there is none; for a part that is itself a structure use `child`.
+  /// The single tensor with that name, or at that place of a tuple. If there is none, throws
+  /// `error`, which shows the present parts; for a part that is itself a structure use `child`.
   expr operator[](std::string_view name) const { return child(name).single(); }
   expr operator[](size_t index) const { return child(index).single(); }
   expr_structure child(std::string_view name) const;
   expr_structure child(size_t index) const;
-  /// The expression, if this is one. Throws `error` otherwise.
+  /// The only expression, if the structure is a single leaf. Throws `error` otherwise.
   const expr& single() const;
   element_spec spec() const;
 

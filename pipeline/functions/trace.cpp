@@ -52,7 +52,8 @@ function tracing::with_dataset(dataset_ptr dataset) && {
   const auto* scope = assertion_scope::current();
   if (scope == nullptr || scope->empty())
     return std::move(made_);
-  // The dataset becomes that of a flat_map of one element, which fails where an assertion fails.
+  // The result becomes a flat_map over a dataset of one element; its function returns `dataset`.
+  // The element fails if an assertion fails.
   auto held = make_from_tensors({scope->tie_all(expr{true}).node()}).value();
   tracing inner{held->spec};
   inner.made_.dataset = std::move(made_.dataset);

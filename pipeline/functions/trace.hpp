@@ -10,8 +10,9 @@
 
 namespace headrace {
 
-/// The elements of a parameter that is a dataset, or of a structure of such parameters side by
-/// side. Throws `error` for another parameter.
+/// A dataset of the elements of a parameter that is itself a dataset. For a structure of such
+/// parameters, the elements of the datasets are side by side, as under a zip. Throws `error` if a
+/// parameter is no dataset.
 dataset_ptr elements_of(const expr_structure& datasets);
 
 namespace detail {
@@ -114,7 +115,8 @@ constexpr bool takes_exprs(std::index_sequence<I...>) {
   return std::is_invocable_v<F&, nth_expr<I>...>;
 }
 
-/// A generic lambda gets expressions, as many as there are parts.
+/// Calls `f`, a generic lambda, with one expression for each part of the argument. Numbers of
+/// parameters from `N` on are tried.
 template <size_t N, class F>
 function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
   if constexpr (N > most_parameters) {
@@ -132,16 +134,16 @@ function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
 
 } // namespace detail
 
-/// Traces `f` for elements of spec `argument`: calls it once with expressions that stand for the
-/// element, and keeps what it computed.
+/// Traces `f` for elements of spec `argument`: calls `f` once with expressions that stand for the
+/// element, and returns the function that `f` computed with them.
 ///
-/// `f` takes one `expr` a component of the top level (an `expr_structure` for a part that is itself
-/// nested, a `dataset` for a part that is one and a `ragged` for a ragged tensor, which must be
-/// named as the parameter's type), or the
-/// whole element as one `expr_structure` (for named ones: `r["image"]`). It returns
-/// an `expr` (or a C++ value), a std::tuple or pair of these (nested too), an `expr_structure`, or
-/// a dataset. Assertions that `f` makes (debugging.hpp) hold, whether it uses their results or not.
-/// Throws `error` if `f` takes another number of parameters, and what `f` throws.
+/// `f` takes one parameter for each part of the element at the top level, or the whole element as
+/// one `expr_structure` (a named part is then `r["image"]`). The parameter for a part is an `expr`;
+/// it must have the type `expr_structure` for a part that is itself nested, `dataset` for a part
+/// that is a dataset, and `ragged` for a ragged tensor. `f` returns an `expr` (or a C++ value), a
+/// std::tuple or pair of these (which may be nested), an `expr_structure`, or a dataset. Assertions
+/// that `f` makes (debugging.hpp) are checked whether `f` uses their results or not. Throws `error`
+/// if `f` takes another number of parameters. Exceptions of `f` are not caught.
 template <class F>
 function trace(const element_spec& argument, F&& f) {
   const detail::assertion_scope assertions;

@@ -27,7 +27,7 @@ optional_seed given_seed(const dataset_node& node) {
 file_compression compression_of_files(const dataset_node& node) {
   return std::visit(
     [](const auto& own) -> file_compression {
-      // Other parameters have a compression of another kind.
+      // Some other parameters have a member `compression` of another type.
       if constexpr (requires {
                       { own.compression } -> std::same_as<const file_compression&>;
                     })

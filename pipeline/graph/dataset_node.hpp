@@ -23,8 +23,8 @@ struct function {
   structure layout;
   std::vector<expr_ptr> tensors;
   dataset_ptr dataset; ///< the result, if it is a dataset; else null
-  /// A function that is not part of the graph, in place of a traced body; then `declared` is the
-  /// spec of its result.
+  /// A reference to a function that is not part of the graph, in place of a traced body; empty for
+  /// a traced function. `declared` is the spec of the named function's result.
   function_reference named;
   element_spec declared;
   /// The user's guarantee for a named function: equal rows give equal results, wherever the
@@ -38,10 +38,10 @@ using function_ptr = std::shared_ptr<const function>;
 
 std::string_view to_string(dataset_op op) noexcept;
 
-/// The number of calls of an operator's function that run at the same time.
+/// The calls of an operator's function that run at the same time.
 struct function_calls {
-  /// 0: the function runs on the thread that pulls the iterator (but see `detail::may_spread`); -1:
-  /// the number is chosen while the graph runs.
+  /// The number of calls. 0: the function runs on the thread that pulls the iterator (except if
+  /// `detail::may_spread` is true); -1: the number is chosen while the graph runs.
   int64_t count = 0;
   /// True: the calls keep the order of the rows. Unset: the graph's options decide.
   std::optional<bool> deterministic;

@@ -85,10 +85,12 @@ enum class expr_op : uint16_t {
   shape_of,      ///< int64 vector
   size,          ///< int64 scalar
   fill,          ///< shape `attrs.dims` of the scalar input
-  gather,        ///< input 0 at indices input 1 along axis `attrs.index`
-  tile,          ///< `attrs.dims`: how often along each axis
-  pad,           ///< `attrs.axes`: before and after each axis; input 1 fills; see `pad_mode`
-  roll,          ///< by `attrs.dims` along `attrs.axes`
+  gather,        ///< the parts of input 0 along axis `attrs.index` at the indices in input 1
+  tile,          ///< `attrs.dims`: the number of repetitions along each axis
+  /// `attrs.axes`: the numbers of values before and after each axis; input 1: the filler;
+  /// `attrs.index`: the `pad_mode`.
+  pad,
+  roll, ///< by `attrs.dims` along `attrs.axes`
   // strings
   string_length = 130,
   string_upper,
@@ -137,7 +139,8 @@ enum class expr_op : uint16_t {
   lookup = 260,
   // random numbers
   /// Input 0: the seed, two integers; the result is uint64 of shape `attrs.dims`. The next three
-  /// functions may have one more input, the last: its first extent is also that of the result.
+  /// functions may have one more input after the others; the first extent of the result is then the
+  /// first extent of this input.
   random_bits = 280,
   random_uniform, ///< seed and shape as for `random_bits`; floats in [0, 1)
   /// Seed and shape as for `random_bits`; `attrs.flag`: no values beyond two standard deviations.
@@ -145,7 +148,7 @@ enum class expr_op : uint16_t {
   random_integers, ///< seed and shape as for `random_bits`; integers in [input 1, input 2)
   /// Input 0: the seed, input 1: logits; `attrs.dims[0]` draws for each row of logits.
   random_categorical,
-  /// Two int64 for each row; no other row of the iteration has the same ones.
+  /// Two int64 for each row, which differ from those of all other rows of the iteration.
   row_seed,
   // images
   decode_image = 300, ///< a whole file, a part of it, or its extents; see op_image_codec.cpp
@@ -177,10 +180,10 @@ enum class expr_op : uint16_t {
   fill_computed,      ///< as `fill`
   tile_computed,      ///< as `tile`
   reshape_computed,   ///< as `reshape`
-  /// The parts of input 0 along `attrs.index`, each repeated as often as the value of input 1 for
-  /// it.
+  /// The parts of input 0 along `attrs.index`. Input 1 contains the number of repetitions of each
+  /// part.
   repeat_parts,
-  slice_along, ///< input 0 along `attrs.index`, as `attrs.slices[0]` with bounds in later inputs
+  slice_along, ///< input 0 along `attrs.index`, by `attrs.slices[0]`; later inputs: its bounds
   true_places, ///< the indices of the true values of input 0: int64 [values, axes]
   // complex numbers
   complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: absolute value
@@ -190,7 +193,7 @@ enum class expr_op : uint16_t {
 struct slice_spec {
   enum class kind : uint8_t { index, range, new_axis, ellipsis };
   kind what = kind::range;
-  int64_t start = 0; ///< of a range; or the only index
+  int64_t start = 0; ///< the start of a range, or the index
   int64_t stop = 0;
   int64_t step = 1;
   bool has_start = false, has_stop = false;
@@ -242,8 +245,8 @@ struct expr_node {
   std::vector<expr_ptr> inputs;
   expr_attrs attrs;
   tensor_spec spec;
-  /// For parameters: the function to whose argument the parameter belongs. Compared by identity
-  /// only.
+  /// For a parameter: the function to whose argument it belongs. For the variables and results of a
+  /// traced loop: the loop. Compared by identity only.
   std::shared_ptr<const function_scope> scope;
   /// Data that the function has prepared from its attributes and constant inputs (a compiled
   /// pattern, a table).

@@ -12,7 +12,8 @@ namespace headrace::detail {
 std::vector<expr_ptr> free_parameters(const dataset_ptr& graph);
 
 /// Returns the graph with each of its free parameters replaced by `value(parameter)`, which must be
-/// a constant. The changed nodes can only be encoded: their specs were inferred for the parameters.
+/// a constant. The returned graph may only be encoded, not run, because the specs of its nodes were
+/// inferred from the parameters.
 dataset_ptr bind_parameters(const dataset_ptr& graph,
                             const std::function<expr_ptr(const expr_ptr&)>& value);
 

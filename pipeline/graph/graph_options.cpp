@@ -20,7 +20,7 @@ void merge(graph_options& out, const dataset_node& node) {
     fill(out.seed, own->seed);
   }
   if (node.op == dataset_op::distribute)
-    return; // the inputs run in other processes, with the options there
+    return; // the input is a graph that workers run, with its own options
   for (const auto& input : node.inputs) merge(out, *input);
 }
 

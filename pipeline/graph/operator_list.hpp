@@ -69,7 +69,8 @@ enum class dataset_op : uint16_t {
 #undef HEADRACE_OPERATOR
 };
 
-/// True for a source: an operator without inputs (except `distribute`), or a global_shuffle of one.
+/// True for a source: an operator without inputs other than `distribute`, or a `global_shuffle`,
+/// the input of which is a source.
 constexpr bool is_source(dataset_op op) noexcept { return op < dataset_op::map; }
 
 } // namespace headrace

@@ -25,19 +25,19 @@ class memory_cache;
 struct service_session;
 } // namespace detail
 
-/// A number of an operator. Unset: a function makes the dataset, and the number depends on the
-/// function's argument: it is the last of `dataset_node::tensors`, an int64 scalar (see
-/// `engine::number_of`).
+/// A numeric parameter of an operator. Unset: the dataset is made by a function, and the number
+/// depends on the argument of that function. The number is then the last of
+/// `dataset_node::tensors`, an int64 scalar (see `engine::number_of`).
 using known_number = std::optional<int64_t>;
 /// The seed that a user has set. If it is unset, it stays unset in the graph, and the operator's
-/// seed is derived from `graph_options::seed` or, if that is unset, from that of the run
+/// seed is derived from `graph_options::seed` or, if that is unset too, from the seed of the run
 /// (`iterator_context::seed`).
 using optional_seed = std::optional<uint64_t>;
 
 // -- sources; their other arguments are the expressions in `dataset_node::tensors` -------------
 
-/// text_lines and tfrecord; tensors: file names (a string scalar or vector). Also write_tfrecord;
-/// tensors: the name of the file (a string scalar).
+/// The parameters of text_lines and tfrecord; tensors: file names (a string scalar or vector). Also
+/// the parameters of write_tfrecord; tensors: the name of the written file (a string scalar).
 struct file_parameters {
   file_compression compression = file_compression::none;
 };
@@ -89,8 +89,9 @@ struct generator_parameters {
 /// tensors: the shard (an int64 scalar); none: all shards.
 struct load_parameters {
   std::string folder;
-  int64_t blocks = 0; ///< the number in the folder; -1: it is not known; 0 for a piece
-  /// Not 0: the shard is the number of a piece, and this is how long the source waits for it.
+  int64_t blocks = 0; ///< the number of blocks in the folder; -1: not known; 0 for a piece
+  /// If this is not 0, the shard is the number of a piece of a save, and the source waits at most
+  /// this long until the piece is written.
   int64_t piece_wait_ns = 0;
 };
 /// The source returns the numbers of the shards of a saved dataset, which are determined when the
@@ -116,8 +117,8 @@ struct batch_parameters {
   known_number rows = 1;
   bool drop_remainder = false;
 };
-/// tensors: the extent of axes whose padded extent is unknown, if it is set; then the size, if that
-/// is an expression.
+/// tensors: if `extent_given`, the extent to which axes of unknown padded extent are padded; then
+/// the batch size, if it is an expression.
 struct padded_batch_parameters {
   batch_parameters batch;
   bool extent_given = false;
@@ -149,7 +150,8 @@ struct service_options {
   sharding_policy processing_mode = sharding_policy::off;
   std::string job_name;   ///< empty: anonymous
   std::string dataset_id; ///< the id of a registered dataset, in place of an input
-  /// The bound of outstanding elements of all tasks together; 0: only bytes are bounded.
+  /// The most outstanding elements of all tasks together; 0: only the outstanding bytes are
+  /// bounded.
   int64_t max_outstanding_requests = 0;
   headrace::compression compression = headrace::compression::automatic;
   /// How long the reader waits while there is no worker.
@@ -164,7 +166,8 @@ struct service_options {
   std::optional<coordinated_reads> rounds;
   /// The numbers of iterations, which copies of the dataset share. Not part of the graph.
   std::shared_ptr<service_iterations> iterations;
-  /// The session in which the service is read; null: that of the process. Not part of the graph.
+  /// The session in which the service is read; null: the session of the process. Not part of the
+  /// graph.
   std::shared_ptr<detail::service_session> session;
   friend bool operator==(const service_options&, const service_options&) = default;
 };
@@ -205,8 +208,8 @@ struct graph_options {
   /// The number of concurrent calls of all operators whose number is not set, >= 1. Default: the
   /// number of the CPU's threads.
   std::optional<int64_t> threads;
-  /// The bytes that parallel operators may hold, and those that operators that read ahead may hold,
-  /// >= 1. Default: 256 MiB.
+  /// The most bytes that all parallel operators together may hold, and also the most bytes that all
+  /// operators that read ahead together may hold; >= 1. Default: 256 MiB.
   std::optional<int64_t> memory;
   /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
   std::optional<headrace::compression> compression;
@@ -231,13 +234,14 @@ struct cache_parameters {
   std::shared_ptr<detail::memory_cache> memory;
 };
 /// The operator returns the elements of its input, and measures the size of each element or the
-/// time that it took.
+/// time until the input returned it.
 struct stats_parameters {
   std::string tag;    ///< the name of the measurements
   bool bytes = false; ///< true: the bytes of each element are measured; false: its time
 };
-/// The parameters of a snapshot, with a function for the shard or without one. The second input, if
-/// there is one, is read when the snapshot is complete.
+/// The parameters of a snapshot. The node's function, if there is one, returns the number of the
+/// shard into which an element is written. The second input, if there is one, is read when the
+/// snapshot is complete.
 struct snapshot_parameters {
   std::string folder;
   saved_compression compression{};

@@ -22,19 +22,20 @@ struct row_facts {
   bool apart = false;
   bool several = false; ///< one row of the input may become more than one
   bool mixed = false;   ///< the order of the rows may differ from that of the input rows
-  /// For an input with names of files: a division of that input also divides the rows of the
-  /// operator.
+  /// If the elements of the input are file names: a division of the input between workers also
+  /// divides the rows of the operator.
   bool divides_as_input = false;
 };
 
 /// Whether a source reads files.
 enum class file_use : uint8_t {
   none,
-  named,  ///< the files that its first tensor names
+  named,  ///< the files that the first tensor of the source names
   others, ///< files that the source finds itself
 };
 
-/// The properties of a source that a job uses. Null functions: the property does not apply.
+/// The properties of a source that a job uses. A property whose function is null does not apply
+/// to the source.
 struct source_facts {
   file_use files = file_use::none;
   /// True if each split is one row.
@@ -52,8 +53,8 @@ struct source_facts {
 enum class piece_rule : uint8_t {
   whole,        ///< one worker must save all elements, for the reason `why`
   aligned,      ///< element i is made of element i of the input
-  apart,        ///< each element is made of one element of an input, whatever its position
-  side_by_side, ///< elements of the inputs are paired by their positions
+  apart,        ///< each element is made of one element of an input, whatever the index of that one
+  side_by_side, ///< element i is made of element i of every input
   together,     ///< every `rows_together` elements of the input become one element
   kept,         ///< elements are kept for later passes: a cache
 };
@@ -65,7 +66,7 @@ struct piece_facts {
   int64_t (*rows_together)(const dataset_node&) = nullptr; ///< for `together` only
 };
 
-/// The place of a node, on which it depends whether its rows can be read again.
+/// The place of a node in its graph. Whether the rows of the node can be read again depends on it.
 struct reread_place {
   bool in_function = false; ///< the node belongs to a dataset that a function makes
   bool repeated = false;    ///< the node's rows are read more than once, or may be
@@ -88,18 +89,19 @@ struct operator_record {
   // The functions for running the operator.
   result<std::unique_ptr<iterator>> (*open)(detail::engine&, const dataset_ptr&,
                                             const detail::place&) = nullptr;
-  /// The version of the numbers and parts in its positions. It is increased when their meaning
-  /// changes, so that positions of an older build are refused and not misread. At least 1.
+  /// The version of the numbers and parts in the operator's positions. It is increased when their
+  /// meaning changes, so that positions of an older build are refused and not misread. At least 1.
   uint16_t position_version = 1;
 
   row_facts rows;
   source_facts source;
   piece_facts pieces;
 
-  /// True if the order of its rows is drawn anew in each run when it has no seed.
+  /// True if the operator, when it has no seed, draws the order of its rows anew in each run.
   bool (*draws_order)(const dataset_node&) = nullptr;
-  /// The reason why a run over this operator that was interrupted cannot be continued by another
-  /// run; empty: it can. Changes of the order by parallel calls are checked elsewhere.
+  /// The reason why another run cannot continue an interrupted run that contains this operator;
+  /// empty: another run can. Whether parallel calls may change the order of rows is not checked
+  /// here, but by `may_reorder`.
   std::string (*not_run_again)(const dataset_node&, const broken_run&, bool in_function) = nullptr;
   /// The reason why splits below the operator cannot be read again by another run; empty: they can.
   std::string_view (*not_read_again)(const dataset_node&, const reread_place&) = nullptr;
@@ -121,8 +123,8 @@ inline const operator_record& record_of(const dataset_node& node) noexcept {
 // -- shared by several records --------------------------------------------------------------------
 
 inline bool always(const dataset_node&) { return true; }
-/// Functions for `source_facts::splits`: each split is one row; each split is one of the files that
-/// the first tensor names.
+/// Functions for `source_facts::splits`: `splits_of_rows` for sources of which each split is one
+/// row, `splits_of_files` for sources of which each split is one file that the first tensor names.
 std::optional<uint64_t> splits_of_rows(const dataset_node& node);
 std::optional<uint64_t> splits_of_files(const dataset_node& node);
 /// The properties of operators that return one row for each input row.
@@ -135,14 +137,17 @@ inline constexpr std::string_view taken_together =
   "what is loaded";
 /// The number, or "..." if it depends on an element.
 std::string shown_number(known_number x);
-/// ", 4 calls", or an empty text; for `operator_record::shown` of operators with parallel calls.
+/// A text such as ", 4 calls" for `operator_record::shown`; empty for an operator without parallel
+/// calls.
 std::string shown_calls(const dataset_node& node);
-/// "'python:f', 4 calls": a named function, as `to_string` describes it, and its calls.
+/// A text such as "'python:f', 4 calls" for `operator_record::shown`: the named function, as
+/// `to_string` describes it, and the number of parallel calls. A missing part is left out.
 std::string shown_function(const dataset_node& node);
-/// For `not_run_again` of operators that keep elements in a folder.
+/// The reason that `not_run_again` of an operator returns if the operator keeps its elements in
+/// `folder`.
 std::string refused_folder(const std::string& folder);
-/// True if its function uses random numbers. For `draws_order` of an operator whose function
-/// decides which elements there are.
+/// True if the function of the node uses random numbers. For `draws_order` of an operator whose
+/// function decides which elements there are.
 bool draws_in_function(const dataset_node& node);
 
 } // namespace headrace::detail

@@ -7,13 +7,13 @@
 
 namespace headrace::detail {
 
-/// Ok if a job over the graph can keep that guarantee. `at_least_once` requires splits that other
-/// tasks can read again, with all rows that descend from them: the policy DYNAMIC, and a graph
-/// without caches, which keep rows in one run, and without elements of other jobs, which are given
-/// only once.
+/// Ok if a job over the graph can keep the guarantee `guarantee`. `at_least_once` requires splits
+/// that other tasks can read again, with all rows that descend from them. So the policy must be
+/// DYNAMIC, and the graph must not have caches, which keep rows in one run, or elements of other
+/// jobs, which are given only once.
 ///
-/// `invalid_argument`: another policy. `failed_precondition`: an operator of the graph prevents it;
-/// the error names the operator and a remedy.
+/// `invalid_argument`: the policy is another one. `failed_precondition`: an operator of the graph
+/// prevents the guarantee; the error names the operator and a remedy.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy, const dataset_node& graph);
 /// As above, without the graph.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy);

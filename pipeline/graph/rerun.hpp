@@ -13,12 +13,13 @@ struct broken_run {
 };
 
 /// Ok if another run of the graph, with the same seed and the same splits, can take the place of
-/// one that was interrupted, and drop the rows that were given already. The graph must give the
-/// same rows again in the same order, unless the earlier run had given none and had taken none from
-/// a job that others read.
+/// the interrupted run `what`, and drop the rows that the interrupted run gave already. The graph
+/// must give the same rows again in the same order, unless the interrupted run had given no rows,
+/// and had taken no rows from a job that other runs or trainers also read.
 ///
-/// Else `failed_precondition`, with the operator and a remedy. It is assumed that files and tables
-/// do not change, and that C++ and Python functions give the same result for the same arguments.
+/// Else `failed_precondition`; the error names the operator and a remedy. It is assumed that files
+/// and tables do not change, and that C++ and Python functions give the same result for the same
+/// arguments.
 status can_run_again(const dataset_node& graph, const broken_run& what);
 
 } // namespace headrace::detail

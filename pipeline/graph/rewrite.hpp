@@ -9,14 +9,14 @@ namespace headrace::detail {
 /// True if `is` is true for a node of the graph, or of datasets that its functions make.
 bool any_node(const dataset_ptr& graph, const std::function<bool(const dataset_node&)>& is);
 
-/// Completes a changed node. Its inputs may have other numbers of elements than before, so of its
-/// cardinality only `infinite` is kept.
+/// Completes a changed copy of a node. The inputs of the copy may have other numbers of elements
+/// than before the change, so an infinite cardinality is kept, and any other becomes unknown.
 dataset_ptr finish_over(dataset_node changed);
 
-/// Returns the graph with nodes changed by `edit`, which is called with a copy of each node,
-/// returns whether it changed the copy, and must leave spec and cardinality correct. Unchanged
-/// nodes are shared with `graph`. `in_function`: the node belongs to a dataset that a function
-/// makes.
+/// Returns a copy of the graph in which `edit` has changed nodes. `edit` is called with a copy of
+/// each node, returns true if it changed the copy, and must leave spec and cardinality correct.
+/// Unchanged nodes are shared with `graph`. `in_function`: the node belongs to a dataset that a
+/// function makes.
 dataset_ptr rewrite_nodes(const dataset_ptr& graph,
                           const std::function<bool(dataset_node&, bool in_function)>& edit);
 

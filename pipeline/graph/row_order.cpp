@@ -35,8 +35,8 @@ void look(const dataset_node& x, const graph_options& options, order_facts& out,
 } // namespace
 
 bool may_spread(const dataset_node& map, const graph_options& options, bool in_function) {
-  // A named function may keep state: without parallel calls in the graph its calls must not
-  // overlap.
+  // A map with a named function is excluded. Such a function may keep state, so its calls must not
+  // overlap unless the graph sets parallel calls.
   return map.op == dataset_op::map && map.calls.count == 0 && map.body && map.body->named.empty()
          && !in_function && options.autotune.value_or(true) && options.threads.value_or(2) > 1;
 }

@@ -6,9 +6,9 @@
 
 namespace headrace::detail {
 
-/// True if this map may run on all cores although its number of calls is 0; it keeps the order.
-/// `options`: those of the whole graph; `in_function`: the map belongs to a dataset that a function
-/// makes.
+/// True if this map may run on all cores although its number of calls is 0; the order of the rows
+/// is kept. `options`: the options of the whole graph; `in_function`: the map belongs to a dataset
+/// that a function makes.
 bool may_spread(const dataset_node& map, const graph_options& options, bool in_function);
 
 /// True if this operator may return its rows in the order in which they are done, which may differ
@@ -16,8 +16,8 @@ bool may_spread(const dataset_node& map, const graph_options& options, bool in_f
 /// do not count.
 bool may_reorder(const dataset_node& node, const graph_options& options);
 
-/// True if an operator of this part of a graph, or of the datasets that its functions make, may
-/// reorder. `options`: those of the whole graph.
+/// True if `may_reorder` is true for an operator of this part of a graph, or of the datasets that
+/// the functions of the part make. `options`: the options of the whole graph.
 bool reorders(const dataset_node& part, const graph_options& options);
 
 /// The properties of a graph because of which another process may read its elements in another
@@ -30,7 +30,8 @@ struct order_facts {
 };
 order_facts order_of(const dataset_node& graph);
 
-/// True if every element is read from a job that has a name, which others may read, too.
+/// True if every element of the graph is read from a job with a name. Other trainers may read such
+/// a job, too.
 bool reads_shared_job(const dataset_node& graph);
 
 } // namespace headrace::detail

@@ -10,13 +10,14 @@ namespace headrace {
 
 /// One component of the rows that a source reads: a column of a table, or a key of an object.
 struct field_format {
-  std::string name; ///< may be empty where columns are identified by their position
+  std::string name; ///< may be empty where columns are identified by their index
   tensor_spec spec;
   /// The value that replaces a missing one: one row of `spec`. Unset: the field is required.
   std::optional<column> missing;
 };
 
-/// A required field, or one with a scalar for missing values.
+/// Formats of fields. Without the argument `missing` the field is required; with it the field is a
+/// scalar, and `missing` replaces missing values.
 field_format field(std::string name, dtype type);
 field_format field(std::string name, tensor_spec spec);
 template <plain_value T>

@@ -28,7 +28,8 @@ private:
   uint32_t new_group() { return next_group_++; }
 
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
-    // Files have any number of rows, so rows of two files side by side have no common index.
+    // Under a zip, sources have a group in common only if their splits are rows: a split that is a
+    // file has any number of rows, so split i of one source would not match split i of another.
     const auto count = record_of(node).source.splits;
     const auto splits = count ? count(node) : std::nullopt;
     const auto group = aligned && splits_are_rows(node) ? current_group_ : new_group();
@@ -39,7 +40,7 @@ private:
     if (is_source(node.op))
       return visit_source(node, passes, aligned);
     if (node.op == dataset_op::distribute)
-      return; // the sources are leased by another job
+      return; // another job leases the splits of the sources below this node
     if (const auto* repeat = node.find<repeat_parameters>()) {
       const auto& count = repeat->count;
       if ((count && *count < 0) || (passes && *passes < 0))
@@ -56,7 +57,7 @@ private:
       current_group_ = new_group();
       aligned = true;
     } else if (!record_of(node).rows.one_to_one) {
-      // A map keeps the pairing, because a failed row is replaced by an error row.
+      // One-to-one operators, such as map, keep row i at index i: a failed row is an error row.
       aligned = false;
     }
     zips_ += node.op == dataset_op::zip;
@@ -74,8 +75,9 @@ private:
   }
 
   split_plan out_;
-  int zips_ = 0, caches_ = 0; // the numbers of zips and caches around the visited node
-  uint32_t behind_ = 0;       // see source_splits
+  // The numbers of zips, and of caches whose later passes come from memory, above the visited node.
+  int zips_ = 0, caches_ = 0;
+  uint32_t behind_ = 0; // see `source_splits::behind`
   uint32_t next_group_ = 0;
   uint32_t current_group_ = 0;
 };

@@ -16,13 +16,13 @@ struct source_splits {
   std::optional<uint64_t> splits;
   /// The most passes over the source: -1: without end; nullopt: it depends on data.
   std::optional<int64_t> passes;
-  /// Sources of one group advance together (they are inputs of a zip, with only one-to-one
-  /// operators between, and their splits are rows): split i of one belongs to split i of the
-  /// others, so they are leased as aligned ranges.
+  /// The number of the source's group. Sources of one group are below the same zip, with only
+  /// one-to-one operators between, and their splits are rows. The zip joins split i of each of
+  /// them, so the same ranges of splits are leased for all of them.
   uint32_t group = 0;
   bool zipped = false; ///< a zip reads the source together with others
-  /// The number of inputs that a zip reads before this source: the zip holds a row of each of them
-  /// while it reads the source.
+  /// The number of inputs that zips read before this source: a zip holds rows of each of these
+  /// inputs while it reads the source.
   uint32_t behind = 0;
   /// The source fills a cache in memory; later passes are read from the cache, and are not leased.
   bool kept = false;
@@ -33,8 +33,8 @@ struct source_splits {
 struct split_plan {
   std::vector<source_splits> sources;
   uint32_t groups = 0;
-  bool infinite = false; ///< the graph has no end
-  /// Some rows come from other jobs of services; these have no splits.
+  bool infinite = false; ///< the cardinality of the graph is infinite
+  /// Some rows are read from other jobs by a `distribute` node; such rows have no splits.
   bool other_jobs = false;
   split_rows rows;
 };
@@ -45,15 +45,16 @@ split_plan plan_splits(const dataset_ptr& graph);
 bool splits_are_rows(const dataset_node& source) noexcept;
 
 /// True if each run of the graph reads input `index` of a node whole, even if the splits of other
-/// sources are shared with other runs: the input only decides and gives no elements (the choices of
-/// choose_from_datasets), or its elements were kept before (those of a snapshot).
+/// sources are shared with other runs. These inputs are the choices of `choose_from_datasets`,
+/// which are not elements of the result, and the reader of a snapshot, which reads kept elements.
 constexpr bool is_whole(const dataset_node& node, size_t index) noexcept {
   return (node.op == dataset_op::choose_from && index == 0)
          || (node.op == dataset_op::snapshot && index == 1);
 }
 
-/// True if the node, or one below it, reads from a service. Nodes in functions, and nodes that each
-/// run reads whole, do not count. `named`: only jobs with a name count, which others may read, too.
+/// True if the node, or a node below it, reads from a service. Nodes in functions, and nodes that
+/// each run reads whole, do not count. `named`: only jobs with a name count; other trainers may
+/// read such jobs, too.
 bool reads_service(const dataset_node& node, bool named);
 
 /// The number of sources in the graph, except those in function bodies and those that each run

@@ -12,7 +12,8 @@ struct split_rows {
   bool apart = false;
   /// A split gives at most one row, so a split of which a row arrived is complete. Implies `apart`.
   bool single = false;
-  /// Rows come in the order of their splits: before a row, the rows of earlier splits have arrived.
+  /// Rows come in the order of their splits: when a row arrives, all rows of earlier splits have
+  /// arrived before.
   bool in_order = false;
   friend bool operator==(const split_rows&, const split_rows&) = default;
 };

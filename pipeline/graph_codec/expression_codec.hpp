@@ -8,15 +8,16 @@
 
 namespace headrace::detail {
 
-/// The numbers of an expression's inputs, and of the function to which a parameter belongs.
+/// The numbers that a message has for the inputs of an expression and, if the expression is a
+/// parameter, for the function to which the parameter belongs.
 struct expression_numbers {
   std::vector<uint32_t> inputs;
   uint32_t function = 0;
 };
 void encode(const expr_node& x, const expression_numbers& numbers, schema::Expression::Builder out);
 
-/// The expression, with the checks of `make_expr`. `inputs` are its inputs; parameters are made by
-/// the caller, which has the functions.
+/// Decodes an expression with the checks of `make_expr`; `inputs` are the inputs of the expression.
+/// It does not decode parameters: the caller makes them, because it has their functions.
 result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<expr_ptr> inputs);
 
 } // namespace headrace::detail

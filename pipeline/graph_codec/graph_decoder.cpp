@@ -154,7 +154,7 @@ result<std::vector<dataset_ptr>> graph_decoder::inputs(::capnp::List<uint32_t>::
     HEADRACE_ASSIGN(auto rows, input(number, user));
     out.push_back(std::move(rows));
     if (user.weight > most_weight)
-      break; // refused when the dataset is completed
+      break; // `decode` refuses such a graph after this dataset
   }
   return out;
 }

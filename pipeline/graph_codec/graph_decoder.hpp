@@ -20,9 +20,10 @@ private:
   template <class Ptr>
   struct decoded {
     Ptr value;
-    numbers free;     ///< the functions outside of the node whose parameters it uses
-    size_t depth = 1; ///< the longest chain of nodes below
-    /// The number of operators that run below; those of a shared node count once for each use.
+    numbers free;     ///< the numbers of enclosing functions whose parameters the node uses
+    size_t depth = 1; ///< the number of nodes in the longest chain of nodes from this node down
+    /// The number of operators that run for this node: the node and all operators below it. The
+    /// operators of a shared node count once for each use.
     size_t weight = 1;
   };
 
@@ -32,7 +33,8 @@ private:
   /// Refuses operators that this build does not define.
   result<dataset_ptr> decode_dataset(schema::Dataset::Reader in, decoded<dataset_ptr>& user);
 
-  /// Finds a node, and includes its depth, weight and free parameters in those of `user`.
+  /// Finds the node `number`, and adds its depth, weight and enclosing functions to the values of
+  /// `user`, the node that uses it.
   template <class Ptr, class User>
   result<Ptr> find(const std::vector<decoded<Ptr>>& all, uint32_t number, const char* kind,
                    decoded<User>& user) const;
@@ -45,12 +47,13 @@ private:
   result<function_ptr> body(uint32_t number, decoded<dataset_ptr>& user);
 
   schema::DatasetGraph::Reader in_;
-  /// Fetched once: each time, the whole list counts against the limit of the message.
+  /// The message's list of functions. It is fetched once, because each fetch of the list counts all
+  /// its bytes against the message's traversal limit.
   ::capnp::List<schema::Function>::Reader functions_in_;
   std::vector<decoded<expr_ptr>> expressions_;
   std::vector<decoded<dataset_ptr>> datasets_;
   std::vector<std::shared_ptr<function>> started_;
-  std::vector<decoded<function_ptr>> functions_; ///< null: the function is not completed
+  std::vector<decoded<function_ptr>> functions_; ///< the value is null until it is completed
 };
 
 } // namespace headrace::detail

@@ -40,8 +40,9 @@ public:
       tensors(out.initComputed(tensors()));
   }
 
-  /// These three write fields that several members of the union have, and return `to`: the input;
-  /// the function and the input; the calls (their number and order), the function and the input.
+  /// The next three functions write fields that several members of the union have, and return `to`.
+  /// `over_input` writes the input; `with_body` the function and the input; `with_calls` the number
+  /// and order of parallel calls, the function and the input.
   template <class To>
   To over_input(To to) const {
     to.setInput(input());
@@ -92,7 +93,7 @@ public:
   result<std::vector<expr_ptr>> tensors(::capnp::List<uint32_t>::Reader numbers) {
     return graph_.tensors(numbers, node_);
   }
-  /// A number, or the expression that computes it.
+  /// A numeric argument of the operator: the expression `computed`, or `known` if there is none.
   result<number_argument> number(int64_t known, ::capnp::List<uint32_t>::Reader computed) {
     HEADRACE_ASSIGN(auto all, tensors(computed));
     return all.empty() ? number_argument{known} : number_argument{std::move(all.front())};

@@ -5,7 +5,8 @@
 
 namespace headrace::detail {
 
-/// `out`: a group with name, label and program.
+/// Writes a reference to a function into `out`, a Cap'n Proto group that has the fields name, label
+/// and program.
 template <class Group>
 void write_reference(Group out, const function_reference& x) {
   out.setName(x.name);

@@ -7,9 +7,9 @@ namespace headrace::detail {
 
 namespace {
 
-constexpr size_t most_numbers = 4096; ///< of a chunk
+constexpr size_t most_numbers = 4096; ///< the most numbers in one chunk
 constexpr size_t most_bytes = size_t{64} << 20;
-constexpr size_t bytes_of_an_opening = 512; ///< about those of a small position
+constexpr size_t bytes_of_an_opening = 512; ///< about the size of a small position
 
 /// A part of the log, which is freed as a whole.
 struct chunk {
@@ -18,9 +18,10 @@ struct chunk {
     return sizeof(chunk) + numbers.size() * sizeof(uint64_t) + (opens ? bytes_of_an_opening : 0);
   }
 
-  uint64_t first; ///< the number of numbers before the chunk
+  uint64_t first; ///< the count of numbers that the log got before the chunk
   std::vector<uint64_t> numbers;
-  // An opened iterator ends its chunk, so that marks after it do not keep the position.
+  // The position of an opened iterator is the last entry of its chunk: marks that are made later
+  // belong to later chunks, and so do not keep this position in memory.
   bool opens = false;
   position_ptr opened;
   size_t marks = 0;
@@ -33,7 +34,8 @@ struct choice_log::state {
 
   chunk& last() { return all.back(); }
   uint64_t number_of_last() const { return dropped + all.size() - 1; }
-  /// Begins a chunk; returns those that are no longer needed, to be freed without the mutex.
+  /// Begins a chunk. Returns the chunks that are no longer needed; the caller must free them after
+  /// it has released the mutex.
   chunks append_chunk() {
     bytes += last().bytes();
     all.emplace_back(added);
@@ -52,12 +54,12 @@ struct choice_log::state {
 
   std::mutex mutex;
   chunks all = chunks(1, chunk{0}); ///< never empty
-  uint64_t dropped = 0;             ///< the number of chunks before `all`
-  size_t bytes = 0;                 ///< of `all` without the last one
-  uint64_t added = 0;               ///< the number of numbers
+  uint64_t dropped = 0;             ///< the number of chunks that were dropped
+  size_t bytes = 0;                 ///< the bytes of all chunks in `all` but the last one
+  uint64_t added = 0;               ///< the count of numbers that were added
 };
 
-/// Keeps the chunk of a mark, and those after it.
+/// Keeps the chunk of a mark and all later chunks, as long as the log has at most `most_bytes`.
 class choice_log::pin {
 public:
   /// @pre the mutex is held
@@ -66,7 +68,9 @@ public:
     ++log->last().marks;
   }
   ~pin() {
-    state::chunks unneeded; // the positions in it may have the last marks of other logs
+    // Freed after the mutex is released, because positions in these chunks may have the last marks
+    // of other logs, whose mutexes are then locked.
+    state::chunks unneeded;
     std::lock_guard lock{log->mutex};
     if (number < log->dropped)
       return;
@@ -78,7 +82,7 @@ public:
 
   const std::shared_ptr<state> log;
   const uint64_t number; ///< the number of the chunk
-  const uint64_t at;     ///< the number of numbers before the mark
+  const uint64_t at;     ///< the count of numbers that the log got before the mark
 };
 
 choice_log::choice_log() : state_(std::make_shared<state>()) {}

@@ -11,10 +11,10 @@ namespace headrace::detail {
 struct position;
 using position_ptr = std::shared_ptr<const position>;
 
-/// The choices of an operator that depended on time, as numbers, and the positions of the iterators
-/// that it opened, before their first rows. A restored operator repeats the choices, so that the
-/// rows that follow a position are always the same ones. The log keeps what follows its oldest
-/// mark, but no more than some 64 MiB. Thread-safe.
+/// A log of the choices of an operator that depended on time, as numbers, and of the iterators that
+/// the operator opened, as their positions before the first rows. A restored operator repeats the
+/// choices, so that the rows that follow a position are always the same. The log keeps the entries
+/// after its oldest mark, but no more than some 64 MiB. Thread-safe.
 class choice_log {
   struct state;
   class pin;
@@ -37,13 +37,14 @@ public:
   void add(position_ptr opened);
   mark now() const;
 
-  /// Reads logs while their operators run: all marks of a log have the same end.
+  /// Reads logs while their operators run. At the first mark of a log the reader records the end of
+  /// the log, and reads the choices after other marks of this log up to the same end.
   class reader {
   public:
     choices after(const mark& from);
 
   private:
-    /// By log: the numbers of its last chunk, and of its numbers.
+    /// For each log its end: the number of its last chunk, and the count of its numbers.
     std::unordered_map<const state*, std::pair<uint64_t, uint64_t>> ends_;
   };
 

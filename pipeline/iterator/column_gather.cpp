@@ -86,7 +86,7 @@ std::optional<shape> column_gather::common_good_shape() const {
         return std::nullopt;
       out = std::move(row);
     }
-  return out ? out : of(runs_[0]).shape_of(runs_[0].first); // or the first one, if all failed
+  return out ? out : of(runs_[0]).shape_of(runs_[0].first); // all failed: the first row's shape
 }
 
 template <size_t Bytes>

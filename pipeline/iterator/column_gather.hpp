@@ -15,7 +15,7 @@ public:
   /// The rows without a copy; empty if they are neither one run nor dense numbers that are adjacent
   /// in memory.
   std::optional<column> in_place() const;
-  /// A copy. Empty if rows have shapes of different ranks.
+  /// A copy of the rows; empty if they have different ranks.
   std::optional<column> copy() const;
 
 private:
@@ -27,8 +27,8 @@ private:
   }
   /// The shape of all rows, if they have one shape.
   std::optional<shape> common_shape() const;
-  /// The shape of the rows that did not fail, if they have one shape; that of the first row if all
-  /// failed.
+  /// The shape of the rows that did not fail, if they have one shape; the shape of the first row if
+  /// all rows failed.
   std::optional<shape> common_good_shape() const;
   template <size_t Bytes>
   void copy_rows(std::byte* to) const;

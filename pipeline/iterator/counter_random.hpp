@@ -13,8 +13,8 @@ constexpr uint64_t mix(uint64_t a, uint64_t b) noexcept {
   return x ^ (x >> 31);
 }
 
-/// Random numbers by index. For a given key they are the same on every machine, in any order of
-/// calls.
+/// A random number for each index. The numbers depend only on the key and the index: they are the
+/// same on every machine, and in any order of calls.
 class counter_random {
 public:
   counter_random() = default;

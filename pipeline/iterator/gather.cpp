@@ -77,7 +77,7 @@ block gather_rows(std::span<const block* const> pieces, std::span<const row_run>
       made = c.copy();
     }
     if (!made) {
-      // All rows of a column in a block have the same rank.
+      // A column of a block cannot hold rows of different ranks, so all rows become error rows.
       std::vector<tensor_spec> specs;
       for (const auto& x : pieces[runs[0].piece]->columns)
         specs.push_back({x.type(), {}, static_cast<uint8_t>(x.is_nested() ? 1 : 0)});

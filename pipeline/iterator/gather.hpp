@@ -25,8 +25,9 @@ inline void append_run(std::vector<row_run>& runs, row_run run) {
 }
 
 /// Makes one block of the rows of `runs`, with their errors and origins. For each column one kernel
-/// copies the rows, unless they are one run, or numbers that are adjacent in memory. If the other
-/// rows have one shape, failed rows get it. @pre the pieces have the same spec, and there is at
+/// copies the rows, unless they are one run, or numbers that are adjacent in memory. If all rows of
+/// a column that did not fail have one shape, the failed rows get this shape. `kernel_calls` is
+/// increased by the number of kernels that ran. @pre the pieces have the same spec, and there is at
 /// least one row
 block gather_rows(std::span<const block* const> pieces, std::span<const row_run> runs,
                   uint64_t& kernel_calls);
@@ -34,7 +35,7 @@ block gather_rows(std::span<const block* const> pieces, std::span<const row_run>
 /// Finds the origin of any row without a search through all runs.
 class origin_index {
 public:
-  /// @pre `runs` outlive this
+  /// @pre `runs` outlives this object
   explicit origin_index(const std::vector<origin>& runs);
   /// Appends the origins of rows `[first, first + count)`. @pre the runs cover them
   void append(std::vector<origin>& out, uint32_t first, uint32_t count) const;

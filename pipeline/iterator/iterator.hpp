@@ -10,9 +10,10 @@ namespace headrace::detail {
 /// Runs one operator of a graph. Not thread-safe: one thread at a time may call it, but different
 /// threads may do so one after the other.
 ///
-/// Order, number and errors of rows are those of an evaluation element by element, whatever limits
-/// are passed: the borders of blocks have no meaning. An operator reads no more input rows than it
-/// needs for the requested rows, so that a slow second element never delays the first.
+/// Whatever limits are passed, order, number and errors of the rows are the same as if elements
+/// were evaluated one by one: the borders of blocks have no meaning. An operator reads no more
+/// input rows than it needs for the requested rows, so that a slow second element never delays the
+/// first.
 class iterator {
 public:
   virtual ~iterator() = default;
@@ -47,7 +48,8 @@ public:
   block_ramp() = default;
   explicit block_ramp(options limits) : limits_(limits) {}
   limits next() const noexcept { return {rows_, limits_.most_bytes}; }
-  /// Records what the last call returned, and the time that it took.
+  /// Records the rows and bytes that the last call of the iterator's `next` returned, and the time
+  /// that the call took.
   void record(size_t rows, size_t bytes, std::chrono::nanoseconds took) noexcept;
 
 private:

@@ -38,7 +38,7 @@ struct split_range {
 
 /// The end of a pass over a source, for a task.
 struct pass_over {
-  /// No other task was given splits of the pass: all of its splits were read here.
+  /// No other task was given splits of the pass: this task read all of them.
   bool alone = false;
   /// Not 0: the pass was over and forgotten before this task requested splits of it. The source
   /// continues with the later pass of this number, which runs now or has splits that were given
@@ -62,7 +62,7 @@ struct split_answer {
   friend bool operator==(const split_answer&, const split_answer&) = default;
 
   std::optional<split_range> splits; ///< nullopt: the pass is over
-  pass_over over;                    ///< valid only then
+  pass_over over;                    ///< valid only if `splits` is nullopt
 };
 
 /// Identifies the splits of a source whose numbers may mean other splits in another process, or
@@ -72,8 +72,8 @@ struct split_listing {
 
   uint64_t digest = 0; ///< the digest of all entries, in their order
   uint64_t count = 0;  ///< the number of entries
-  /// In the order of their numbers, even if they are read in another order. Empty if they take more
-  /// than `most_bytes`.
+  /// The entries in the order of the split numbers, even if the splits are read in another order.
+  /// Empty if the entries take more than `most_bytes`.
   std::vector<std::string> entries;
   friend bool operator==(const split_listing&, const split_listing&) = default;
 };
@@ -86,14 +86,14 @@ public:
   virtual ~split_provider() = default;
   /// Blocks until the next splits of `source` in its pass `pass` are determined, or the pass is
   /// over. `total`: the number of splits in a pass; nullopt if the source has not determined it yet
-  /// (then splits beyond its end may be returned). `listing`: what the split numbers stand for;
-  /// null if that is the same everywhere. All splits that were returned before have been read. An
-  /// error ends the source: cancelled, unavailable, or failed_precondition if other tasks found
-  /// another listing.
+  /// (then splits beyond its end may be returned). `listing`: the listing that identifies the
+  /// splits by their numbers; null if the numbers mean the same splits in every process. An error
+  /// ends the source: cancelled, unavailable, or failed_precondition if other tasks found another
+  /// listing. @pre all splits of the source that earlier calls returned have been read
   virtual result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                                     const std::shared_ptr<const split_listing>& listing) = 0;
-  /// The source reads no more of that pass, which is not over: of the splits that were returned
-  /// last, `unread` were not begun. Does not block.
+  /// Must be called when a source reads no more of a pass that is not over. `unread`: those of the
+  /// splits returned last that the source has not begun to read. Does not block.
   virtual void close(uint32_t /*source*/, uint64_t /*pass*/, split_range /*unread*/) {}
 };
 
@@ -101,7 +101,7 @@ public:
 class element_source {
 public:
   virtual ~element_source() = default;
-  /// Returns a block of 1 to `limits.rows` rows, or nullopt at the end. Blocks until there is one.
+  /// Waits for a block and returns it: 1 to `wanted.rows` rows, or nullopt at the end.
   /// Failures are error rows.
   virtual std::optional<block> next(const limits& wanted) = 0;
   /// To be called at the end. True if the repetition gave no element to any reader.
@@ -131,16 +131,17 @@ namespace detail {
 class run_caches;
 }
 
-/// The environment of an iterator. Outlives the iterator.
+/// The environment of an iterator. It must outlive the iterator.
 struct iterator_context {
   /// When a stop is requested, every wait in the graph ends with `cancelled`. An iterator's
   /// destructor waits for threads that read ahead: request the stop first if a split provider or a
   /// service may block them.
   std::stop_token stop;
   split_provider* splits = nullptr; ///< null: all splits are read
-  /// Checks the listing of a source at the beginning of its first pass, if several runs each read a
-  /// part of the graph by the numbers of files. Blocks. `failed_precondition`, which ends the
-  /// source: other runs found another listing. Empty: there are no other runs.
+  /// Compares the listing of a source with the listings that other runs found, and waits for the
+  /// result. It is called at the beginning of the source's first pass. An error ends the source:
+  /// `failed_precondition` if another run found another listing. The function is empty unless a
+  /// static sharding policy divides the graph between several runs.
   std::function<status(uint32_t source, const std::shared_ptr<const split_listing>&)> same_listing;
   /// The elements of caches in memory, if they belong to this run alone. Null: they belong to the
   /// graph's nodes, and are shared by all iterations in this process.
@@ -151,8 +152,8 @@ struct iterator_context {
     0; ///< drawn for this run; operators without a seed of their own derive theirs from it
   uint64_t repetition = 0; ///< the repetition's number, for operators that draw anew in each one
   counters_of counters;    ///< may be empty
-  /// Called from any thread with the number of further elements that an `ignore_errors` has left
-  /// out; may be empty.
+  /// Called on any thread when an `ignore_errors` operator has left out further elements, with the
+  /// number of these elements; may be empty.
   std::function<void(uint64_t)> ignored;
 };
 

@@ -13,7 +13,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The most bytes of a text.
+/// The most bytes that are stored of a failure's message.
 constexpr size_t longest_text = 4096;
 
 } // namespace

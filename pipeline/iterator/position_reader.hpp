@@ -19,13 +19,13 @@ public:
   /// True if all numbers and parts were read.
   bool empty() const noexcept { return !has_number() && !has_part(); }
   bool flag() noexcept { return number(1) == 1; }
-  /// The next part; null if it is not open, or missing.
+  /// The next part; null if the part is null (its iterator was not open), or is missing.
   position_ptr part() noexcept;
   /// Restores `it` from the next part.
   status restore(iterator& it);
-  /// Restores `it` from a `resume_point`, and drops the rows that are done.
+  /// Restores `it` from a `resume_point`: from its position, and then drops `skip` rows.
   status resume(iterator& it);
-  /// Ok if all values that were read were present, and all values were read.
+  /// `data_loss` if a value was missing or invalid, or if not all values were read; otherwise ok.
   status finish() const;
   /// Records that the values read so far are inconsistent.
   void refuse() noexcept { fits_ = false; }
@@ -41,8 +41,8 @@ private:
 
 /// Appends `point`, for `position_reader::resume`.
 void put(position& to, resume_point point);
-/// Appends a failure that is still to be returned, or ok, for `position_reader::failure`. Long
-/// texts are cut.
+/// Appends a failure that the operator has not returned yet, or ok, for `position_reader::failure`.
+/// A long message is cut.
 void put(position& to, const status& failure);
 /// Appends the position of an input.
 inline void put(position& to, const iterator& input) { to.parts.push_back(input.save()); }

@@ -21,9 +21,10 @@ public:
   }
   /// Appends all values of a constant of one row.
   void append_row(const column& constant);
-  /// Sets the shape of this row; needed if some of its extents are not determined before.
+  /// Sets the shape of the row that is being made. Needed for values that were appended one by one,
+  /// if the spec has unknown extents.
   void set_shape(shape dims) { dims_ = std::move(dims); }
-  /// Completes the row. @pre there are as many values as its shape has
+  /// Completes the row. @pre as many values were appended as the shape of the row has
   void end_row() {
     row_ends_at_ = count_;
     if (!dense_)
@@ -31,7 +32,8 @@ public:
   }
   /// Removes the values that were appended since the last row.
   void drop_row();
-  /// Appends the values of a row that are never read. @pre no value was appended since the last row
+  /// Appends zeros or empty strings as the values of an error row, which are never read. @pre no
+  /// value was appended since the last row
   void append_nothing();
 
   const tensor_spec& spec() const noexcept { return spec_; }
@@ -43,7 +45,7 @@ private:
 
   const tensor_spec& spec_;
   bool dense_;
-  shape dims_;             ///< the shape of this row; unused if dense
+  shape dims_;             ///< the shape of the row that is being made; unused if dense
   size_t count_ = 0;       ///< the number of values
   size_t row_ends_at_ = 0; ///< the number of values in complete rows
   buffer_builder values_, borders_, row_starts_, row_dims_;

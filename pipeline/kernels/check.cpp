@@ -14,7 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Runs of values are tested without branches, so that the compiler makes vector code.
+/// Returns the index of the first bad value from `from` on, or `n`. Each run of values is tested
+/// without branches, so that the compiler makes vector code; only a run with a bad value is
+/// searched.
 template <class T, class Bad>
 size_t find_bad(const void* values, size_t from, size_t n) {
   const auto* x = static_cast<const T*>(values);

@@ -37,7 +37,8 @@ pixel to_rgb(const pixel& hsv) {
   return {part(std::abs(h - 3) - 1), part(2 - std::abs(h - 2)), part(2 - std::abs(h - 4))};
 }
 
-/// Each step is rounded separately, so that the bits of the result do not depend on the CPU.
+/// Applies `change` to `n` pixels. Each arithmetic operation is rounded separately, without fused
+/// multiply-add, so that the bits of the result do not depend on the CPU.
 template <class Change>
 void change_pixels(float* out, const float* in, size_t n, Change change) {
   for (size_t i = 0; i < n; ++i, in += 3, out += 3) {

@@ -60,7 +60,7 @@ tile_fn all_forms(tile_form form) {
   return nullptr;
 }
 
-/// For functions whose left operand is rarely a scalar.
+/// The loops of a function whose left operand is rarely a scalar; there is none for `left_scalar`.
 template <class Out, class In, class F>
 tile_fn right_forms(tile_form form) {
   switch (form) {
@@ -71,7 +71,8 @@ tile_fn right_forms(tile_form form) {
   return nullptr;
 }
 
-/// The result of `find` for a value of an integer type; null for the other types.
+/// Calls `find` with a value of the C++ type of `type`, and returns the result; null if `type` is
+/// not an integer type.
 template <class Find>
 tile_fn for_integer(dtype type, const Find& find) {
   switch (type) {

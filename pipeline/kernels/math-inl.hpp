@@ -1,7 +1,7 @@
-// exp, log, tanh, sin, cos and pow of floats, compiled once for each target. They use polynomials
-// without fused multiply-add and in a fixed order, because libraries choose different code for
-// different CPUs, with results that differ in the last bit. After Cephes (S. Moshier) and fdlibm
-// (Sun Microsystems).
+// exp, log, tanh, sin, cos and pow of floats, compiled once for each target. They compute
+// polynomials without fused multiply-add and in a fixed order, because libraries choose different
+// code for different CPUs, with results that differ in the last bit. The algorithms are those of
+// Cephes (S. Moshier) and fdlibm (Sun Microsystems).
 #if defined(HEADRACE_MATH_INL) == defined(HWY_TARGET_TOGGLE)
 #  ifdef HEADRACE_MATH_INL
 #    undef HEADRACE_MATH_INL
@@ -20,14 +20,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 
-/// Bit patterns and constants of the two formats.
+/// The layout and constants of the formats float and double.
 template <class T>
 struct format;
 template <>
 struct format<float> {
   using bits = uint32_t;
   static constexpr int mantissa = 23, bias = 127;
-  /// Adding it moves the rounded integer into the low bits.
+  /// If this number is added to a value, the low bits of the sum are the value, rounded to an
+  /// integer.
   static constexpr float rounder = 0x1.8p23f;
   static constexpr float integer = 0x1p23f;
 };
@@ -214,10 +215,11 @@ inline double cosine_core(double x, double tail) {
   return w + (((1.0 - w) - half) + (z * r - x * tail));
 }
 
-/// Up to this magnitude three parts of pi/2 are precise enough.
+/// Up to this magnitude pi/2 as the sum of three doubles is precise enough to reduce an angle.
 inline constexpr double largest_fast_angle = 800000.0;
 
-/// The sine of the angle plus `quarter` quarter turns, for small angles; vector code.
+/// The sine of the angle plus `Quarter` quarter turns, for angles up to `largest_fast_angle`. There
+/// are no branches, so that the compiler makes vector code.
 template <int Quarter>
 struct fast_wave {
   double operator()(double x) const {
@@ -258,7 +260,7 @@ using math_cos = math_wave<1>;
 
 // -- power --------------------------------------------------------------------
 
-/// The sum of two doubles, of which the second is the rounding error of the first.
+/// A number as the sum of two doubles: `low` is the rounding error of `high`.
 struct two_doubles {
   double high, low;
 };
@@ -267,8 +269,8 @@ inline two_doubles exact_sum(double a, double b) {
   return {sum, (a - (sum - part)) + (b - part)};
 }
 inline two_doubles exact_product(double a, double b) {
-  // Dekker's product: halves of 26 bits are multiplied without error. For operands far from
-  // overflow.
+  // Dekker's product: each operand is split into two halves of 26 bits, whose products are exact.
+  // The operands must be so far from overflow that the split does not overflow.
   const auto split = [](double x) {
     const double big = x * 134217729.0;
     const double high = big - (big - x);
@@ -302,7 +304,7 @@ struct math_power {
   static double of(double x, double y) {
     if (y == 0 || x == 1)
       return 1;
-    // Usual exponents, for which the power is one correctly rounded operation.
+    // For these frequent exponents the power is one correctly rounded operation.
     if (y == 1)
       return x;
     if (y == 2)

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-/// The number of columns of the result that are summed at the same time, so that they stay in
-/// registers.
+/// The number of columns of the result whose sums are computed at the same time. It is so small
+/// that the sums stay in registers.
 constexpr size_t width = 32;
 
 template <class T>

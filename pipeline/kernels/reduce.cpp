@@ -124,7 +124,8 @@ P reduce_run(const T* x, size_t n) {
   P acc[lanes];
   for (auto& a : acc) a = F::template identity<P>();
   size_t width = lanes;
-  // If a step is a choice, the compiler vectorises only a loop that it cannot unroll.
+  // If `F` chooses one of its operands, as a maximum does, the compiler vectorises the inner loop
+  // only if it cannot unroll it: the `asm` hides the value of `width` from the compiler.
   if constexpr (F::chooses)
     asm("" : "+r"(width));
   size_t i = 0;
@@ -262,9 +263,10 @@ reduce_fn find_complex(expr_op op) {
   }
 }
 
-/// The value with which the search begins: the lowest finite one, or the highest if the smallest is
-/// searched for. TensorFlow begins with it as well, so that NaN is passed over, and the result is 0
-/// if no value is beyond it, such as for the largest of values that are all -infinity.
+/// The value with which the search for the largest (or smallest) value begins: the lowest (or
+/// highest) finite value of the type, as in TensorFlow. So NaN is passed over, and the result is
+/// index 0 if no value is better, for example in a search for the largest of values that are all
+/// -infinity.
 template <class T, bool Largest>
 auto worst() noexcept {
   if constexpr (std::is_same_v<T, float16>)

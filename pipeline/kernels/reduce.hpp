@@ -6,19 +6,21 @@
 
 namespace headrace::detail::kernels {
 
-/// Reduces `outer` runs of `n` by `inner` values to `inner` values each. Along a contiguous run
-/// (`inner` is 1) there are sixteen partial results; value `i` is added to partial result `i % 16`,
-/// and at the end they are combined in halves. Otherwise, and for complex numbers, values are added
-/// in order. So the bits of a sum of floats are the same on every CPU.
+/// Reduces each of `outer` runs of `n` by `inner` values to `inner` values. If a run is contiguous
+/// (`inner` is 1), there are sixteen partial results. Value `i` is added to partial result `i %
+/// 16`; at the end partial result `i` is combined with `i + 8`, then `i` with `i + 4`, and so on.
+/// Otherwise, and for complex numbers, values are added in order. So the bits of a sum of floats
+/// are the same on every CPU.
 using reduce_fn = void (*)(void* out, const void* in, size_t outer, size_t n, size_t inner);
 
 /// The function for `reduce_sum`, `_mean`, `_max`, `_min`, `_prod` of numbers, and `_all` and
-/// `_any` of bools. The results for no values are: 0, NaN, lowest, highest, 1, true, false. Null if
-/// there is no function for the type.
+/// `_any` of bools. In this order, the results for a run without values are 0, NaN, the lowest
+/// value, the highest value, 1, true and false. Null if there is no function for the type.
 reduce_fn find_reduction(expr_op op, dtype type) noexcept;
 
-/// The index of the first largest (or smallest) of each run, in which NaN is passed over; 0 if
-/// there is nothing else. `n` is not 0.
+/// Writes the index of the first of the largest (or smallest) values of each run, of which there
+/// are `outer * inner` with `n` values each. NaN is passed over; the index is 0 if all values are
+/// NaN. @pre `n` is not 0
 using arg_reduce_fn = void (*)(int64_t* out, const void* in, size_t outer, size_t n, size_t inner);
 arg_reduce_fn find_arg_reduction(bool largest, dtype type) noexcept;
 

@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-// Whether a sum begins with these products, or they are added to it.
+// Whether the products of a step are the first ones of the sums, or are added to the sums so far.
 enum class sums : bool { begin, go_on };
 
 template <sums How, class T>
@@ -32,8 +32,8 @@ void add_two(float* __restrict out, const T* __restrict a, const T* __restrict b
              + of_b * static_cast<float>(b[i]);
 }
 
-// Two rows are processed at a time: most kernels have no more, and each sum is stored half as
-// often.
+// Two rows are processed at a time, because most kernels have only two, and because each sum is
+// then stored half as often.
 template <class T>
 void blend_rows(float* out, const void* const* rows, const float* weights, size_t taps, size_t n) {
   size_t k = 0;
@@ -155,8 +155,8 @@ float weight_of(resize_kernel kernel, float x) {
   return (1.5f * x - 2.5f) * x * x + 1;
 }
 
-/// Collects the weights of each value of the result; at the end all values get the same number of
-/// weights.
+/// Collects the weights for each value of the result. `finish` fills up with zeros, so that there
+/// are as many weights for each value.
 class weights_builder {
 public:
   explicit weights_builder(size_t in) : in_(in) {}
@@ -200,7 +200,7 @@ private:
 
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias) {
   const auto scale = static_cast<float>(in) / static_cast<float>(out);
-  // From 2^24 on, the conversion may round up.
+  // From 2^24 on, the conversion of `in` to float may round up.
   auto last = static_cast<float>(in) - 1;
   while (last > 0 && static_cast<size_t>(last) >= in) last = std::nextafter(last, 0.0f);
   weights_builder made{in};

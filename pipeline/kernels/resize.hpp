@@ -15,18 +15,20 @@ using blend_rows_fn = void (*)(float* out, const void* const* rows, const float*
 /// The function for integers of 8 and 16 bits, int32 and floats; null for other dtypes.
 blend_rows_fn find_blend_rows(dtype type) noexcept;
 
-/// How each value `i` of the result is made: the weights of the `taps` values of the input axis
-/// from `starts[i]` on. All of these exist; the weights of those that are not needed are 0.
+/// Value `i` of the result is the weighted sum of the `taps` values of the input axis from
+/// `starts[i]` on. None of these is beyond the end of the axis; a value that is not needed has the
+/// weight 0.
 struct axis_weights {
   size_t taps = 0;
   std::vector<size_t> starts;
-  std::vector<float> weights; ///< `taps` for each value of the result
+  std::vector<float> weights; ///< `taps` weights for each value of the result
 };
 
 enum class resize_kernel : uint8_t { triangle, cubic, area };
 
-/// The weights to resample `in` values to `out` values, where pixels are squares (with centres at
-/// halves). `antialias` widens the kernel if the result is smaller. @pre `in > 0`, `out > 0`
+/// The weights to resample `in` values to `out` values. Pixels are squares: the centre of pixel `i`
+/// is at `i + 0.5`. `antialias` widens the kernel if the result is smaller. @pre `in > 0`, `out >
+/// 0`
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias);
 
 /// Resamples pixels of `channels` values: `out[i] = sum over k of weights[i][k] * row[starts[i] +

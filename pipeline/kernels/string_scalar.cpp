@@ -24,7 +24,8 @@ namespace {
 template <class T, class Read>
 bool read_whole(std::string_view x, T& out, Read read) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
-  // The caller has removed a plus sign and white space; `read` would pass over further ones.
+  // The caller has removed white space and one plus sign. `read` would skip more of them, so they
+  // are refused here.
   if (x.empty() || x.front() == '+' || is_space(x.front()))
     return false;
   const std::string text{x};

@@ -41,17 +41,18 @@ void split(std::string_view x, std::string_view separator, F&& take) {
   }
 }
 
-/// The error for text that is no number of `type`, or one that is `outside` of its range.
+/// The error for a text that is not a number of `type`; `outside`: it is a number, but out of the
+/// range of `type`.
 status not_a_number(std::string_view x, dtype type, bool outside);
 
-/// Reads numbers that `std::from_chars` does not read: those that are too small or too large for
-/// the type (as zero or infinity), and those in hexadecimal digits. False if `x` is no number.
+/// Reads numbers that `std::from_chars` does not read: numbers that are too small or too large for
+/// the type (as zero or infinity), and hexadecimal numbers with `0x`. False if `x` is no number.
 bool parse_unusual(std::string_view x, float& out);
 bool parse_unusual(std::string_view x, double& out);
 
-/// Reads the number that `x` spells, white space round it aside. Floats that are too large become
-/// infinite, and floats may be in hexadecimal digits (`0x1.8p1`), as TensorFlow reads them. A
-/// number that fits a float32 but not the 16-bit `T` is an error.
+/// Reads the number that `x` spells; white space around the number is ignored. As in TensorFlow,
+/// floats that are too large become infinite, and floats may have hexadecimal digits (`0x1.8p1`).
+/// If `T` is a 16-bit float, a number that fits a float32 but not `T` is an error.
 template <class T>
 status parse_number(std::string_view x, T& out) {
   constexpr bool small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;

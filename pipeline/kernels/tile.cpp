@@ -4,7 +4,8 @@ namespace headrace::detail::kernels {
 
 namespace {
 
-// Complex numbers have only few functions, whose bits are the same for all targets.
+// The loops of complex numbers, for which there are few functions. They are compiled once, not for
+// each target, and have the same bits on every CPU.
 template <class C, class F>
 void complex_loop(void* out, const void* a, const void* b, const void*, size_t n) {
   auto* o = static_cast<decltype(F{}(C{}, C{}))*>(out);

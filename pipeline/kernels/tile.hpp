@@ -8,13 +8,13 @@
 /// not depend on the CPU. The best variant for the CPU is chosen when a kernel is looked up.
 namespace headrace::detail::kernels {
 
-/// Computes `n` values at `out` from as many at `a`, `b` and `c`, if the function has these
-/// operands. `out` may be one of the inputs if their values have the same size; otherwise they must
-/// not overlap.
+/// Computes `n` values at `out` from `n` values at each of `a`, `b` and `c`; a function with fewer
+/// operands ignores `c`, or `b` and `c`. `out` may be one of the operands if its values have the
+/// size of the operand's values; otherwise `out` must not overlap an operand.
 using tile_fn = void (*)(void* out, const void* a, const void* b, const void* c, size_t n);
 
-/// Which operands of a binary function are arrays; the other operand is one value for the whole
-/// run.
+/// The form of the operands of a binary function: `vectors`: both are arrays; `right_scalar`,
+/// `left_scalar`: the named operand is a single value, which is used for the whole run.
 enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 
 /// The kernel of an elementwise function with operands of dtype `type` (for `where`: of the
@@ -24,8 +24,9 @@ enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 tile_fn find_tile(expr_op op, dtype type, tile_form form = tile_form::vectors,
                   dtype to = dtype::int64) noexcept;
 
-/// Two functions of floats at once: `second(first(a, b), c)`, where `b` and `c` are single values.
-/// The result is rounded twice, as by two kernels. Null if there is no kernel for these two.
+/// The kernel of two functions of floats at once: `second(first(a, b), c)`, where `b` and `c` are
+/// single values. The result is rounded after each of the two functions, as by two kernels. Null if
+/// there is no kernel for this pair of functions.
 tile_fn find_pair_tile(expr_op first, expr_op second, dtype type) noexcept;
 
 /// Writes the value at `value` to all `n` places at `out`.

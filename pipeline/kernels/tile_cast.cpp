@@ -58,7 +58,7 @@ tile_fn FindCast(dtype from, dtype to) {
   return visit_plain(from, [to]<class From>(From) { return find_cast<From>(to); });
 }
 
-// -- choice: by the size of a value, not its meaning --------------------------
+// -- `where`: the loops depend on the size of a value, not on its dtype --------
 
 struct wide_value {
   uint64_t low, high;

@@ -82,7 +82,7 @@ struct op_divide {
   T operator()(T a, T b) const {
     if (b == 0)
       return 0;
-    // The only quotient that overflows wraps around.
+    // The quotient of the lowest value and -1 is the only one that overflows; it wraps around.
     if (std::is_signed_v<T> && b == static_cast<T>(-1))
       return wrap_negate{}(a);
     return static_cast<T>(a / b);
@@ -151,7 +151,8 @@ struct op_shift_right {
   }
 };
 
-/// If all values are divided by the same power of two, shifts replace the slow division of the CPU.
+/// Divides all values by the same divisor. If the divisor is a power of two, shifts replace the
+/// slow division instruction.
 template <class T, class F>
 void divide_loop(void* out, const void* a, const void* b, const void* c, size_t n) {
   const T divisor = *static_cast<const T*>(b);

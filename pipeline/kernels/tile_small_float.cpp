@@ -13,7 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Applies a function of floats to 16-bit floats: it is computed in float and rounded.
+/// Applies the function `F` of floats to 16-bit floats: the operands are converted to float, and
+/// the result is rounded to 16 bits.
 template <class F>
 struct rounded {
   template <class T>

@@ -40,7 +40,8 @@ public:
   divider(const dataset_node& graph, sharding_policy policy, const shard_place& place)
     : policy_(policy), options_(options_of(graph)), place_(place) {}
 
-  /// `run`: the number of consecutive rows that stay together.
+  /// Puts a shard operator over `rows`. `run`: the number of consecutive rows that one worker
+  /// keeps.
   result<dataset_ptr> divide(const dataset_ptr& rows, int64_t run = 1) {
     if (any_node(rows, [](const dataset_node& x) { return x.op == dataset_op::distribute; }))
       return refused(policy_, "what is divided reads from another job with distribute, which does "
@@ -53,7 +54,8 @@ public:
   dataset_ptr over(const dataset_node& node, std::vector<dataset_ptr> inputs) const {
     auto out = node;
     out.inputs = std::move(inputs);
-    // Workers may use the same folder, and each has elements of its own to keep there.
+    // Workers may use the same folder, but each keeps other elements in its cache, so each gets a
+    // subfolder of its own.
     if (node.op == dataset_op::cache)
       if (auto& folder = out.as<cache_parameters>().folder; !folder.empty())
         folder += fmt::format("/shard-{}-of-{}", place_.index, place_.shards);
@@ -154,7 +156,8 @@ private:
     return finish_over(std::move(out));
   }
 
-  /// A dataset of names, divided at a place where each worker has the same names in each pass.
+  /// Divides a dataset of file names. The shard operator is put below operators such as shuffle and
+  /// repeat, at a place where all workers have the same names in each pass.
   result<dataset_ptr> names(const dataset_ptr& node) {
     if (record_of(*node).rows.divides_as_input) {
       HEADRACE_ASSIGN(auto input, names(node->inputs[0]));
@@ -201,7 +204,8 @@ result<dataset_ptr> by_data(const dataset_ptr& node, divider& divide) {
 
 // -- HINT -------------------------------------------------------------------------------------
 
-/// Sets the index of the worker in the graph, including the datasets that functions make.
+/// Replaces each `shard(shard_hint, ...)` by a division for this worker, in the graph and in the
+/// datasets that functions make.
 class hint_filler {
 public:
   explicit hint_filler(divider& divide) : divide_(divide) {}

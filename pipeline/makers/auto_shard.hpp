@@ -11,28 +11,29 @@ namespace headrace::detail {
 struct shard_place {
   int64_t shards = 1; ///< the number of entries in the dispatcher's list of workers
   int64_t index = 0;  ///< the index of this worker in that list
-  /// Under DATA: the number of consecutive elements that stay with one worker. In coordinated reads
-  /// it is the number of consumers, so that each round consists of such elements.
+  /// Under DATA: the number of consecutive elements that one worker keeps. In coordinated reads it
+  /// is the number of consumers, so that each round consists of consecutive elements of `graph`.
   int64_t run = 1;
 };
 
 /// Counts the elements of a dataset of file names, up to `most`. It runs the graph.
 using count_names = std::function<result<int64_t>(const dataset_ptr& names, int64_t most)>;
 
-/// Returns the graph of which a worker gives all elements, so that the workers of a static policy
-/// together give each element of `graph` once. Under OFF and DYNAMIC this is `graph` itself. Pure
-/// except for `count`; if that is empty, files whose number does not follow from the graph are
-/// assumed to be enough.
+/// Returns the graph that one worker runs. The graphs of all n workers of a static policy together
+/// give each element of `graph` once. Under OFF and DYNAMIC the result is `graph` itself. The
+/// function is pure except for `count`. If `count` is empty and the number of files does not follow
+/// from the graph, it is assumed that there are enough files.
 ///
-/// FILE: of the files of the source nearest to the output, worker i mod n reads file i. Shuffles of
-/// file names are kept, each within the files of its worker. DATA: every worker makes all elements
-/// and keeps each n-th run of elements, before prefetch and options at the end. FILE_OR_DATA: as
-/// FILE, or as DATA if there is no source over files, or if there are fewer files than workers.
-/// HINT: `shard(shard_hint, ...)` gets the worker's index. The divided elements are in the same
-/// order on all workers, whatever the graph's options are.
+/// FILE: on each path from the output down to a source, the first source with files is divided:
+/// worker i mod n reads file i. A shuffle of file names remains, but shuffles only the names of its
+/// worker. DATA: every worker computes all elements, and a shard operator keeps one of n runs of
+/// elements; it stands before prefetch and options operators at the end of the graph. FILE_OR_DATA:
+/// as FILE, or as DATA if there is no source over files, or if there are fewer files than workers.
+/// HINT: `shard(shard_hint, ...)` gets the worker's index. Elements have the same order on all
+/// workers before they are divided, whatever the graph's options are.
 ///
-/// `invalid_argument`: the graph cannot be divided like that, with the reason; one reason is a hint
-/// under a policy other than HINT.
+/// `invalid_argument`: the graph cannot be divided under the policy; the error contains the reason.
+/// One reason is a `shard(shard_hint, ...)` under a policy other than HINT.
 result<dataset_ptr> auto_shard(const dataset_ptr& graph, sharding_policy policy,
                                const shard_place& place, const count_names& count = {});
 

@@ -5,14 +5,14 @@
 #include <span>
 #include <string_view>
 
-/// Checked makers of all operators, and of some datasets that consist of several: the only way to
-/// make a `dataset_node`, except for changed copies (graph/rewrite.hpp). Each infers spec and
-/// cardinality. Errors are `invalid_argument`, with the operator, the argument and a valid value,
-/// or `failed_precondition` if an input has another cardinality than `make_assert_cardinality`
-/// expects.
+/// Checked makers of all operators, and of some datasets that consist of several operators: the
+/// only way to make a `dataset_node`, except for changed copies (graph/rewrite.hpp). Each maker
+/// infers spec and cardinality. Errors are `invalid_argument`, with the operator, the argument and
+/// a valid value, or `failed_precondition` if the input of `make_assert_cardinality` is known to
+/// have another cardinality than expected.
 namespace headrace::detail {
 
-/// Expressions for these numbers and strings.
+/// Constant expressions: an int64 scalar, and a vector of strings.
 expr_ptr scalar_constant(int64_t x);
 expr_ptr string_constant(std::span<const std::string> xs);
 
@@ -42,27 +42,29 @@ result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
 /// is an error. If the files are not compressed, a split is a record, not a file.
 result<dataset_ptr> make_fixed_length(expr_ptr files, record_layout layout,
                                       file_compression compression = file_compression::none);
-/// The rows of the tables in these files: scalars, named if all `columns` have names, else a tuple.
-/// `columns[i]` is the table's column `format.select[i]`. Without a selection it is the table's
-/// column with the same name, if there is a header and all `columns` have names; otherwise the
-/// table's column i, and the table must have as many columns. A row that cannot be converted is an
-/// error in its place.
+/// The rows of the tables in these files. The components are scalars, with names if all `columns`
+/// have names, else in a tuple. `columns[i]` is the table's column `format.select[i]`. Without a
+/// selection it is the table's column with the same name, if there is a header and all `columns`
+/// have names; otherwise it is the table's column i, and the table must have as many columns as
+/// `columns`. A row that cannot be converted becomes an error row.
 result<dataset_ptr> make_csv(expr_ptr files, std::vector<field_format> columns,
                              csv_format format = {},
                              file_compression compression = file_compression::none);
-/// One JSON object on each line. `fields` are its keys; other keys are ignored. Arrays, of any
-/// depth, become tensors. A line that cannot be converted is an error in its place.
+/// The JSON objects in these files, one on each line. `fields` are the keys of the object that are
+/// read; other keys are ignored. Arrays, of any depth, become tensors. A line that cannot be
+/// converted becomes an error row.
 result<dataset_ptr> make_json_lines(expr_ptr files, std::vector<field_format> fields,
                                     file_compression compression = file_compression::none);
 /// The rows of the result of `query`. `driver`: "sqlite", with a file name as `data_source`; the
-/// file is not changed. Scalars, named if all `columns` have names, else a tuple.
+/// file is not changed. The components are scalars, with names if all `columns` have names, else in
+/// a tuple.
 result<dataset_ptr> make_sql(std::string driver, expr_ptr data_source, expr_ptr query,
                              std::vector<field_format> columns);
 /// The samples of tar files in WebDataset's layout: consecutive members whose names are equal up to
 /// the first dot of the last part are one sample; the text after that dot is the extension. The
-/// components are strings: `__key__`, then the members with the `extensions`, each of which may
-/// have several alternatives: "jpg;jpeg". Samples without one of them are errors, or left out.
-/// Compression is detected.
+/// components are strings: `__key__`, then the member for each of the `extensions`. An extension
+/// may consist of several alternatives: "jpg;jpeg". A sample that lacks the member for an extension
+/// becomes an error row, or is left out if `skip_incomplete` is set. Compression is detected.
 result<dataset_ptr> make_tar_samples(expr_ptr files, std::vector<std::string> extensions,
                                      bool skip_incomplete = false);
 /// The int64 numbers from `start` in steps of `step`, without end; sums wrap around.
@@ -71,19 +73,21 @@ result<dataset_ptr> make_counter(int64_t start = 0, int64_t step = 1);
 result<dataset_ptr> make_random(std::optional<uint64_t> seed = {},
                                 bool reseed_each_iteration = false);
 /// The rows that the function makes of row numbers (an int64 column of ascending numbers from 0):
-/// one for each, or fewer, which ends the dataset. Rows may be requested in any order, and again.
+/// one row for each number; fewer rows end the dataset. Rows may be requested in any order, and
+/// again.
 /// `count`: the number of rows; -1: the rows end when the function makes fewer than requested.
 /// Without `deterministic`, another run of the function may make other rows, so one run makes all
 /// rows of a pass, which are one split then.
 result<dataset_ptr> make_generator(function_reference function, element_spec spec,
                                    int64_t count = -1, bool deterministic = true);
 /// The elements of these datasets, which are parameters of a function (of spec `dataset(...)`),
-/// side by side, with the structure `layout`: as many as the shortest has.
+/// side by side, with the structure `layout`. The shortest dataset determines the number of
+/// elements.
 result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure layout = {});
-/// The elements that are saved in `folder`: those of one shard or (`shard` null) of all, one after
-/// another. `blocks`, `cardinality`: the numbers in the folder's manifest; with a shard they may be
-/// unknown (-1, `unknown_cardinality`). An iteration reads the present content of the folder, and
-/// fails if that has another spec or other numbers.
+/// The elements that are saved in `folder`: the elements of one shard or, if `shard` is null, of
+/// all shards, one after another. `blocks`, `cardinality`: the numbers in the folder's manifest;
+/// with a shard they may be unknown (-1, `unknown_cardinality`). An iteration reads the present
+/// content of the folder, and fails if the content has another spec or other numbers.
 result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blocks,
                               int64_t cardinality, expr_ptr shard = nullptr);
 /// One piece of a folder into which workers write together (pipeline/saving). The source waits for
@@ -147,8 +151,8 @@ result<dataset_ptr> make_take_while(dataset_ptr input, function_ptr body);
 /// one. `shard_hint` as `shards` stands for each worker's part under `sharding_policy::hint`, and
 /// cannot run under other policies.
 result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index, int64_t run = 1);
-/// Each element once: the first of those that are equal, bit by bit. Keeps all elements that it has
-/// returned.
+/// The elements that are not equal, bit by bit, to an earlier element. The operator keeps all
+/// elements that it has returned in memory.
 result<dataset_ptr> make_unique_elements(dataset_ptr input);
 /// Leaves out elements that failed, except for failures of the run: `cancelled`, `unavailable`, and
 /// those with `status::ends_run`.
@@ -179,13 +183,14 @@ size_t ragged_axes(const shape& dims) noexcept;
 /// ragged tensor (`structure::ragged`) with `ragged_axes` ragged axes.
 result<dataset_ptr> make_ragged_batch(dataset_ptr input, const number_argument& size,
                                       bool drop_remainder = false);
-/// Datasets of `size` elements, `stride` apart, of which one begins every `shift` elements. The
-/// last ones are smaller, or left out. Each component becomes a dataset of its own. These datasets
-/// exist only inside the graph: `make_elements_of` in a function reads them.
+/// Windows of the input: each has `size` elements, which are `stride` apart, and a window begins
+/// every `shift` elements. The last windows have fewer elements, or are left out with
+/// `drop_remainder`. Each component of a window is a dataset of its own. These datasets exist only
+/// inside the graph: `make_elements_of` in a function reads them.
 result<dataset_ptr> make_window(dataset_ptr input, int64_t size, int64_t shift, int64_t stride = 1,
                                 bool drop_remainder = false);
-/// The argument of the function `reduce` of `make_group_by_window`: (key, datasets of `element`'s
-/// components).
+/// The spec of the argument of `reduce` in `make_group_by_window`: (key, a dataset for each
+/// component of `element`).
 element_spec grouped_spec(const element_spec& element);
 /// Collects elements with the same key (an int64 scalar that `key` returns) until there are `size`,
 /// returns the elements of the dataset `reduce(key, elements)`, and begins a new group. At the end
@@ -195,8 +200,9 @@ result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, fu
 /// As above with a size for each key: an int64 scalar that `size`, a function of the key, returns.
 result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, function_ptr reduce,
                                          function_ptr size);
-/// The groups of a dataset of (key, element), or of (key, size, element) if `size` is 0: elements
-/// (key, dataset of elements).
+/// Collects the elements of a dataset of (key, element) in groups of `size` elements with the same
+/// key; if `size` is 0, the input is a dataset of (key, size of the group, element). The result has
+/// one element (key, dataset of the group's elements) for each group.
 result<dataset_ptr> make_groups(dataset_ptr input, int64_t size, bool drop_remainder = false);
 
 struct bucket_format {
@@ -212,7 +218,8 @@ struct bucket_format {
   bool no_padding = false; ///< the elements of a batch have equal shapes, so they are not padded
   bool drop_remainder = false;
 };
-/// Batches of elements of similar length: an integer scalar that `length` returns.
+/// Batches of elements of similar length. `length` returns the length of an element, an integer
+/// scalar.
 result<dataset_ptr> make_bucket_by_sequence_length(dataset_ptr input, function_ptr length,
                                                    bucket_format format);
 /// Resamples a dataset by leaving out elements, so that the classes occur in the proportions of
@@ -226,7 +233,8 @@ result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr clas
                                             std::optional<uint64_t> seed = {});
 /// The only element; an error if there is no element, or more than one.
 result<dataset_ptr> make_single_element(dataset_ptr input);
-/// The last element, or these tensors if there is none. If an element failed, the first such error.
+/// One element: the last element of the input, or `otherwise` if the input has no elements. If an
+/// element failed, the result is the first error.
 result<dataset_ptr> make_last_element(dataset_ptr input, std::vector<expr_ptr> otherwise);
 /// One element: the state after all elements, where `body(state, element)` returns the next state.
 result<dataset_ptr> make_reduce(dataset_ptr input, std::vector<expr_ptr> initial_state,
@@ -241,14 +249,14 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs,
 /// inputs have ended; `stop_on_empty`: also until an input that is chosen has ended.
 result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
                                      bool stop_on_empty = true);
-/// Keeps the elements for later iterations, if a complete pass over them had no error: in memory,
-/// where more than `most_bytes` (0: unlimited) are an error, or saved in `folder`. Inside a
-/// function it only passes elements on.
+/// Keeps the elements of a complete pass without errors for later passes and iterations. They are
+/// saved in `folder` or, if it is empty, kept in memory; there more than `most_bytes` (0:
+/// unlimited) are an error. A cache inside a function keeps nothing, and only passes elements on.
 result<dataset_ptr> make_cache(dataset_ptr input, std::string folder = {}, int64_t most_bytes = 0);
-/// As a cache in `folder`, with a folder of its own for each different input. `shard` returns the
-/// number of the file into which an element is written, an int64 scalar; null: one file. When the
-/// snapshot is complete, `reader` returns its elements, based on `make_saved_shards`; null: one
-/// file is read after another.
+/// As a cache in `folder`, with a subfolder for each different input. `shard` returns the number of
+/// the file into which an element is written, an int64 scalar; null: there is one file. When the
+/// snapshot is complete, its elements are those of `reader`, a dataset that reads the files (see
+/// `make_saved_shards`); null: the files are read one after another.
 result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                   saved_compression compression = saved_compression::snappy,
                                   function_ptr shard = nullptr, dataset_ptr reader = nullptr);
@@ -264,8 +272,8 @@ result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes);
 /// string scalar. If a record failed, the element is an error, and no file is left.
 result<dataset_ptr> make_write_tfrecord(dataset_ptr input, expr_ptr path,
                                         file_compression how = file_compression::none);
-/// `invalid_argument` if the graph writes TFRecord files. For graphs that run in a service: its
-/// workers would overwrite each other's files.
+/// `invalid_argument` if the graph writes TFRecord files. The check is for graphs that run in a
+/// service, where workers would overwrite each other's files.
 status check_writes_nothing(const dataset_ptr& graph);
 
 /// `invalid_argument` if the elements contain datasets, which cannot leave a graph.

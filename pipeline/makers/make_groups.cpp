@@ -20,7 +20,7 @@ using detail::has_ragged;
 using detail::node_of;
 using detail::refused;
 
-/// One row: the scalar zero, or an empty string.
+/// A column of one row, which is the scalar zero or an empty string.
 column zero_of(dtype type) { return block::failed_row({tensor_spec{type, {}}}, {}).columns[0]; }
 
 result<shape> padded_dims(size_t component, const shape& in, const shape& asked) {
@@ -37,7 +37,7 @@ result<shape> padded_dims(size_t component, const shape& in, const shape& asked)
   return asked;
 }
 
-/// The structure with a ragged tensor in place of each component of unknown extents.
+/// The structure of `spec` with a ragged tensor in place of each component with unknown extents.
 structure with_ragged_leaves(const element_spec& spec) {
   if (spec.layout.is_leaf()) {
     const auto axes = ragged_axes(spec.components[0].dims);

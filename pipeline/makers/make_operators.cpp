@@ -16,7 +16,7 @@ using detail::finish;
 using detail::node_of;
 using detail::refused;
 
-/// A known count; all that are below 0 mean the same as -1.
+/// The count, if it is known; each count below 0 becomes -1, because all of them mean the same.
 std::optional<int64_t> count_or_all(const number_argument& argument) {
   const auto known = argument.known();
   return known ? std::max<int64_t>(*known, -1) : known;
@@ -52,7 +52,7 @@ status check_body(dataset_op op, const dataset_ptr& input, const function_ptr& b
   return {};
 }
 
-/// True if `f` gives the rows of its argument, as that of `unbatch`.
+/// True if `f` returns the rows of its argument, as the function of `unbatch` does.
 bool gives_rows(const function& f) {
   const auto& rows = f.dataset->tensors;
   if (f.dataset->op != dataset_op::from_tensor_slices
@@ -65,9 +65,9 @@ bool gives_rows(const function& f) {
   return true;
 }
 
-/// The number of elements of all datasets that `f` makes, together. As in tf.data it is known only
-/// if each dataset has one element, if `f` is that of `unbatch`, or for groups of an infinite
-/// input.
+/// The sum of the cardinalities of all datasets that `f` makes. As in tf.data it is known only if
+/// each dataset has one element, if `f` is the function of `unbatch`, or if the input is a
+/// `group_by_window` of infinite cardinality.
 int64_t cardinality_of_all(const dataset_node& input, const function& f) {
   const auto each = f.dataset->cardinality;
   if (input.cardinality == 0)
@@ -284,8 +284,8 @@ result<dataset_ptr> make_zip(std::vector<dataset_ptr> inputs) {
   for (const auto& input : inputs) {
     HEADRACE_TRY(check_input(op, input));
     parts.push_back(input->spec);
-    // The shortest input determines the number; an input of unknown cardinality may be shorter than
-    // any that is not empty.
+    // The shortest input determines the number of elements. An input of unknown cardinality may be
+    // the shortest, unless another input is empty.
     const auto m = input->cardinality;
     if (n == 0 || m == 0)
       n = 0;

@@ -42,7 +42,7 @@ result<dataset_ptr> make_reduce(dataset_ptr input, std::vector<expr_ptr> initial
                                 function_ptr body) {
   constexpr auto op = dataset_op::last_element;
   HEADRACE_TRY(detail::check_traced(op, "the function", body));
-  // The output of each step is the new state.
+  // `step` returns the new state twice: as the next state, and as the output of the scan.
   auto step = std::make_shared<function>(*body);
   step->layout = structure::tuple({body->layout, body->layout});
   step->tensors.insert(step->tensors.end(), body->tensors.begin(), body->tensors.end());

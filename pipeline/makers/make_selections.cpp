@@ -74,7 +74,7 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index,
   int64_t cycle = 0;
   if (!hint && __builtin_mul_overflow(shards, run, &cycle))
     return refused(op, fmt::format("{} shards of {} elements in a row are too many", shards, run));
-  // Under the policy `hint` the service sets the index, so `shard_hint` may stand for it, too.
+  // Under the policy `hint` the service sets the index, so `shard_hint` is valid as the index, too.
   if (hint && index == shard_hint)
     index = 0;
   if (index < 0 || (index >= shards && !hint))

@@ -17,7 +17,7 @@ using detail::refused;
 
 constexpr int64_t most_record_bytes = int64_t{1} << 31;
 
-// The name of the field in an error.
+// The name of field `i` in error messages.
 std::string name_of(const field_format& f, size_t i, const char* kind) {
   return f.name.empty() ? fmt::format("{} {}", kind, i) : fmt::format("{} '{}'", kind, f.name);
 }
@@ -26,8 +26,8 @@ bool fits(const column& value, const tensor_spec& spec) {
   return value.rows() == 1 && value.type() == spec.type && spec.dims.accepts(value.shape_of(0));
 }
 
-// Ok if all fields have names, which differ, or none has one; no field is complex, and each value
-// for a missing field has the field's spec.
+// Ok if either all fields have names, which must differ, or no field has a name. No field may have
+// a complex dtype, and a value that replaces missing ones must have the spec of its field.
 status check_fields(dataset_op op, const std::vector<field_format>& fields, const char* kind) {
   if (fields.empty())
     return refused(op, fmt::format("there are no {}s; give at least one", kind));

@@ -54,7 +54,8 @@ opened open_distribute(engine& shared, const dataset_ptr& node, const place& at)
     return failed_precondition("distribute: there is no service to read from where this runs");
   auto what = node;
   if (at.in_function())
-    // The service does not have the function: it gets the dataset for this row.
+    // The service does not evaluate the enclosing function: it gets the dataset in which the values
+    // of this row replace the parameters of the function.
     what = bind_parameters(
       node, [&](const expr_ptr& parameter) { return value_of(parameter, at.names()); });
   HEADRACE_ASSIGN(auto elements, shared.context().distribute(*what));
@@ -150,7 +151,8 @@ result<dataset_ptr> decode_distribute(node_reader& from) {
 
 std::string distribute_not_run_again(const dataset_node& node, const broken_run& run,
                                      bool in_function) {
-  // Other runs or trainers share the job, and it gives no reader again what this run has read.
+  // Other runs or trainers share the job, and the job gives the elements that this run has read to
+  // no reader again.
   const bool taken_for_good =
     !node.as<service_options>().job_name.empty() || (run.shares && !in_function);
   return run.gave_rows || taken_for_good
@@ -160,7 +162,8 @@ std::string distribute_not_run_again(const dataset_node& node, const broken_run&
 }
 
 std::string_view distribute_not_read_again(const dataset_node& node, const reread_place& at) {
-  // A node without a job name in a function reads its dataset anew when an element is read again.
+  // In a function, a node without a job name reads its whole dataset again when the element of the
+  // outer dataset is read again.
   return at.in_function && node.as<service_options>().job_name.empty()
            ? ""
            : "what another job gave is not given again; put it behind this distribute, or read its "

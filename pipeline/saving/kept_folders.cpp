@@ -13,7 +13,8 @@ namespace {
 
 class kept_folders {
 public:
-  /// Visits the graph from the output down: below elements that are kept nothing is read.
+  /// Visits the graph from the outermost node down, because nothing is read below a node whose
+  /// elements are kept in a folder.
   result<dataset_ptr> visit(const dataset_ptr& node) {
     if (const auto known = made_.find(node.get()); known != made_.end())
       return known->second;

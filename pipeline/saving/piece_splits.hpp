@@ -22,7 +22,8 @@ inline bool leads_group(const split_plan& plan, uint32_t source) noexcept {
                       [&](const auto& other) { return other.group == group; });
 }
 
-/// Gives a run the splits of one piece, and no splits of other groups of sources and other passes.
+/// Gives a run the splits of one piece, and no splits of other groups of sources or of other
+/// passes.
 class piece_splits final : public split_provider {
 public:
   /// @pre `piece.of` is set. `sources` and `*piece.of` outlive this object.
@@ -56,9 +57,9 @@ public:
       failed_.insert(source);
   }
 
-  /// To be called after the run. Not ok: the piece did not get the splits that a run of the whole
-  /// dataset would have read there. An `ignore_errors` may hide that a source failed, after which a
-  /// run reads nothing more of the source.
+  /// To be called after the run. Not ok: a source could not be opened, or ended early with an
+  /// error, and an `ignore_errors` hides this. A run of the whole dataset would read nothing of the
+  /// source after the error, but the later pieces do, so the pieces would not be equal to that run.
   status complete() {
     std::lock_guard lock{mutex_};
     const auto failed = [&](uint32_t source, std::string_view how) {

@@ -14,7 +14,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// True if a dataset that a function makes reads from a named job, including functions inside it.
+/// `node`: a dataset that a function makes. True if the dataset, or a function in it, reads from a
+/// named job.
 bool reads_named_job(const dataset_node& node) {
   if (node.op == dataset_op::distribute && !node.as<service_options>().job_name.empty())
     return true;
@@ -37,11 +38,12 @@ public:
 
 private:
   /// Returns true if the node's rows are aligned: row i descends from the splits [i * m, (i + 1) *
-  /// m) of each source below it, where m is the `multiple` of these; the last row may have fewer.
+  /// m) of each source below the node, where m is the source's `multiple`; the last row may descend
+  /// from fewer.
   /// `repeated`: the node's rows are read more than once.
   bool visit(const dataset_node& node, bool repeated) {
-    // A generator is run again for each piece. If a zip has also a source of a given size, the size
-    // of the generator is not needed, but the rows of several runs may not match.
+    // A generator is run again for each piece, and may return other rows then. So it is refused
+    // also in a zip with a source of known size, where the size of the generator is not needed.
     if (const auto* made = node.find<generator_parameters>();
         made && made->count < 0 && !made->deterministic)
       return whole(node, "says only at its end how many elements it has, and may give others when "
@@ -50,7 +52,7 @@ private:
       out_.sources.push_back({splits_are_rows(node), 1});
       return out_.sources.back().rows;
     }
-    // Jobs without a name in a function do not count: each is read for one element only.
+    // Anonymous jobs that a function reads do not count: each is read for one element only.
     if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
       return whole(node, "reads from another job, which gives its elements to one run");
     const auto& facts = record_of(node).pieces;
@@ -73,7 +75,7 @@ private:
   bool kept(const dataset_node& node, bool repeated) {
     if (!node.as<cache_parameters>().folder.empty())
       return whole(node, record_of(node).pieces.why);
-    // A cache that is used twice is read again, as one that is repeated.
+    // A cache that occurs twice in the graph is read again, like one below a `repeat`.
     if (repeated || !caches_.insert(&node).second)
       return whole(node, "is read again, which takes one run that has filled it");
     return visit(*node.inputs[0], repeated);

@@ -13,7 +13,7 @@ namespace headrace::detail {
 /// process makes.
 struct piecewise {
   struct source {
-    bool rows = false; ///< a split is a row, not for instance a file
+    bool rows = false; ///< true: a split is one row; false: for instance a file
     /// A piece begins at a multiple of this many splits, so that no batch crosses its border.
     uint64_t multiple = 1;
     friend bool operator==(const source&, const source&) = default;
@@ -27,9 +27,9 @@ struct piecewise {
   bool possible() const noexcept { return whole_because.empty(); }
 };
 
-/// Elements of which each descends from one split, or from splits that a batch combines, can be
-/// made in pieces. The pieces, one after another, have the order of the graph, except that an
-/// interleave mixes only elements of one piece. Operators that count or mix elements, or combine
+/// Elements can be made in pieces if each descends from one split, or from splits that a batch
+/// combines. The pieces, one after another, have the order of the graph, except that an interleave
+/// mixes only elements of one piece. Operators that count or mix elements, or combine
 /// several, such as take, shuffle or unique, are correct only in one run.
 piecewise piecewise_of(const dataset_ptr& graph);
 

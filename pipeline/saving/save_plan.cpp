@@ -100,7 +100,8 @@ save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
 }
 
 uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept {
-  // The files of a piece cost some milliseconds; a piece that is lost with a worker is made again.
+  // There should not be too many pieces, because the files of each cost some milliseconds, and not
+  // too few, because a piece that is lost with a worker is made again.
   constexpr uint64_t most_a_pass = 1024, few = 64, rows_a_piece = 262'144, a_worker = 8;
   const auto passes = std::max<uint64_t>(1, how.passes);
   const auto most = std::clamp<uint64_t>(most_save_pieces / passes, 1, most_a_pass);
@@ -171,7 +172,7 @@ status noted_save_failure(const std::string& folder) {
 }
 
 void forget_save_failure(const std::string& folder) {
-  std::error_code ignored; // another process may have removed it
+  std::error_code ignored; // another process may have removed the file
   std::filesystem::remove(failure_path(folder), ignored);
 }
 

@@ -54,14 +54,14 @@ inline constexpr uint64_t most_save_pieces = 65'536;
 
 /// The parameters for dividing a pass over a source into pieces.
 struct piece_sizing {
-  bool rows = false;     ///< a split is a row, not for instance a file
+  bool rows = false;     ///< true: a split is one row; false: for instance a file
   uint64_t multiple = 1; ///< pieces begin at multiples of this many splits
   uint32_t workers = 1;  ///< the number of workers that write pieces
   /// The number of passes over all sources, each of which has pieces of its own.
   uint64_t passes = 1;
 };
-/// The number of splits in a piece: at least 1, and at most all. Up to `most_save_pieces` passes
-/// together have at most that number of pieces.
+/// The number of splits in a piece: at least 1, and at most all. If there are at most
+/// `most_save_pieces` passes, they have at most `most_save_pieces` pieces together.
 uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept;
 
 // -- files in the folder --------------------------------------------------------------------
@@ -75,7 +75,8 @@ result<std::optional<save_plan>> find_save_plan(const std::string& folder);
 status write_save_plan(const std::string& folder, const save_plan& what);
 
 /// Writes a note into the folder that the save ended early, for processes that wait for its pieces.
-/// Does nothing if the folder has another plan by now; `plan` 0: it has none.
+/// `plan`: the id of the save's plan; 0: no plan was made. Does nothing if `plan` is not 0 and the
+/// folder does not contain that plan any more.
 status note_save_failure(const std::string& folder, uint64_t plan, const status& why);
 /// The failure in the note; ok if there is no note.
 status noted_save_failure(const std::string& folder);

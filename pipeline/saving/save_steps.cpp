@@ -27,7 +27,8 @@ saved_amount amount_of(const saved_manifest& what) {
   return out;
 }
 
-/// Reads a dataset to its end; calls `take` with blocks without errors.
+/// Reads a dataset to its end, and calls `take` with each block. Ends with the error of the first
+/// failed row.
 template <class Take>
 status read_all(const dataset_ptr& graph, const iterator_context& context, Take take) {
   HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
@@ -58,8 +59,9 @@ status run_over(split_provider* splits, uint64_t seed, const dataset_ptr& graph,
   return read_all(graph, context, take);
 }
 
-/// The number of splits in a pass over the group of `leader`: the shortest source ends a zip. Empty
-/// if the number is determined only at the end of the pass.
+/// The number of splits in a pass over the group of source `leader`, which has reported `told`
+/// splits. It is the number of the shortest source, which ends a zip. Empty if it is determined
+/// only at the end of the pass.
 std::optional<uint64_t> splits_of_pass(const split_plan& plan, uint32_t leader, uint64_t told) {
   auto out = told;
   for (const auto& one : plan.sources)
@@ -80,7 +82,8 @@ result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
   out.whole_because = how.whole_because;
   if (!out.divided())
     return out;
-  // A run that gets no splits requests those of each pass of each source, in order.
+  // A run that is given no splits requests the splits of each pass of each source in order, and
+  // `finder` records these requests.
   const auto sources = plan_splits(graph);
   detail::pass_finder finder{sources, most_save_pieces};
   HEADRACE_TRY(run_over(&finder, out.seed, graph, from, [](const block&) { return status{}; }));
@@ -228,7 +231,7 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
 void note_failed_plan(const std::string& folder, const status& why) {
   const auto plan = find_save_plan(folder);
   const auto saved = find_saved(folder);
-  // If writing the note fails, that is not an error of its own.
+  // A failure to write the note is ignored.
   if (plan && !*plan && saved && !*saved)
     static_cast<void>(note_save_failure(folder, 0, why));
 }
@@ -268,7 +271,7 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
   } else {
     HEADRACE_TRY(written);
   }
-  // The noted failure may be that of a worker after which another worker succeeded.
+  // There may be a note of a worker that failed before another worker succeeded.
   forget_save_failure(folder);
   return amount_of(all);
 }

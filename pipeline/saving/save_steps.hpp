@@ -20,7 +20,7 @@ struct saved_amount {
 struct opened_save {
   save_plan plan;
   std::vector<bool> there; ///< whether each piece is written
-  bool whole = false;      ///< the save is complete, as one dataset
+  bool whole = false;      ///< the save is complete: its pieces were joined to one dataset
   saved_amount amount;     ///< the amount of all pieces that are written
 };
 
@@ -32,12 +32,13 @@ struct save_terms {
 };
 
 // The steps of a save. Any number of processes may take them, one after another or at the same
-// time, and may be killed at any point. Each piece is a saved dataset in a folder of its own; it
-// exists when a process has given its manifest its name, which only the first process can do.
-// Errors name files.
+// time, and may be killed at any point. Each piece is a saved dataset in a folder of its own. A
+// piece exists once a process has given the manifest in that folder its final name, which only the
+// first process can do. The messages of errors name the files.
 
-/// Divides the dataset into pieces and writes the plan into the folder, which is made; or reads the
-/// plan of the same dataset in the folder. `already_exists`: the folder contains something else.
+/// Makes the folder. Divides the dataset into pieces and writes the plan into the folder; if the
+/// folder has a plan of the same dataset, reads that plan. `already_exists`: the folder contains
+/// something else.
 /// `from`: the context for iterators; its splits and seed are not used.
 result<opened_save> open_save(const std::string& folder, const dataset_ptr& graph,
                               const save_terms& terms, const iterator_context& from);
@@ -54,8 +55,8 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
 /// `failed_precondition`: a piece is missing.
 result<saved_amount> finish_save(const std::string& folder, const save_plan& plan);
 
-/// The manifest of piece `number`; empty if the piece is not written. `failed_precondition`: there
-/// is a piece of another save, or one of another number.
+/// The manifest of piece `number`; empty if the piece is not written. `failed_precondition`: its
+/// folder contains a piece of another save, or a piece with another number.
 result<std::optional<saved_manifest>> find_piece(const std::string& folder, const save_plan& plan,
                                                  uint64_t number);
 

@@ -4,7 +4,8 @@
 
 namespace headrace::detail {
 
-/// A listing of these entries, one for each file or the like, in the order of their numbers.
+/// A listing with these entries, for example one text for each file, in the order in which the
+/// splits are numbered.
 std::shared_ptr<const split_listing> make_listing(std::vector<std::string> entries);
 
 } // namespace headrace::detail

@@ -5,8 +5,8 @@
 
 namespace headrace::detail {
 
-/// Decides which splits a source reads next: all in order, or those of the context's split
-/// provider.
+/// Decides which splits a source reads next: all splits in order, or the splits that the context's
+/// split provider gives.
 class split_cursor {
 public:
   /// `total`: the number of splits in a pass. `listing`: as for `split_provider::next`; not needed
@@ -45,10 +45,10 @@ public:
     now_.count = std::min(now_.count, total_ - now_.first);
   }
 
-  /// True if rows carry origins.
+  /// True if a split provider gives the splits; the rows must then have origins.
   bool provided() const noexcept { return provided_; }
-  /// The origin of `rows` rows: the first is of split `split`, each further one `step` splits
-  /// later.
+  /// The origin of `rows` rows: the first row descends from split `split`, each further row from
+  /// the split that is `step` after the split of the previous row.
   origin from(uint64_t split, size_t rows, uint64_t step) const noexcept {
     return {static_cast<uint32_t>(rows), source_, pass_, split, step};
   }
@@ -57,7 +57,7 @@ public:
   /// its end.
   void save_to(position& to, bool reading = false) const;
   /// Continues at a position. The provider repeats its answers from the beginning of the pass on,
-  /// so as many as were used before the position are dropped.
+  /// so the first answers are dropped: as many as had been used before the position was saved.
   void restore_from(position_reader& from);
 
 private:

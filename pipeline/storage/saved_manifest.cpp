@@ -17,7 +17,8 @@ constexpr uint16_t current_version = 1;
 
 std::string path_in(const std::string& folder) { return folder + "/dataset.headrace"; }
 
-/// True if `name` is that of a file in the folder, or in the folder of a piece.
+/// True if `name` has the form of the name of a file in the folder, or of `pieces/<number>/<name>`,
+/// a file in the folder of a piece.
 bool names_file(std::string_view name) {
   constexpr std::string_view pieces = "pieces/";
   if (name.starts_with(pieces)) {

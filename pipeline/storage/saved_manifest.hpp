@@ -19,12 +19,12 @@ struct saved_manifest {
     uint32_t rows = 0;
   };
   struct shard {
-    std::string file; ///< the name in the folder, or in that of a piece: `pieces/<number>/<name>`
+    std::string file; ///< the path in the folder: `<name>`, or `pieces/<number>/<name>`
     uint64_t bytes = 0;
     std::vector<record> blocks;
   };
 
-  uint64_t id = 0; ///< random; for a save it is that of the plan, for a piece `save_plan::id_of`
+  uint64_t id = 0; ///< random; of a save: the plan's id; of a piece: `save_plan::id_of`
   element_spec spec;
   saved_compression compression = saved_compression::none;
   std::vector<shard> shards;

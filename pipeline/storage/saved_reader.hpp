@@ -12,8 +12,8 @@ namespace headrace::detail {
 /// and the offset in it. Not thread-safe.
 class saved_reader {
 public:
-  /// `expected`: the spec of the elements; if they have another one, `invalid_argument` is
-  /// returned.
+  /// `expected`: the spec of the elements. `invalid_argument`: the saved elements have a spec that
+  /// `expected` does not accept.
   static result<saved_reader> open(std::string folder, const element_spec& expected);
   saved_reader(std::string folder, saved_manifest manifest);
 
@@ -36,7 +36,7 @@ private:
 
   std::string folder_;
   saved_manifest manifest_;
-  std::vector<uint64_t> firsts_; ///< one entry more than there are shards
+  std::vector<uint64_t> firsts_; ///< the first block of each shard; then the number of blocks
   size_t open_shard_ = SIZE_MAX;
   std::unique_ptr<const detail::random_file> file_; ///< the file of the shard that was read last
 };

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t bytes_a_record = size_t{512} << 10;
-// Each shard has an open file.
+// The number of shards is limited, because each has an open file.
 constexpr size_t most_shards = 512;
 
 class folder_writer final : public saved_writer {
@@ -136,7 +136,7 @@ private:
   }
 
   void remove(const std::string& file) const {
-    std::error_code ignored; // another process may have removed it
+    std::error_code ignored; // another process may have removed the file
     fs::remove(fs::path{folder_} / file, ignored);
   }
 
@@ -144,7 +144,7 @@ private:
   options how_;
   /// The number of this writer, with which the names of its files begin.
   const uint64_t number_ = random_id();
-  detail::writing_mark mark_; ///< removed after the files
+  detail::writing_mark mark_; ///< its file is removed after the files in `named_`
   saved_manifest manifest_;
   std::map<uint64_t, open_shard> shards_;
   std::vector<std::string> named_; ///< files that have their final names and are in no manifest

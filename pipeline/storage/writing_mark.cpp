@@ -28,7 +28,8 @@ void remove_if_abandoned(const std::string& folder, const std::string& prefix) {
   if (fd < 0)
     return;
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0)
-    // The writer may have written the manifest before it was killed.
+    // The writer may have written the manifest before it was killed; the files that the manifest
+    // names are kept.
     if (const auto saved = find_saved(folder)) {
       std::error_code failed;
       std::vector<fs::path> gone;
@@ -52,13 +53,13 @@ std::string writing_mark::prefix(uint64_t number) { return fmt::format("{:016x}"
 result<writing_mark> writing_mark::make(const std::string& folder, uint64_t number) {
   writing_mark out;
   const auto path = (fs::path{folder} / (prefix(number) + std::string{ending})).string();
-  constexpr int everybody = 0666; // reduced by the process's mask
+  constexpr int everybody = 0666; // reduced by the process's umask
   for (;;) {
     out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
     if (out.fd_ < 0)
       return file_error(path, "create", errno);
-    // On a file system without locks no files count as abandoned, because the test for a lock
-    // fails, too.
+    // A failure is ignored: on a file system without locks, `remove_abandoned` cannot lock the mark
+    // either, and then removes no files.
     ::flock(out.fd_, LOCK_EX);
     // Another process may have removed the file before it was locked.
     struct stat now {};

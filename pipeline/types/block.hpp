@@ -21,7 +21,7 @@ struct origin {
 
 /// Appends a run, and joins it to the last one if the two make one progression.
 void append_origin(std::vector<origin>& runs, const origin& run);
-/// Appends the origins of rows `[first, first + count)` of rows whose origins are `from`.
+/// Appends a part of `from`, the origins of some rows: those of the rows `[first, first + count)`.
 void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, size_t first,
                     size_t count);
 /// The origin of one row. @pre `runs` include the row

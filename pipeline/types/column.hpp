@@ -9,7 +9,8 @@
 
 namespace headrace {
 
-/// One component of a run of elements: `rows` tensors of one dtype, immutable, sharing its buffers.
+/// One component of consecutive elements: `rows` tensors of one dtype. Immutable; copies share the
+/// buffers.
 ///
 /// A column is *dense* if one shape is stored for all rows, else its rows have *variable* shapes.
 /// The values of all rows lie one after another:
@@ -18,8 +19,9 @@ namespace headrace {
 ///   borders of `n` strings: string `i` is the bytes
 ///   `[borders[i] - byte_base, borders[i + 1] - byte_base)`, so a slice shares both buffers.
 /// Rows may also be datasets (*nested*): each is a column of its own, and has no shape.
-/// Variable rows have `row_starts` (int64, `rows + 1`: border positions in values or strings;
-/// subtract `row_starts[0]`) and `row_dims` (int64, `rows * rank`).
+/// Rows of variable shapes have `row_starts` (int64, `rows + 1`: row `i` has the values or strings
+/// from `row_starts[i] - row_starts[0]` up to `row_starts[i + 1] - row_starts[0]`) and `row_dims`
+/// (int64, `rows * rank`: the extents of each row).
 class column {
 public:
   column() = default;

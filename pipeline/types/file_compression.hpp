@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// The compression of a whole file, which its reader must be given.
+/// The compression of a whole file. It is not detected: the user must state it.
 enum class file_compression : uint8_t { none, gzip, zlib };
 
 /// All values that this build defines.

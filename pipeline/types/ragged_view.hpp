@@ -16,10 +16,9 @@ public:
 
   /// The values of all rows along the first axis.
   tensor_view values() const noexcept { return (*element_)[first_]; }
-  /// The number of axes after the first whose extents differ from row to row.
+  /// The number of ragged axes: the axes after the first one, whose extents differ from row to row.
   size_t axes() const noexcept { return axes_; }
-  /// The lengths of the rows along the outermost of these axes, or a later one. @pre `axis <
-  /// axes()`
+  /// The lengths of the rows along ragged axis `axis`; 0 is the outermost one. @pre `axis < axes()`
   std::span<const int64_t> row_lengths(size_t axis = 0) const {
     return (*element_)[first_ + 1 + axis].as<int64_t>();
   }

@@ -29,7 +29,8 @@ constexpr bool is_static(sharding_policy x) noexcept {
   return x != sharding_policy::off && x != sharding_policy::dynamic;
 }
 
-/// A number of shards: `shard(shard_hint, ...)` stands for each worker's own part under `hint`.
+/// A special number of shards: under the policy `hint`, `shard(shard_hint, ...)` gives each worker
+/// its own part.
 inline constexpr int64_t shard_hint = -1;
 
 /// The form that users write: `off`, `dynamic`, `file`, `data`, `file_or_data` or `hint`.

@@ -11,8 +11,9 @@ namespace headrace {
 
 /// The terms on which all trainers that share a cross-trainer cache must agree.
 struct cache_terms {
-  /// The time for which the other trainers wait, when the window is full, for a trainer that is
-  /// behind; then the latter skips elements. Unset: the others never wait.
+  /// The time for which the other trainers wait for a trainer that is behind when the window is
+  /// full. After this time, the trainer that is behind skips elements. Unset: the other trainers
+  /// never wait.
   std::optional<duration> wait;
   /// Not zero: elements are given when this number of trainers has joined, and only to these. A
   /// finite dataset requires it.
@@ -20,7 +21,7 @@ struct cache_terms {
   friend bool operator==(const cache_terms&, const cache_terms&) = default;
 };
 
-/// The element with which a trainer begins that is new to the cache.
+/// The element with which a trainer begins when it joins the cache.
 enum class cache_start : uint8_t {
   oldest, ///< the oldest element in the window
   newest, ///< the first element that is made after the trainer has joined

@@ -22,7 +22,7 @@ constexpr size_t pool_limit = 0;
 constexpr size_t pool_limit = size_t{64} << 20;
 #endif
 
-// Outlives all buffers, including those in static objects.
+// The pool is never destroyed, so it outlives all buffers, including those in static objects.
 buffer_pool& pool() {
   static auto* const p = new buffer_pool{pool_limit};
   return *p;

@@ -50,7 +50,7 @@ private:
 };
 
 /// Fresh, aligned, uninitialised bytes with one owner, which fills them and then freezes them. Up
-/// to 63 bytes after the end may be read and written, with any content.
+/// to 63 bytes after the end may be read and written; their values are arbitrary.
 class mutable_buffer {
 public:
   mutable_buffer() noexcept = default;

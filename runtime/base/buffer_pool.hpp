@@ -18,7 +18,7 @@ public:
   buffer_pool& operator=(const buffer_pool&) = delete;
   ~buffer_pool() { trim(); }
 
-  /// The range of sizes that are kept; `take` must not be called for others.
+  /// The range of the sizes of blocks that are kept; `take` must not be called for other sizes.
   static constexpr size_t smallest = size_t{32} << 10;
   static constexpr size_t largest = size_t{32} << 20;
   static constexpr bool handles(size_t size) noexcept {

@@ -6,7 +6,7 @@
 namespace headrace::detail {
 
 /// The CRC-32C (Castagnoli) of `data`. If `before` is the checksum of other bytes, the result is
-/// that of these bytes followed by `data`.
+/// the checksum of those bytes followed by `data`.
 uint32_t crc32c(const std::byte* data, size_t size, uint32_t before = 0) noexcept;
 
 } // namespace headrace::detail

@@ -30,7 +30,8 @@ using task_id = strong_id<struct task_tag>;
 using consumer_id = strong_id<struct consumer_tag>;
 /// The number of a life of something that keeps its id when it is restarted.
 using incarnation = strong_id<struct incarnation_tag>;
-/// The id that a client chooses for a request to create something, so that it may be repeated.
+/// The id that a client chooses for a request to create something, so that the client may repeat
+/// the request.
 using request_id = strong_id<struct request_tag>;
 
 /// A random, practically unique, non-zero 64-bit number from the system's entropy.

@@ -2,7 +2,7 @@
 
 namespace headrace::detail {
 
-/// One function object of several, for `std::visit`.
+/// Combines several function objects into one with all their overloads, for `std::visit`.
 template <class... F>
 struct overloaded : F... {
   using F::operator()...;

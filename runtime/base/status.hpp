@@ -51,7 +51,7 @@ public:
   status with_context(std::string_view context) const;
 
   /// The same status, marked as the reason why a run of a pipeline ends before it is complete.
-  /// `ignore_errors` must not leave it out like one bad element.
+  /// `ignore_errors` must not drop this error as it drops the error of one element.
   status that_ends_run() const;
   bool ends_run() const noexcept { return rep_ && rep_->ends_run; }
 

@@ -10,12 +10,12 @@ namespace headrace::detail {
 
 /// A thread's wait that is under way; other threads may read it.
 struct wait_under_way {
-  std::atomic<int64_t> since_ns{0}; ///< its start after the clock's epoch; 0: there is no wait
+  std::atomic<int64_t> since_ns{0}; ///< when it began, after the clock's epoch; 0: there is no wait
   std::atomic<bool> for_lease{false};
 };
 
-/// The times that a thread has waited, in nanoseconds, by cause. Code that waits adds to them; code
-/// that measures a call takes what was added during the call.
+/// The times for which a thread has waited, in nanoseconds, by cause. Code that waits adds to them;
+/// code that measures a call takes the times that were added during the call.
 struct thread_waits {
   uint64_t lease_ns = 0;           ///< for splits of a job
   uint64_t storage_ns = 0;         ///< for files
@@ -59,7 +59,8 @@ public:
     : outer_(std::exchange(waits_here(), {.shows = shows})) {}
   own_waits(const own_waits&) = delete;
   ~own_waits() { waits_here() = outer_; }
-  /// The waits since the construction, without those that inner measurements have counted.
+  /// The waits since the construction, without those during the life of an `own_waits` object that
+  /// was made later.
   const thread_waits& so_far() const noexcept { return waits_here(); }
 
 private:

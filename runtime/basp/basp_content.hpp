@@ -24,7 +24,7 @@ public:
 
   /// The name of a node, which must be of the usual kind and valid.
   std::optional<basp_node> node();
-  /// A list of at most `most` texts, after their count.
+  /// A list of at most `most` texts: their count, and then the texts.
   bool texts(size_t most);
   /// A message of the framework of a kind that headrace nodes send to actors: an envelope, or, if
   /// `may_be_error`, the report that a request failed.

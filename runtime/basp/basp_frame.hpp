@@ -42,12 +42,12 @@ struct basp_header {
   bool operator==(const basp_header&) const = default;
   bool is(basp_operation x) const noexcept { return operation == static_cast<uint8_t>(x); }
 };
-/// The numbers, and the operation's name if it has one; for the log.
+/// A text for the log: the numbers of the header, and the name of its operation if it has one.
 std::string to_string(const basp_header& x);
 
-/// In a direct message: `dest_actor` is a name.
+/// A flag of direct messages: `dest_actor` is a name.
 inline constexpr uint8_t basp_named_receiver = 1;
-/// In a client's handshake: this connection is the one to use.
+/// A flag of a client's handshake: the client chooses this connection.
 inline constexpr uint8_t basp_select_connection = 2;
 /// The protocol version in a server's handshake.
 inline constexpr uint64_t basp_version = 3;
@@ -57,8 +57,8 @@ inline constexpr uint64_t basp_version = 3;
 inline constexpr size_t basp_node_bytes = 8 + 4 + 20;
 using basp_node = std::array<char, basp_node_bytes>;
 
-/// The largest payload: the words of the largest message, and the bytes around them (the name of
-/// its type, and sizes).
+/// The largest payload: the bytes of the largest message, and the bytes around them (the name of
+/// the message's type, and sizes).
 inline constexpr size_t longest_basp_payload = max_message_bytes + 256;
 inline constexpr size_t longest_basp_greeting = size_t{1} << 16;
 

@@ -31,7 +31,7 @@ basp_verdict basp_frame_check::header(const basp_header& x) const {
     return refuse(malformed, "the padding is not zero");
   const bool greeting =
     x.is(basp_operation::server_handshake) || x.is(basp_operation::client_handshake);
-  // The last frame of a probe (runtime/node/probe.cpp).
+  // A header of zeros is the last frame of a probe (runtime/node/probe.cpp).
   if (x == basp_header{} && side_ == side::accepted && !greeted())
     return {.what = fate::leave};
   if (!greeted() && !greeting)
@@ -115,7 +115,7 @@ basp_verdict basp_frame_check::client_handshake(basp_content in) {
 basp_verdict basp_frame_check::direct_message(const basp_header& x, basp_content in) {
   if ((x.flags & basp_named_receiver) != 0)
     return ignore;
-  // The actors that would forward the answer, which headrace nodes do not use.
+  // `stages`: the number of actors that forward the answer. headrace nodes use no such actors.
   const auto stages = in.count();
   if (!stages || *stages != 0)
     return refuse(foreign, "a message that is to be answered by way of others");

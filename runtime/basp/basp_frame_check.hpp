@@ -14,7 +14,7 @@ struct basp_verdict {
     pass,   ///< pass the frame to the framework
     ignore, ///< drop the frame: it is valid, and not needed
     leave,  ///< close the connection: the peer has only tested whether this node listens
-    refuse, ///< close the connection, and count that
+    refuse, ///< close the connection, and count the refusal
   };
   fate what = fate::pass;
   basp_refusal cause = basp_refusal::malformed; ///< set if the frame is refused
@@ -34,7 +34,8 @@ public:
   /// Decides before any of the payload is read. For a frame without a payload this is the only
   /// call.
   basp_verdict header(const basp_header& x) const;
-  /// Decides about the payload of a header that was not refused. It has the announced size.
+  /// Decides about the payload of a frame whose header was passed. `bytes` has the size that the
+  /// header announces.
   basp_verdict payload(const basp_header& x, std::span<const char> bytes);
 
   /// True if the peer has sent its handshake.

@@ -186,7 +186,7 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
     it.payload.insert(it.payload.end(), x.buf.begin(), x.buf.end());
     if (it.payload.size() < frame.payload_bytes) {
       if (it.check.greeted())
-        set_context(x.handle); // the peer has sent something on this connection
+        set_context(x.handle); // notes that the peer has sent something
       return read(x.handle, frame.payload_bytes - it.payload.size());
     }
   }

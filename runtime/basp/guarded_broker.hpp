@@ -27,8 +27,8 @@ public:
   caf::behavior make_behavior() override;
   const char* name() const override { return "headrace.guarded_broker"; }
 
-  /// The framework would request of each new node a server that starts actors. That server is not
-  /// used, and the requesting actor would never end.
+  /// Does nothing. The framework would request from each new node a server that starts actors. This
+  /// server is not used, and the requesting actor would never end.
   void learned_new_node_directly(const caf::node_id&, bool) override {}
   void learned_new_node_indirectly(const caf::node_id&) override {}
 

@@ -14,7 +14,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The framework's network with our broker.
+/// The framework's network with `guarded_broker` as its broker.
 class guarded_middleman final : public caf::io::middleman {
 public:
   guarded_middleman(caf::actor_system& system, guarded_network_options options)

@@ -27,7 +27,7 @@ public:
   }
 
   /// To be called when a reminder arrives. False: the reminder is void, because an earlier deadline
-  /// was set after it.
+  /// was set after the reminder had been sent.
   bool due(uint64_t epoch) noexcept {
     if (epoch != epoch_ || !armed_)
       return false;

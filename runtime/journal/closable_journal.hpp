@@ -8,15 +8,15 @@
 
 namespace headrace::detail {
 
-/// A journal with several owners, one of which closes it before the objects are destroyed to which
-/// its callbacks refer. Thread-safe, as the journal is.
+/// A journal with several owners. One of them closes it before the objects that its callbacks use
+/// are destroyed. Thread-safe, as the journal is.
 class closable_journal final : public journal {
 public:
   explicit closable_journal(std::unique_ptr<journal> of) : open_(std::move(of)) {}
 
-  /// Writes what is queued, as the journal's destructor does. Later calls of `append` are aborted
-  /// at once. If no other call runs at the same time, the callbacks of all earlier calls have been
-  /// called when this returns.
+  /// Writes all queued changes, as the journal's destructor does. Later calls of `append` are
+  /// aborted at once. If no other call runs at the same time, the callbacks of all earlier calls
+  /// have been called when this function returns.
   void close() {
     std::shared_ptr<journal> last;
     std::lock_guard lock{mutex_};

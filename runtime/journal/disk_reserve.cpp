@@ -17,7 +17,7 @@ result<disk_reserve> disk_reserve::open(const std::string& path, uint64_t bytes)
     ::unlink(path.c_str());
     return disk_reserve{-1, 0};
   }
-  constexpr mode_t everybody = 0666; // reduced by the process's mask
+  constexpr mode_t everybody = 0666; // reduced by the process's umask
   const int fd =
     with_descriptors([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, everybody); });
   if (fd < 0) {

@@ -11,7 +11,7 @@ namespace headrace::detail {
 class disk_reserve {
 public:
   /// Occupies the space, unless the disk has less than `needs` free: then `held` is false. For 0
-  /// bytes there is no file; one that exists is deleted.
+  /// bytes there is no file, and an existing file is deleted.
   static result<disk_reserve> open(const std::string& path, uint64_t bytes);
   disk_reserve(disk_reserve&& other) noexcept;
   disk_reserve& operator=(disk_reserve&& other) noexcept;

@@ -12,8 +12,8 @@ namespace headrace::detail {
 
 /// Streams of records that survive the process. A stream is identified by a 64-bit number and has
 /// one writer at a time; several threads may write different streams at once. The order of calls is
-/// kept over all streams: after a crash the journal has the effects of the first n calls, for some
-/// n, and at least of those that were reported as kept.
+/// kept over all streams: after a crash the journal has the effects of the first n calls, where n
+/// is not smaller than the number of the last call that was reported as kept.
 ///
 /// Records that wait to be written are in memory, which is not bounded here: a caller must wait for
 /// `done` before it appends many more.

@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 uint32_t row_checksum(journal_change::kind what, uint64_t stream, uint64_t number,
                       const buffer& bytes) noexcept {
-  // The bytes are the same on all machines.
+  // The order of the bytes is fixed, so that the checksum is the same on all machines.
   std::array<std::byte, 2 * sizeof(uint64_t) + 1> place{};
   for (size_t i = 0; i < sizeof(uint64_t); ++i) {
     place[i] = static_cast<std::byte>(stream >> (8 * i));

@@ -26,11 +26,12 @@ struct file_identity {
   friend bool operator==(const file_identity&, const file_identity&) = default;
 };
 
-// Exclusive locking: no other process opens the file, so SQLite keeps the index of the log in its
-// own memory. EXTRA: the log is synced with each commit; it differs from FULL only while the file
-// is made, with a rollback journal, which must not reappear after a crash when the log has begun.
-// When the pages of the log are in the file, the log begins anew; a log that a large commit has
-// made large is truncated then. Deleted content need not be overwritten.
+// locking_mode: no other process opens the file, so SQLite keeps the index of the log in its own
+// memory. synchronous: the log is synced with each commit. EXTRA differs from FULL only while the
+// file is created with a rollback journal, which must not reappear after a crash once the log is in
+// use. journal_size_limit: the log begins anew when its pages were copied into the file; a log that
+// is larger than the limit, because of a large commit, is truncated then. secure_delete: deleted
+// content need not be overwritten.
 constexpr auto settings = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = EXTRA;"
                           "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216;"
                           "PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;"
@@ -44,7 +45,7 @@ public:
   status start(std::span<const char* const> steps) {
     HEADRACE_TRY(file_.run(settings));
     HEADRACE_TRY(file_.number("SELECT count(*) FROM sqlite_schema").status());
-    // To be done before anything is written.
+    // The file and its log are checked before anything is written.
     HEADRACE_TRY(check_log());
     HEADRACE_TRY(check_pages());
     HEADRACE_TRY(bring_up_to_date(file_, steps));

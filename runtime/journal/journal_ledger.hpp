@@ -29,7 +29,7 @@ public:
 private:
   struct entry {
     uint64_t next = 0;
-    journal_total total = {}; ///< the total of its rows
+    journal_total total = {}; ///< the total of the stream's rows
   };
   void add(entry& to, uint32_t crc) noexcept;
 

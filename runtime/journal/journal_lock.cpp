@@ -17,7 +17,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The process that a lock file names; 0 if it names none.
+/// The id of the process that is in a lock file; 0 if the file contains no id.
 pid_t process_in(int fd) {
   std::array<char, 32> text{};
   const auto n = ::pread(fd, text.data(), text.size(), 0);
@@ -38,7 +38,7 @@ std::string named(pid_t holder) {
 
 result<journal_lock> journal_lock::take(const std::string& directory) {
   const auto path = directory + "/lock";
-  constexpr mode_t everybody = 0666; // reduced by the process's mask
+  constexpr mode_t everybody = 0666; // reduced by the process's umask
   const int fd =
     with_descriptors([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, everybody); });
   if (fd < 0)
@@ -54,7 +54,7 @@ result<journal_lock> journal_lock::take(const std::string& directory) {
                                            path, std::strerror(errno)));
   }
   // The file is overwritten and never truncated, so that it needs no new space on a full disk. If
-  // it cannot be written, the lock is held without a name.
+  // the write fails, the lock is held nevertheless, and the file does not contain the process id.
   const auto text = fmt::format("{:<20}\n", ::getpid());
   [[maybe_unused]] const auto written = ::pwrite(fd, text.data(), text.size(), 0);
   return out;

@@ -11,7 +11,8 @@ namespace headrace::detail {
 /// killed.
 class journal_lock {
 public:
-  /// `already_exists` names the process that has the lock.
+  /// The error `already_exists` contains the id of the process that has the lock, if the file
+  /// contains it.
   static result<journal_lock> take(const std::string& directory);
   journal_lock(journal_lock&& other) noexcept;
   journal_lock& operator=(journal_lock&& other) noexcept;

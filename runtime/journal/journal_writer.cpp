@@ -12,7 +12,7 @@ namespace {
 constexpr size_t most_in_commit = 16384;
 constexpr size_t most_bytes_in_commit = size_t{16} << 20;
 constexpr auto pause_at_end = std::chrono::milliseconds{50};
-/// Added to the time-out, for a thread that is about to return.
+/// `end` waits until this time after the deadline, because the thread may be about to return.
 constexpr auto grace_at_end = std::chrono::milliseconds{500};
 
 time_point now() { return clock::system().now(); }
@@ -133,7 +133,7 @@ void journal_writer::work() {
     count(now() - tried_);
     acknowledge();
     batch_.clear();
-    // Callers whose commit is done need not wait for the checkpoint.
+    // The callbacks were called above, so that callers need not wait for the checkpoint.
     if (file_->log_pages() >= options_.checkpoint_pages)
       failure = with_reserve([this] { return file_->checkpoint(); });
   }

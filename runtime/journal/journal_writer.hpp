@@ -24,13 +24,13 @@ public:
   journal_writer(const journal_writer&) = delete;
   journal_writer& operator=(const journal_writer&) = delete;
 
-  /// Runs until `end` is called. When it returns, the directory is free.
+  /// Runs until `end` is called. When it returns, the directory is not locked any more.
   void run();
   /// `then` is called for an `append` only.
   void put(journal_change change, journal::done then = nullptr);
-  /// Waits for a bounded time until the queued changes are written, and aborts the others. No
-  /// callback is called afterwards. False: the thread is blocked in a system call and did not
-  /// return in time.
+  /// Waits for a bounded time until the queued changes are written. Calls the callbacks of changes
+  /// that are not written by then with `aborted`. No callback is called afterwards. False: the
+  /// thread is blocked in a system call and did not return in time.
   bool end();
 
 private:
@@ -39,7 +39,8 @@ private:
   std::optional<time_point> next_work() const;
   void fetch();
 
-  // Writing, and what follows from its outcome; to be called on the thread, without the mutex.
+  // Functions that write, and that handle the outcome of a write. To be called on the thread of
+  // `run`, without the mutex.
   void work();
   template <class Attempt>
   write_failure with_reserve(const Attempt& attempt);
@@ -63,7 +64,7 @@ private:
   std::optional<time_point> deadline_; ///< set by `end`
   bool ended_ = false;
 
-  // The following members are used by the thread only.
+  // The following members, up to `health_`, are used by the thread of `run` only.
   /// Changes that are being written, or are to be written again.
   std::vector<journal_change> batch_;
   commit_pace pace_;
@@ -72,7 +73,7 @@ private:
   time_point tried_{}, next_try_{}; ///< the last attempt to write, and the next one if `unwell_`
   status health_;
 
-  /// Held during callbacks.
+  /// Held during callbacks, so that `end` waits for a running callback.
   std::mutex calling_;
   bool silent_ = false;
 };

@@ -24,7 +24,7 @@ struct checksum {
   uint32_t a = 0, b = 0;
 
   static checksum stored(const std::byte* at) { return {big_endian(at), big_endian(at + 4)}; }
-  /// The checksum of bytes, whose number is a multiple of 8.
+  /// This checksum, continued over `bytes`, whose number is a multiple of 8.
   checksum over(std::span<const std::byte> bytes, bool words_big_endian) const {
     auto out = *this;
     const auto word = [&](size_t i) {
@@ -59,7 +59,8 @@ public:
   }
   bool ends_a_commit() const { return big_endian(&frame_[4]) != 0; }
   checksum stored() const { return checksum::stored(&frame_[16]); }
-  /// The checksum that the frame must have. The salts are not included.
+  /// The checksum that the frame must have if the frame before it has the checksum `before`. It
+  /// does not cover the salts.
   checksum computed(const checksum& before) const {
     const std::span<const std::byte> all{frame_};
     return before.over(all.first(8), words_big_endian_)
@@ -87,7 +88,7 @@ bool whole(std::span<const std::byte, header_size> header) {
 
 std::optional<std::string> damage_in_log(const read_at& read, uint64_t size) {
   std::array<std::byte, header_size> header{};
-  // The header is synced before the first frame is written.
+  // The header is synced before the first frame is written, so it must be whole if frames follow.
   if (size <= header_size || !read(0, header))
     return std::nullopt;
   if (!whole(header))
@@ -100,7 +101,8 @@ std::optional<std::string> damage_in_log(const read_at& read, uint64_t size) {
     before = frames.stored();
   const auto first_bad = i;
   bool after_commit = false;
-  // In the first bad frame the page, the checksum or the salts may be damaged.
+  // In the first bad frame the page, the checksum or the salts may be damaged. So the next frame
+  // continues the stored checksum (`before`) or the computed one (`instead`).
   auto instead = before;
   for (; i < count && frames.go_to(i); ++i) {
     const bool current = frames.current() || (i == first_bad && frames.continues(before));

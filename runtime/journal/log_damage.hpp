@@ -18,8 +18,8 @@ using read_at = std::function<bool(uint64_t offset, std::span<std::byte> to)>;
 /// SQLite reads the log up to the first incomplete frame. This is correct after a crash: a commit
 /// is synced before the next begins, so only the last one can be incomplete. But SQLite would also
 /// silently drop whole commits after a frame that was damaged later. So the log is damaged if a
-/// complete commit ends at the first bad frame or after it; it was complete if the next frame
-/// continues its checksum. The format: sqlite.org/fileformat2.html#walformat
+/// complete commit ends at the first bad frame or after it. A commit counts as complete if the
+/// frame after it continues its checksum. The format: sqlite.org/fileformat2.html#walformat
 std::optional<std::string> damage_in_log(const read_at& read, uint64_t size);
 
 } // namespace headrace::detail

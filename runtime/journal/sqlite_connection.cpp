@@ -108,7 +108,8 @@ sqlite3_file* sqlite_connection::journal() const {
 
 namespace {
 
-/// The system's error number, if the last call failed because of one; else 0.
+/// The `errno` of the system call because of which the last call of SQLite failed; 0 if it did not
+/// fail because of a system call.
 int reason_of(sqlite3* base) {
   const auto code = sqlite3_errcode(base) & 0xff;
   return code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? sqlite3_system_errno(base) : 0;

@@ -31,7 +31,7 @@ public:
     ((out = out == 0 ? bind(++i, values) : out), ...);
     return out == 0 ? finish() : out;
   }
-  /// Moves to the next row. False: there is none, or an error occurred; see `done`.
+  /// Moves to the next row. False: there is no further row, or an error occurred; see `done`.
   bool row();
   /// After `row` returned false: true if all rows were returned, without an error.
   bool done() const noexcept { return done_; }
@@ -54,7 +54,8 @@ private:
 /// An SQLite file that no other process uses. Errors name the file.
 class sqlite_connection {
 public:
-  /// Makes the file if it does not exist. `vfs`: empty for that of the system.
+  /// Makes the file if it does not exist. `vfs`: the name of SQLite's interface to the disk; empty:
+  /// the system's.
   static result<sqlite_connection> open(const std::string& path, const std::string& vfs);
 
   const std::string& path() const noexcept { return path_; }

@@ -82,9 +82,11 @@ public:
 
 private:
   const std::shared_ptr<detail::journal_writer> writer_;
-  std::mutex mutex_; ///< held while a change is numbered and queued, so that both have one order
+  /// Held while a change is numbered and queued, so that the queue is in the order of the numbers.
+  std::mutex mutex_;
   detail::journal_ledger ledger_;
-  /// The content from the opening that was not recovered yet.
+  /// The content at the opening of the journal, without streams that were recovered or written
+  /// since.
   std::unordered_map<uint64_t, kept> found_;
   std::thread thread_;
 };

@@ -21,9 +21,9 @@ struct sqlite_journal_options {
   std::function<void(status)> on_health = {};
   /// The space that is kept allocated, so that running jobs can continue when the disk is full.
   uint64_t reserve_bytes = uint64_t{16} << 20;
-  /// The average time between commits: up to `commit_burst` commits at once, then one in each such
-  /// time, with all changes since the previous one. Zero: each commit begins when the previous one
-  /// has ended.
+  /// The average time between commits: up to `commit_burst` commits at once, then one commit in
+  /// each such time, with all changes since the previous commit. Zero: each commit begins when the
+  /// previous commit has ended.
   duration commit_spacing = std::chrono::milliseconds{2};
   uint32_t commit_burst = 64;
   /// If this number of changes waits, the next commit begins at once.
@@ -37,7 +37,7 @@ struct sqlite_journal_options {
   duration end_patience = std::chrono::seconds{2};
   /// When the write-ahead log has this many pages, they are moved into the file.
   int checkpoint_pages = 1000;
-  /// The registry for its metrics (`journal_metrics`).
+  /// The registry for the metrics of the journal (`journal_metrics`).
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   /// SQLite's interface to the disk, for tests; empty: the system's.
   std::string vfs = {};
@@ -46,8 +46,8 @@ struct sqlite_journal_options {
 /// Opens the journal in a directory: one SQLite file with its write-ahead log, and a thread that
 /// commits. `already_exists`: another journal uses the directory. `data_loss`: the journal is
 /// damaged; an incomplete end does not count as damage. `failed_precondition`: a later version of
-/// headrace has written it. For other reasons why the file cannot be read or written, the error is
-/// that of the system.
+/// headrace has written it. If the file cannot be read or written for another reason, the error
+/// contains the system's reason.
 result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options options);
 
 } // namespace headrace::detail

@@ -27,10 +27,10 @@ struct lease_options {
 /// A lost connection does not end a lease. A holder that connects again within the reconnect time
 /// is not reported; otherwise it is reported as unreachable (it should be given nothing new), and
 /// removed only when its lease expires. If the owner of the table was away itself (restarted,
-/// stopped, without processor time), heartbeats could not arrive, so no lease expires for one full
-/// lease. The owner calls `returned` in that case. The table also detects it: the owner calls
-/// `advance` at each `next_deadline`, so a longer pause than `longest_look_away` means that it was
-/// away.
+/// stopped, without processor time), heartbeats could not arrive, so no lease expires for the
+/// length of one lease. The owner calls `returned` in that case. The table also detects the absence
+/// itself: the owner calls `advance` at each `next_deadline`, so a longer pause than
+/// `longest_look_away` means that the owner was away.
 template <class Id>
 class lease_table {
 public:
@@ -50,7 +50,7 @@ public:
   /// make a live holder's lease expire.
   duration longest_look_away() const noexcept { return options_.lease / 4; }
 
-  /// Gives a new or present holder a full lease. It counts as connected.
+  /// Gives a new or present holder a full lease. The holder counts as connected.
   void grant(const Id& holder, time_point now) {
     look(now);
     auto& x = holders_[holder];
@@ -58,7 +58,8 @@ public:
     x = {now, std::max(now + options_.lease, held_until_), std::nullopt};
     schedule(holder, x);
   }
-  /// A heartbeat, or any other message of the holder. False: it has no lease, and needs `grant`.
+  /// A heartbeat, or any other message of the holder. False: the holder has no lease, and needs
+  /// `grant`.
   bool renew(const Id& holder, time_point now) {
     if (!contains(holder))
       return false;
@@ -116,7 +117,8 @@ public:
     return out;
   }
   /// When to call `advance` if it is not called before: at the next event, or early enough to
-  /// detect an absence. An actor sets one timer for it. Nullopt: there are no holders.
+  /// detect that the owner was away. An actor sets one timer for this time. Nullopt: there are no
+  /// holders.
   std::optional<time_point> next_deadline() const {
     if (deadlines_.empty())
       return {};

@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-// The representation in memory is that on the wire.
+// Integers have the same representation in memory and on the wire.
 static_assert(std::endian::native == std::endian::little);
 
 void store(const frame_prefix& x, std::byte* at) noexcept { std::memcpy(at, &x, sizeof(x)); }

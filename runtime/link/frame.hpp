@@ -54,10 +54,11 @@ inline constexpr uint32_t flag_hello = 2;
 inline constexpr uint32_t flag_ping = 4;
 inline constexpr uint32_t known_flags = flag_continuation | flag_hello | flag_ping;
 
-/// The most payload of one frame; a frame that announces more is refused.
+/// The largest payload of one frame, in bytes; a frame that announces more is refused.
 inline constexpr uint64_t max_frame_payload = uint64_t{16} << 20;
-/// The size at which headrace cuts its messages: small enough that frames of other channels need
-/// not wait long, and large enough that cutting costs almost nothing.
+/// The largest payload of a frame that headrace sends; a larger message is divided into several
+/// frames. Small enough that frames of other channels need not wait long, and large enough that the
+/// division costs almost nothing.
 inline constexpr uint64_t frame_cut = uint64_t{1} << 20;
 /// The limit of a hello's header.
 inline constexpr size_t max_hello_bytes = 4096;

@@ -21,9 +21,9 @@ constexpr uint64_t trusted_sum = 4 * max_frame_payload;
 constexpr size_t first_growth = size_t{4} << 20;
 constexpr size_t first_growth_untrusted = size_t{64} << 10;
 constexpr size_t max_partial = 1024;
-// The record of a segment (its size, its buffer) takes five times as many bytes as its
-// announcement. So this bounds the segments of all incomplete messages together: 64 of the longest
-// messages, which is 10 MiB.
+// In memory a segment takes five times as many bytes (for its size and its buffer) as in the frame
+// that announces it. So the segments of all incomplete messages together are limited to as many as
+// 64 messages with the most segments have; these take 10 MiB.
 constexpr size_t max_partial_sizes = size_t{64} * (1 + 4096);
 
 constexpr size_t aligned(size_t n) { return (n + buffer_alignment - 1) & ~(buffer_alignment - 1); }
@@ -94,7 +94,8 @@ std::span<const iovec> frame_reader::targets() {
   if (to_next_frame)
     want += head_size_;
   if (want != 0) {
-    // While a head is incomplete the staged bytes belong to it, and more bytes must arrive.
+    // While a frame's head (its prefix and sizes) is incomplete, the staged bytes belong to it, and
+    // more bytes must arrive.
     if (!in_body_)
       want = want > staged() ? want - staged() : staging_size;
     targets_[count++] = {staging_.get() + end_, std::min(want, staging_size - end_)};
@@ -178,8 +179,8 @@ status frame_reader::parse_head(bool& more) {
   current_.left -= prefix.payload_bytes;
   body_left_ = prefix.header_bytes + prefix.payload_bytes;
   // The next frame is probably similar to this one. A small frame is read together with the
-  // following ones; of a large frame only the head is read here, and the rest directly into its
-  // buffers.
+  // following ones; of a large frame only the head is read into the staging buffer, and the payload
+  // directly into its buffers.
   head_size_ = staging_size;
   if (prefix.payload_bytes > direct_limit)
     head_size_ = std::min<size_t>(sizeof(frame_prefix) + sizeof(uint64_t) * prefix.segments
@@ -188,7 +189,7 @@ status frame_reader::parse_head(bool& more) {
   return {};
 }
 
-// `head_size_` is unchanged, because pings stand between similar frames.
+// Leaves `head_size_` unchanged, because the frames before and after a ping are probably similar.
 status frame_reader::pass_ping(const frame_prefix& prefix) {
   if (prefix.flags != flag_ping || prefix.channel != 0 || prefix.segments != 0
       || prefix.header_bytes != 0 || prefix.payload_bytes != 0)

@@ -9,8 +9,8 @@ namespace {
 // Parts up to this size are copied together, because a vector entry (or a TLS record) for each
 // would cost more.
 constexpr size_t copy_limit = 1024;
-// The size of a batch: large enough to fill a part of the socket buffer, and small enough to keep
-// little memory.
+// The size at which a batch ends: large enough to fill a part of the socket's buffer, and small
+// enough that a batch keeps few messages in memory.
 constexpr size_t batch_target = size_t{1} << 20;
 constexpr size_t piece_limit = 256;
 constexpr size_t arena_block_size = size_t{64} << 10;

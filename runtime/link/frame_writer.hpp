@@ -17,7 +17,7 @@ namespace headrace::detail {
 /// thread-safe.
 class frame_writer {
 public:
-  /// Queues a message after those of its channel.
+  /// Queues a message after the queued messages of its channel.
   void push(link_message message);
   /// Queues the hello of this node, which does not count as a message. @pre nothing was pushed
   /// before

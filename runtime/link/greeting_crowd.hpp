@@ -15,8 +15,8 @@ class greeting_crowd {
 public:
   using ticket = uint64_t;
 
-  /// Adds a connection. If there are more than `most`, the oldest is removed and its `drop` called,
-  /// by the calling thread, without a lock. `drop` must not block.
+  /// Adds a connection. If there are more than `most` connections then, the oldest is removed and
+  /// its `drop` is called, by the calling thread, while no lock is held. `drop` must not block.
   ticket enter(size_t most, std::function<void()> drop);
   /// Replaces the `drop` of a connection. Does nothing if it was removed already.
   void replace(ticket which, std::function<void()> drop);

@@ -30,7 +30,7 @@ public:
 private:
   std::byte* data_ = nullptr;
   size_t capacity_ = 0; // the usable bytes
-  size_t mapped_ = 0;   // the bytes in whole pages
+  size_t mapped_ = 0;   // the size of the mapped memory: whole pages
   size_t final_size_ = 0;
   size_t first_size_ = 0;
 };

@@ -28,7 +28,7 @@ struct link_hello {
 
 /// Encodes the header of a hello frame.
 buffer encode(const link_hello& x);
-/// Checks and decodes the bytes of a peer.
+/// Decodes and checks the header of a peer's hello frame.
 result<link_hello> decode_hello(const buffer& header);
 /// Ok if the peer's version is compatible; else an error that names both versions.
 status check_version(const link_hello& peer);

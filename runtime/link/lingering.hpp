@@ -11,7 +11,7 @@
 namespace headrace::detail {
 
 /// Closes a refused connection. If a connection is closed while bytes of the peer are unread, the
-/// peer does not receive the last bytes that it was sent (a TLS alert, the hello). So the bytes of
+/// last bytes that were sent to the peer (a TLS alert, the hello) do not arrive. So the bytes of
 /// the peer are read and dropped, for a bounded time.
 class lingering final : public loop_resident, public std::enable_shared_from_this<lingering> {
 public:

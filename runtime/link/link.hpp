@@ -43,7 +43,8 @@ struct link_message {
   size_t byte_size() const noexcept;
 };
 
-/// The limits for messages. `send` refuses a larger message, and one from the peer closes the link.
+/// The limits for messages. `send` refuses a larger message, and a larger message from the peer
+/// closes the link.
 struct link_limits {
   size_t header_bytes = size_t{4} << 20;
   uint32_t segments = 4096;
@@ -59,7 +60,8 @@ struct link_handlers {
   std::function<void(link_message)> on_message;
   /// The link is closed, for the given reason. Called exactly once, after the last message.
   std::function<void(const status&)> on_closed;
-  /// The messages that `send` had queued were written: `queued_bytes()` is zero, or was zero.
+  /// The messages that `send` had queued were written: `queued_bytes()` is zero, or was zero until
+  /// further messages were queued.
   std::function<void()> on_drained;
 };
 
@@ -83,8 +85,9 @@ public:
   /// The bytes that were passed to `send` and not yet to the kernel (for a local link: not yet to
   /// the peer's handler).
   virtual size_t queued_bytes() const = 0;
-  /// Closes the link without waiting for queued messages. `on_closed` of this end is called with
-  /// `why`, that of the peer with an error of its own. A second call does nothing. @pre `!why.ok()`
+  /// Closes the link without waiting for queued messages. This end's `on_closed` is called with
+  /// `why`, and the peer's `on_closed` with another error. A second call does nothing. @pre
+  /// `!why.ok()`
   virtual void close(status why) = 0;
   /// Begins to receive. Nothing is read before the first call, so no message is lost until then. If
   /// the link is closed already, `on_closed` is called soon. A further call replaces the handlers.

@@ -19,7 +19,7 @@ struct link_core {
   link_options options;
   std::shared_ptr<tls_context> tls; // null: no TLS
   buffer hello;                     // the encoded hello of this node
-  // The connections of all listeners that have not sent their hello.
+  // The accepted connections, of all listeners, that have not sent their hello yet or were refused.
   greeting_crowd greeting;
 
   std::shared_ptr<metric_registry> registry;

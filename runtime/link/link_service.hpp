@@ -29,19 +29,19 @@ struct link_options {
   /// The time from the call of `connect` to the established connection, including the resolution of
   /// the name.
   duration connect_timeout = std::chrono::seconds{5};
-  /// The settings for every open link.
+  /// The interval of pings and the longest silence, for every open link.
   link_liveness liveness;
-  /// The most incoming connections in the handshake; if there is one more the oldest is closed.
-  /// Positive.
+  /// The largest number of incoming connections in the handshake; if there are more, the oldest is
+  /// closed. Positive.
   size_t most_greeting = 64;
-  /// The registry for the metrics of links; null: a registry of its own.
+  /// The registry for the metrics of links; null: the service makes one.
   std::shared_ptr<metric_registry> metrics;
   /// The number of threads that send and receive bytes. Each link belongs to one of them.
   int threads = 1;
   /// Called on an I/O thread for each refused incoming connection; for logs. May be empty.
   std::function<void(const std::string& peer_address, const status& why)> on_refused;
-  /// Called on an I/O thread when a listener pauses because too few descriptors are free; it
-  /// continues when there are enough. For logs. May be empty.
+  /// Called on an I/O thread when a listener pauses because too few descriptors are free; the
+  /// listener continues when enough are free. For logs. May be empty.
   std::function<void(const status& why)> on_paused;
 };
 
@@ -67,7 +67,7 @@ public:
   /// address and the reason: no program listens there, no answer in time, another program listens
   /// there, another major version, no trusted certificate.
   void connect(const std::string& host, uint16_t port, link_connected done);
-  /// The registry of its metrics; see `link_metric`.
+  /// The registry with the metrics of the links; see `link_metric`.
   const metric_registry& metrics() const;
   /// The id of this node in its hello.
   uint64_t node_id() const;

@@ -116,7 +116,7 @@ void listener::take() {
   }
 }
 
-// The connection stays in the queue of the kernel; accepting is repeated after a pause.
+// Accepts again after a pause. Meanwhile new connections stay in the queue of the kernel.
 void listener::rest(const std::string& why) {
   if (!std::exchange(resting_, true) && core_->options.on_paused)
     core_->options.on_paused(

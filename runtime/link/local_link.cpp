@@ -15,7 +15,7 @@ namespace headrace::detail {
 namespace {
 
 /// One end of a link inside the process. Received messages are in its inbox until the hub's thread
-/// passes them on.
+/// passes them to the handlers.
 class local_link final : public link, public std::enable_shared_from_this<local_link> {
 public:
   local_link(std::shared_ptr<task_thread> thread, uint64_t peer_node)
@@ -123,7 +123,7 @@ private:
     if (!handlers_) {
       std::lock_guard hold{mutex_};
       scheduled_ = false;
-      return; // `set_handlers` schedules it again
+      return; // `set_handlers` calls `run` again
     }
     for (;;) {
       std::vector<link_message> arrived;
@@ -156,7 +156,8 @@ private:
     }
   }
 
-  // Runs on the hub's thread: the peer has taken this number of bytes that this end sent.
+  // Called on the hub's thread when `bytes` bytes that this end had sent were passed to the peer's
+  // handler.
   void delivered(size_t bytes) {
     if (told_ || bytes == 0)
       return;
@@ -206,8 +207,8 @@ public:
 
 namespace {
 
-/// The hub that the servers of this process share, and the process that made it: the hub's thread
-/// does not exist in a forked child.
+/// The hub that the servers of this process share, and the id of the process that made it. A forked
+/// child has another id, and does not use the hub, because the hub's thread does not exist there.
 struct hub_of_process {
   std::mutex mutex;
   std::weak_ptr<local_hub> hub;

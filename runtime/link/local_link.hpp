@@ -17,14 +17,15 @@ public:
   /// child has a hub of its own. Nodes listen on the hub under the addresses that other processes
   /// reach by a socket.
   static std::shared_ptr<local_hub> of_process();
-  /// The hub of this process; null if there is none, so that no node listens.
+  /// The hub of this process; null if there is none, which means that no node of this process
+  /// listens.
   static std::shared_ptr<local_hub> present();
 
   local_hub();
   /// Closes all links and listeners, and joins the thread. Not to be called from a handler.
   ~local_hub();
 
-  /// Two ends of a new link; each end's peer is the other.
+  /// Makes a link between two nodes. Returns the end of the first node and the end of the second.
   std::pair<std::shared_ptr<link>, std::shared_ptr<link>> link_pair(uint64_t first_node = 1,
                                                                     uint64_t second_node = 2);
   /// Accepts links under a name, until `stop_listening`. Fails if another listener has the name.

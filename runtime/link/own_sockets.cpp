@@ -16,14 +16,14 @@ namespace headrace::detail {
 
 namespace {
 
-// The sockets that a forked child must close. A child may call almost no function (other threads
-// may have held any lock), so this is a table, with the socket's inode number for each descriptor;
-// inode numbers are unique in the system. An entry stays when its socket is closed; a different
-// inode number shows that it is stale. Descriptors beyond the table are closed on exec, but not in
-// forked children.
+// The sockets that a forked child must close. A child may call almost no function (a lock that
+// another thread held at the fork is never released in the child), so this is a table, with the
+// socket's inode number for each descriptor; inode numbers are unique in the system. An entry stays
+// when its socket is closed; a different inode number shows that it is stale. Descriptors beyond
+// the table are closed on exec, but not in forked children.
 constexpr size_t table_size = size_t{1} << 16;
 std::array<std::atomic<uint64_t>, table_size> sockets{};
-std::atomic<size_t> in_use{0}; // all later entries are empty
+std::atomic<size_t> in_use{0}; // the entries from this index on are empty
 
 uint64_t number_of(int fd) noexcept {
   struct stat about {};

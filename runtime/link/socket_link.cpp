@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-// The most bytes that a sending thread writes itself.
+// The number of bytes after which a thread that calls `send` stops writing to the socket.
 constexpr size_t direct_bytes = size_t{1} << 20;
 
 } // namespace
@@ -162,7 +162,7 @@ void socket_link::receive() {
   }
 }
 
-// Passes on the messages that have arrived. False if nothing more is to be read now.
+// Passes the messages that have arrived to the handlers. False if nothing more is to be read now.
 bool socket_link::deliver() {
   std::optional<link_message> message;
   try {
@@ -214,7 +214,7 @@ bool socket_link::send(link_message message) {
     if (std::exchange(scheduled_, true))
       return true;
   }
-  // This thread writes what the socket takes at once, which saves two thread switches.
+  // This thread writes the bytes that the socket accepts at once. This saves two thread switches.
   if (direct_.load(std::memory_order_acquire)) {
     auto left = write_some(direct_bytes);
     if (left.state != progress::idle)
@@ -224,8 +224,8 @@ bool socket_link::send(link_message message) {
   return loop_->post([self = shared_from_this()] { self->pump(); });
 }
 
-// One thread writes at a time: the one that set `scheduled_`, and then the loop's thread in its
-// place, until nothing is left; then the flag is reset.
+// One thread writes at a time: first the thread that set `scheduled_`, and then the loop's thread,
+// until nothing is left to write. Then `scheduled_` is reset.
 socket_link::write_outcome socket_link::write_some(size_t budget) {
   std::lock_guard writing{write_mutex_};
   size_t moved = 0;

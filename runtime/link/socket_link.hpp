@@ -32,8 +32,8 @@ public:
 
   /// Begins the handshake.
   void start();
-  /// For an accepted connection, before `start`, on any thread: adds it to the connections that
-  /// have not sent a hello, from which it may be dropped.
+  /// For an accepted connection, before `start`, on any thread: adds the connection to the
+  /// `greeting_crowd`, which may drop it.
   void enter_crowd();
   void stop(const status& why) override { finish(why); }
 

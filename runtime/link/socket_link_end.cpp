@@ -6,8 +6,8 @@
 
 namespace headrace::detail {
 
-// The end of a link over a socket: it is closed by this node, lost, refused, or dropped because
-// there are too many connections.
+// How a link over a socket ends: it is closed by this node, lost, refused, or dropped because there
+// are too many connections.
 
 void socket_link::close(status why) {
   {
@@ -20,7 +20,7 @@ void socket_link::close(status why) {
 
 void socket_link::lost(const wire_result& how) {
   if (phase_ == phase::open) {
-    // If the peer ends inside a message, the link is also counted as refused.
+    // If the peer closes the connection inside a message, the link is also counted as refused.
     if (how.state == wire_state::ended && reader_.mid_message()) {
       core_->refused(refusal::truncated);
       return finish(

@@ -23,7 +23,7 @@ bool readable(int socket) {
 }
 
 // A second limit, for links whose own timer cannot run or from which nothing is read yet: the
-// kernel closes a connection if the peer has acknowledged nothing of what it was sent for twice
+// kernel closes a connection if bytes that were sent to the peer are not acknowledged for twice
 // `limit`. Linux also counts the time in which a peer's window is closed, so this time must be
 // longer than any pause that a peer may make.
 void bound_unacknowledged(int socket, duration limit) {
@@ -83,7 +83,8 @@ void socket_link::ping() {
     std::lock_guard writing{write_mutex_};
     writer_.push_ping();
   }
-  // A ping was not queued by the user of the link, so `on_drained` is not called.
+  // If only the ping was written, `on_drained` is not called: the user of the link had queued
+  // nothing.
   if (auto left = write_some(turn_bytes); left.state != progress::idle || left.messages)
     go_on(left);
 }

@@ -147,7 +147,8 @@ public:
   }
 
 private:
-  // Moves one record at a time, until one side has no more bytes or no room.
+  // Calls `move` for one TLS record at a time, until all of `what` is moved or the connection has
+  // no more bytes or no room.
   template <class Move>
   wire_result each(std::span<const iovec> what, Move move) {
     size_t sum = 0;
@@ -158,7 +159,7 @@ private:
         auto ok = move(x, n);
         if (ok != 1) {
           auto r = outcome(ok, "TLS connection failed");
-          // The moved bytes are reported first; the next call reports the error again.
+          // The bytes that were moved are reported now, and the error by the next call.
           if (sum == 0)
             return r;
           return {.bytes = sum};
@@ -227,7 +228,7 @@ tls_context::tls_context() : rep_(std::make_unique<rep>()) {
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
                               | SSL_MODE_RELEASE_BUFFERS);
-  // Links live long and are never resumed.
+  // Links live long, so TLS sessions are not resumed.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_num_tickets(context, 0);

@@ -34,7 +34,7 @@ class transport_registry {
 public:
   /// Fails if another transport has the name.
   status add(std::string name, std::shared_ptr<transport> what);
-  /// The transport of that name, or an error that lists the names of all.
+  /// The transport of that name, or an error that lists the names of all transports.
   result<std::shared_ptr<transport>> find(const std::string& name) const;
   std::vector<std::string> names() const;
 

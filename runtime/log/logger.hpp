@@ -28,8 +28,8 @@ struct log_options {
   log_format format = log_format::text;
   /// The file to which lines are appended; empty: standard error.
   std::string file;
-  /// If set, it gets every line (without its line break) in place of file and standard error.
-  /// Called by one thread at a time.
+  /// If set, this function is called with every line (without the line break), and nothing is
+  /// written to the file or standard error. Called by one thread at a time.
   std::function<void(std::string_view line)> sink;
 };
 

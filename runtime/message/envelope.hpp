@@ -10,7 +10,7 @@
 
 namespace headrace::detail {
 
-/// A message of a published actor.
+/// A message to a published actor, or the answer.
 using envelope = message<schema::Envelope>;
 
 struct protocol_version {
@@ -40,7 +40,7 @@ struct hello {
   std::string boot_id;
   std::string name;
 };
-/// A hello, or with `answer` the answer to one.
+/// Makes a `hello`; with `answer` a `helloAck`, the answer to a hello.
 envelope make_hello(const hello& who, uint64_t request_id, bool answer = false);
 /// @pre `in` is a hello or a helloAck.
 hello hello_of(const envelope& in);
@@ -54,15 +54,15 @@ envelope make_failure(const status& why, uint64_t request_id = 0);
 /// the member; empty for the envelope itself.
 envelope make_unsupported(uint16_t arm, std::string_view role = {}, uint64_t request_id = 0);
 /// The answer to bytes that are not a message. `count`: the number of such messages that the
-/// receiver has had.
+/// receiver has received.
 envelope make_bad_message(uint64_t count, std::string_view reason);
 
 /// The status in an answer: ok for `ok` and for any member of a role, otherwise the failure.
 /// `badMessage` results in data loss, `unsupported` in unimplemented with both versions, an invalid
-/// envelope in the reason.
+/// envelope in data loss with the reason.
 status status_of(const envelope& answer);
-/// The answer of a dispatcher, whose member is `due`; valid as long as the envelope. As `status_of`
-/// for a failure; data loss for another answer.
+/// The dispatcher's message in `answer`, which must be the union member `due`; valid as long as the
+/// envelope. Errors: the error of `status_of`, or data loss if the answer is another message.
 result<schema::DispatcherMessage::Reader> dispatcher_answer(const envelope& answer,
                                                             schema::DispatcherMessage::Which due);
 

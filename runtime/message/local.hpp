@@ -13,7 +13,7 @@ namespace headrace {
 ///
 /// Every `local<T>` is a message type of its own, so that it can be used in the signatures of
 /// interfaces: `port::handle<caf::result<void>(local<task_event>)>`. The layer that declares `T`
-/// lists it in its type-id block (see types.hpp), as release 1.1 requires.
+/// lists it in its type-id block (see types.hpp), as release 1.1 of CAF requires.
 template <class T>
 class local {
 public:

@@ -9,7 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Follows every pointer of the schema; throws kj::Exception if one is invalid.
+/// Follows every pointer in `value` that the schema defines; throws kj::Exception if one is
+/// invalid.
 void walk(const capnp::DynamicValue::Reader& value) {
   switch (value.getType()) {
   case capnp::DynamicValue::LIST: {
@@ -68,8 +69,9 @@ std::shared_ptr<const message_block> message_block::check(buffer words, capnp::S
     words = buffer::copy_of(words.data(), words.size());
   try {
     auto content = as_words(words);
-    // Two bounded walks over all pointers, each of which visits every word about once: one by the
-    // schema, and one over everything, as a copy includes what a newer schema has added.
+    // Two bounded walks over all pointers, each of which visits every word about once: one over
+    // everything, because a copy of the message also includes fields that a newer schema has added;
+    // and one over the fields of the schema.
     capnp::FlatArrayMessageReader probe{content, {2 * content.size() + 2, max_message_depth}};
     if (probe.getEnd() != content.end())
       return broken("message has bytes after its end");

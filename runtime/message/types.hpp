@@ -23,9 +23,9 @@ namespace headrace::detail {
 //     port::register_types<caf::id_block::headrace_actors>(config);
 //   }
 //
-// That function is the value of `node_options::message_types` of its nodes.
-// An atom has at most ten characters. Types that never leave the process are listed only because
-// release 1.1 requires it.
+// The layer's nodes have this function as their `node_options::message_types`. An atom has at most
+// ten characters. Types that never leave the process are listed only because release 1.1 of CAF
+// requires it.
 inline constexpr auto runtime_first_type_id = caf::first_custom_type_id;
 inline constexpr auto node_first_type_id =
   static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
@@ -47,7 +47,7 @@ CAF_ADD_TYPE_ID(headrace_runtime, (headrace::detail::envelope))
 #if !HEADRACE_CAF_LEGACY
 CAF_ADD_TYPE_ID(headrace_runtime, (headrace::status_code))
 #endif
-// A supervisor's own timer. The message contains an epoch.
+// The message of a supervisor's timer to the supervisor itself. It contains an epoch.
 CAF_ADD_ATOM(headrace_runtime, headrace::atom, supervise, "supervise")
 CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 

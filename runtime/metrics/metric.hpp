@@ -17,8 +17,8 @@ struct metric_info {
   std::string_view help; ///< one sentence
 };
 
-/// Definitions are constants beside the code that counts. The type of a definition is the kind of
-/// its metric.
+/// A definition is a constant beside the code that counts. The type of the definition determines
+/// the kind of the metric.
 struct counter_info : metric_info {};
 struct gauge_info : metric_info {};
 struct histogram_info : metric_info {
@@ -52,8 +52,8 @@ private:
 /// The content of a histogram.
 struct histogram_counts {
   std::vector<double> bounds;
-  /// The number of values in each bucket, `(bounds[i - 1], bounds[i]]`; one more than bounds, for
-  /// values above the last one.
+  /// The number of values in each bucket, `(bounds[i - 1], bounds[i]]`; there is one more bucket
+  /// than bounds, for values above the last bound.
   std::vector<uint64_t> counts;
   double sum = 0;
 

@@ -15,8 +15,9 @@ public:
   metric_registry() = default;
   metric_registry(const metric_registry&) = delete;
 
-  /// The metric with these labels. It is made if it does not exist. Throws `error` if a metric of
-  /// another kind has the name and the labels. @pre the definition outlives the registry
+  /// The metric with the name of `what` and these labels. It is made if it does not exist. Throws
+  /// `error` if a metric of another kind has the name and the labels. @pre the definition outlives
+  /// the registry
   counter& get(const counter_info& what, const metric_labels& labels = {});
   gauge& get(const gauge_info& what, const metric_labels& labels = {});
   histogram& get(const histogram_info& what, const metric_labels& labels = {});

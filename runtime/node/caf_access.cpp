@@ -31,7 +31,8 @@ result<uint16_t> listen(node& x, published_actor root) {
     if (in.actor_port != 0)
       port = in.actor_port; // the port of the earlier actor
   }
-  // The earlier actor may have ended, and the framework may not have detected this yet.
+  // The framework may not have detected yet that the earlier actor has ended, so the door of the
+  // earlier actor is removed here.
   if (before && port != 0) {
     if (auto old = caf::actor_cast<published_actor>(before)) {
       static_cast<void>(in.system->middleman().unpublish(old, port));
@@ -39,8 +40,8 @@ result<uint16_t> listen(node& x, published_actor root) {
     }
   }
   auto door = port::spawn<door_state>(*in.system, std::ref(in), root);
-  // The reuse flag only means that lingering connections of an earlier process do not block the
-  // port.
+  // The last argument, `reuse`, only means that lingering connections of an earlier process do not
+  // block the port.
   auto bound = tls ? caf::openssl::publish(door, port, options.host.c_str(), true)
                    : in.system->middleman().publish(door, port, options.host.c_str(), true);
   if (!bound) {

@@ -22,7 +22,8 @@ std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options optio
 /// or the address does not belong to this host.
 result<uint16_t> listen(node& x, published_actor root);
 
-/// Ends `whom` when the node ends, before the actor system ends, which waits for all actors.
+/// Ends `whom` when the node ends, before the actor system ends, because the actor system waits for
+/// all actors.
 void adopt(node& x, caf::actor whom);
 
 } // namespace headrace::detail

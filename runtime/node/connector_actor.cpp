@@ -120,7 +120,8 @@ void connector_state::join(const attempt_ptr& x) {
           greet(x, caf::actor_cast<published_actor>(whom));
       },
       [this, x, tls](const caf::error& why) {
-        // Release 0.17 reports a connection as silent if its heartbeat is due during the handshake.
+        // Release 0.17 of CAF reports a connection as silent if its heartbeat is due during the
+        // handshake, so the attempt is repeated.
         if (why == caf::sec::connection_timeout && self_->clock().now() < x->deadline) {
           ++x->round;
           return probe(x);
@@ -137,8 +138,8 @@ void connector_state::greet(const attempt_ptr& x, published_actor whom) {
       return;
     x->watched = 0;
     ++x->round;
-    // A node that was connected before may have been restarted, and the framework sometimes loses a
-    // new connection.
+    // The attempt is repeated until its deadline, because a node that was connected before may have
+    // been restarted, and the framework sometimes loses a new connection.
     if (self_->clock().now() < x->deadline)
       probe(x);
     else

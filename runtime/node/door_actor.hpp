@@ -6,8 +6,8 @@
 namespace headrace::detail {
 
 /// The actor that peers reach on a node's actor port. It answers hellos, counts and answers damaged
-/// messages, refuses other major versions, and delegates all other messages to the root. It ends
-/// when the root ends.
+/// messages, refuses other major versions, and delegates all other messages to the root, the actor
+/// that was given to `listen`. It ends when the root ends.
 class door_state {
 public:
   using handle_type = published_actor;

@@ -11,7 +11,7 @@ namespace {
 constexpr duration silence = std::chrono::seconds{1};
 constexpr uint32_t most_refusals = 3;
 
-/// The time at which `limit` has passed, at most the last one that can be represented.
+/// The time at which `limit` has passed, at most the latest time that can be represented.
 time_point after(time_point now, duration limit) {
   return now > time_point::max() - limit ? time_point::max() : now + limit;
 }

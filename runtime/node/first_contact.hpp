@@ -14,8 +14,9 @@ namespace headrace::detail {
 /// restarted cannot be reached for a short time.
 ///
 /// A failure is final if waiting cannot help: another version, or another program at the address. A
-/// TLS connection that ends early may belong to a process that ends; if that happens several times
-/// in a row, one side does not accept the other's certificate.
+/// TLS connection that ends early may belong to a process that ends; if this happens several times
+/// in a row, it is assumed that one side does not accept the other's certificate, and the failure
+/// is final.
 class first_contact {
 public:
   /// `dispatcher`: its address; `option`: the name of the limit for users. Both are for messages.

@@ -37,8 +37,8 @@ node::~node() {
   auto log = impl_->options.log;
   impl_->begin_stop();
   system_visit::leave();
-  // The framework waits for every actor without a limit. Another thread waits instead, so that an
-  // actor that does not end (a defect) cannot keep the process alive.
+  // The destructor of the actor system waits for every actor without a limit. It is called on
+  // another thread, so that an actor that does not end (a defect) cannot keep the process alive.
   struct shared {
     std::mutex mutex;
     std::condition_variable changed;

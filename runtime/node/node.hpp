@@ -21,14 +21,14 @@ public:
   /// As the constructor, but returns the error.
   static result<std::unique_ptr<node>> make(node_options options);
   /// Ends the actors that were published or adopted, closes the links, and waits for at most the
-  /// stop budget; what has not ended then is logged and abandoned.
+  /// stop budget; actors that have not ended by then are mentioned in the log and abandoned.
   ~node();
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
   /// The node that parts of one process share by default: made by the first call, destroyed with
   /// its last owner. `options` are used only by the call that makes it. An error in a child that
-  /// was forked while the node existed, as its threads do not exist there.
+  /// was forked while the node existed, because the node's threads do not exist in the child.
   static result<std::shared_ptr<node>> process(node_options options = {});
 
   const node_options& options() const noexcept;
@@ -55,7 +55,8 @@ public:
   /// (`actor_port_metric`) and its roles.
   const std::shared_ptr<metric_registry>& metrics() const noexcept;
 
-  /// Public only for the headers that give access to the framework.
+  /// `impl` and the next two members are public only for the headers that give access to the
+  /// framework.
   struct impl;
   impl& internals() noexcept { return *impl_; }
   explicit node(std::shared_ptr<impl> made);

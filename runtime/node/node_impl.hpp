@@ -27,7 +27,7 @@ struct node::impl {
   hello self() const;
   /// The host that is advertised to other nodes.
   std::string advertised_host() const;
-  /// Requests all actors to end. Returns at once.
+  /// Requests the connector and all adopted actors to end. Returns at once.
   void begin_stop();
   void adopt(const caf::actor& whom);
 

@@ -42,7 +42,8 @@ struct node_options {
   /// With TLS, both ports accept only peers with a certificate of the trusted authority, and this
   /// node presents its own.
   tls_options tls;
-  /// Allows ports off loopback without TLS. Any program may use and read these.
+  /// Allows ports without TLS at addresses other than loopback. Any program that reaches such a
+  /// port may use it, and its traffic is not encrypted.
   bool insecure = false;
 
   /// A peer from which nothing arrives for this time is lost.
@@ -50,7 +51,7 @@ struct node_options {
   /// The interval of heartbeats on each connection of actors. Zero: a quarter of the lease.
   duration heartbeat = duration::zero();
 
-  /// How the ends of a data link detect that the other one no longer works.
+  /// How each end of a data link detects that the other end no longer works.
   link_liveness liveness;
 
   scheduler_policy policy = scheduler_policy::sharing;
@@ -62,10 +63,10 @@ struct node_options {
 
   /// The node's log. Default: none.
   logger log;
-  /// The registry for the metrics of the node and its roles; null: a registry of its own.
+  /// The registry for the metrics of the node and its roles; null: the node makes one.
   std::shared_ptr<metric_registry> metrics;
-  /// Registers the types of the messages that this node's actors send each other, beside those of
-  /// the runtime, with its actor system; null: there are none.
+  /// Registers message types with the node's actor system: the types, other than those of the
+  /// runtime, that the node's actors send each other. Null: there are no such types.
   void (*message_types)(caf::actor_system_config&) = nullptr;
   /// How long the destructor waits for actors to end, before it abandons them.
   duration stop_budget = std::chrono::seconds{2};

@@ -18,7 +18,8 @@ struct peer::impl : std::enable_shared_from_this<peer::impl> {
   std::optional<connection> present;
   time_point since;
   port::watcher::token watched = 0;
-  /// A node that was lost, or did not answer, is sent a hello again.
+  /// `once` only for the first attempt: a node that was lost, or did not answer, is sent a hello
+  /// again.
   greeting how = greeting::once;
 
   impl(host owner, address to, peer_events events, peer_options options)

@@ -19,7 +19,7 @@ struct peer_options {
   duration stable_after = std::chrono::seconds{1};
 };
 
-/// Callbacks for the owner, which are called in its own context.
+/// Callbacks for the owner, an actor. They are called in the actor's context.
 struct peer_events {
   /// The peer is connected. The handle is a new one (a lost handle is never used again).
   std::function<void(const connection&)> on_up;
@@ -51,7 +51,7 @@ public:
   peer(const peer&) = delete;
   peer& operator=(const peer&) = delete;
 
-  /// The handle, or none while the peer is away.
+  /// The handle; null while the peer is not connected.
   const published_actor* get() const noexcept;
   const address& where() const noexcept;
   /// Drops the present handle and connects again, for an owner whose requests time out although the

@@ -19,9 +19,9 @@
 namespace headrace::detail {
 namespace {
 
-/// The first bytes of every program of the framework on an accepted connection: a header (an
-/// operation, the size of the payload, the version of the protocol: 3 in release 0.17, 8 in 1.1),
-/// and a payload with the program's names.
+/// The first bytes that every program of the framework sends on a connection that it has accepted:
+/// a header (an operation, the size of the payload, the version of the protocol: 3 in release 0.17,
+/// 8 in 1.1), and a payload with the program's names.
 constexpr size_t greeting_header = 32;
 constexpr unsigned char greeting_operation = 0;
 constexpr uint32_t highest_version = 255;
@@ -172,10 +172,11 @@ struct attempt {
     return out + "\"";
   }
 
-  /// Sends invalid bytes, with TLS or without, so that the other side closes the connection, and
-  /// waits for that. Release 0.17 removes a connection that violates the protocol at once. A
-  /// connection that only ends is removed later, by its number; by then the number may be that of
-  /// the framework's connection, which is made after the probe.
+  /// Sends bytes that are invalid both with and without TLS, so that the other side closes the
+  /// connection, and waits until it is closed. Release 0.17 of the framework removes a connection
+  /// that violates the protocol at once. A connection that only ends is removed later, by its
+  /// number. By then the connection that the framework makes after the probe may have the same
+  /// number.
   void dismiss(int fd) const {
     const std::string nonsense(greeting_header, '\0');
     if (::send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) < 0)
@@ -244,7 +245,7 @@ void prober::probe(address to, probe_options options, std::function<void(status)
   try {
     std::thread{[this, to = std::move(to), options, deadline, tell, ended]() mutable {
       (*tell)(attempt{to, options, impl_->cancelled.get(), deadline}.run());
-      *tell = nullptr; // the function must be destroyed before the prober may be
+      *tell = nullptr; // before `ended`: after that the prober may be destroyed
       ended();
     }}.detach();
   } catch (const std::system_error& e) {

@@ -19,9 +19,9 @@ caf::node_id random_node_id() {
   return caf::make_node_id(static_cast<uint32_t>(::getpid()), host);
 }
 
-/// Modules are initialised in the order of their numbers, before any actor is spawned: this one
-/// after the middleman, which sets the name. Its number belongs to a module that this release does
-/// not have yet.
+/// CAF initialises modules in the order of their ids, before any actor is spawned: this module
+/// after the middleman, which sets the name. The id of this module belongs to a module that release
+/// 0.17 does not have yet.
 class naming : public caf::actor_system::module {
 public:
   explicit naming(caf::actor_system& system) : system_(system) {}
@@ -47,7 +47,7 @@ void name_at_random(caf::actor_system_config& config) {
 
 #else
 
-void name_at_random(caf::actor_system_config&) {} // release 1.1 does this itself
+void name_at_random(caf::actor_system_config&) {} // CAF 1.1 does this itself
 
 #endif
 

@@ -9,8 +9,9 @@ namespace {
 
 /// Called for all bytes that OpenSSL reads from or writes to the socket.
 long before_transfer(BIO* socket, int what, const char*, size_t, int, long, int result, size_t*) {
-  // A session that fails sends an alert, and is again in a state of the handshake then: the error
-  // in the queue is its own, which the caller is still to be given.
+  // A session that fails sends an alert, and `SSL_in_init` is true meanwhile, as in a handshake.
+  // The queue is not cleared then, because it contains the session's own error, which the caller
+  // has not read yet.
   const auto* session = reinterpret_cast<const SSL*>(BIO_get_callback_arg(socket));
   if (what == BIO_CB_READ || (what == BIO_CB_WRITE && SSL_in_init(session) == 0))
     ERR_clear_error();
@@ -28,7 +29,8 @@ void at_handshake(const SSL* session, int where, int result) {
       BIO_set_callback_arg(socket, reinterpret_cast<char*>(const_cast<SSL*>(session)));
     }
   }
-  // This callback replaces one that the context's owner may have set, so it calls that one.
+  // This callback replaces the callback that the context's owner may have set, so it calls that
+  // callback, too.
   if (auto* others = SSL_CTX_get_info_callback(SSL_get_SSL_CTX(session)))
     others(session, where, result);
 }

@@ -6,7 +6,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Moves the snapshots below `into` out of `rest`, which contains those that were not placed yet.
+/// Moves the snapshots of the supervisors below `into` from `rest` into `into`. `rest` contains the
+/// snapshots that are not in the tree yet.
 void gather(supervisor_snapshot& into, std::map<std::string, supervisor_snapshot>& rest) {
   for (auto& child : into.children)
     if (auto at = rest.extract(into.path + "/" + child.id); !at.empty()) {

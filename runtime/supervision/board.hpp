@@ -12,12 +12,12 @@ namespace headrace::detail {
 /// The snapshots of the supervisors of one tree, which share the board. Thread-safe.
 class supervision_board {
 public:
-  /// Replaces the snapshot of the supervisor with that path.
+  /// Replaces the snapshot of the supervisor at `now.path`.
   void put(supervisor_snapshot now);
   /// Removes the snapshot of a supervisor that has ended.
   void erase(const std::string& path);
   /// The supervisors that are not children of another supervisor, each with all supervisors below
-  /// it. A supervisor at path `p/id` is below the child `id` of the one at `p`.
+  /// it. The supervisor at path `p/id` is the child `id` of the supervisor at `p`.
   std::vector<supervisor_snapshot> roots() const;
 
 private:

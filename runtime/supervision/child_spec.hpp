@@ -9,7 +9,7 @@
 
 namespace headrace::detail {
 
-/// Which of a supervisor's children are restarted together with one that is restarted.
+/// Which of a supervisor's other children are restarted when one child is restarted.
 enum class supervision_strategy : uint8_t {
   one_for_one,  ///< no other child
   one_for_all,  ///< all other children: they are stopped first, in reverse order
@@ -49,7 +49,8 @@ struct supervision_options {
   /// The path of the supervisor in the tree, e.g. `node/worker`.
   std::string path;
   supervision_strategy strategy = supervision_strategy::one_for_one;
-  /// After more restarts than this `within` this time, the supervisor gives up.
+  /// If more restarts than this number are needed within the time `within`, the supervisor gives
+  /// up.
   uint32_t max_restarts = 5;
   duration within = std::chrono::seconds{30};
   backoff_options backoff = {};

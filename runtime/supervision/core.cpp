@@ -204,8 +204,8 @@ supervise::commands supervision_core::advance(time_point now) {
 }
 
 void supervision_core::advance_stops(time_point now, commands& out) {
-  // The loop runs backwards, so that the child that was added last stops first, one at a time; a
-  // removed child does not wait for others.
+  // The loop runs backwards, so that children stop one at a time, and first the child that was
+  // added last. A child that is to be removed does not wait for others.
   auto busy = false;
   for (auto i = children_.size(); i-- > 0;) {
     auto& x = children_[i];
@@ -245,7 +245,7 @@ void supervision_core::advance_starts(time_point now, commands& out) {
     if (x.state != phase::waiting)
       continue;
     if (x.ready > now) {
-      // In a group the order of starts is kept.
+      // Children of a group start in their order, so the later ones wait, too.
       if (options_.strategy != supervision_strategy::one_for_one)
         return;
       continue;

@@ -60,8 +60,8 @@ using commands = std::vector<command>;
 /// actor and no clock.
 ///
 /// Children start in the order in which they were added and stop one after the other in reverse
-/// order, each within its budget. A commanded start counts as done; a start that fails is reported
-/// as the end of that life.
+/// order, each within its `shutdown` time. A commanded start counts as done; a start that fails is
+/// reported as the end of that life.
 class supervision_core {
 public:
   using commands = supervise::commands;
@@ -131,7 +131,7 @@ private:
   uint64_t abandoned_ = 0;
   ending ending_ = ending::no;
   status cause_;
-  commands dropped_; ///< commands that are returned with the next ones
+  commands dropped_; ///< commands that are returned with the next commands
   std::optional<time_point> scheduled_;
   uint64_t epoch_ = 0;
 };

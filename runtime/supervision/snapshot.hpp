@@ -38,7 +38,7 @@ struct supervisor_snapshot {
   /// The children in the order in which they were added.
   std::vector<child> children;
   uint64_t restarts = 0;
-  /// Children that did not end when killed.
+  /// The number of children that did not end when they were killed.
   uint64_t abandoned = 0;
 
   friend bool operator==(const supervisor_snapshot&, const supervisor_snapshot&) = default;

@@ -106,7 +106,8 @@ void supervisor::carry_out(supervise::commands commands) {
     std::visit([this](const auto& x) { carry_out(x); }, next);
   }
   busy_ = false;
-  // No snapshot is made for each of the children, maybe thousands, that end one by one.
+  // When a supervisor stops, maybe thousands of children end one by one. No snapshot is made for
+  // each of these ends.
   if (core_.stopping() && !core_.over())
     return;
   auto seen = core_.snapshot();

@@ -26,7 +26,8 @@ struct tree_place {
 /// decisions of a supervision_core.
 ///
 /// The owner's interface has `caf::result<void>(atom::supervise, uint64_t)`, whose handler calls
-/// `timer(epoch)`. The owner lends its watcher. When the owner ends, its children end, too.
+/// `timer(epoch)`. The supervisor uses the owner's watcher. When the owner ends, its children end,
+/// too.
 class supervisor {
 public:
   /// Starts a child. `run` is the number of its life, counted over all children of this supervisor.
@@ -58,7 +59,7 @@ public:
   status add(child_spec spec, start_child start);
   /// Stops a child and removes it. Does nothing if there is no such child.
   void remove(const std::string& id);
-  /// Stops all children in reverse order, each within its budget, then calls `done`.
+  /// Stops all children in reverse order, each within its `shutdown` time, then calls `done`.
   void stop(std::function<void()> done);
   /// From now on, if the owner is requested to end, its children are stopped first, as by `stop`.
   /// Before that `first` is called, if it is set; it must call its argument when it is done. If the

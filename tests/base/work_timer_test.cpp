@@ -37,7 +37,7 @@ TEST(WorkTimer, CountsTheTimeThatTheThreadWaitsForAnother) {
   std::jthread other{[&] {
     asked.get_future().wait();
     const auto begin = steady_clock::now();
-    // Long enough to differ from the time of the code around it.
+    // The wait is much longer than the code around it takes.
     while (since(begin) < std::chrono::milliseconds{20}) std::this_thread::yield();
     between = since(begin);
     answered.set_value();

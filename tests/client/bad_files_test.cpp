@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr auto modes = {sharding_policy::off, sharding_policy::dynamic};
 
-/// A folder for one test, with a whole shard of real digits and damaged copies of it.
+/// A folder for the damaged copies that a test makes of a shard of the digits data set.
 class BadFiles : public testing::Test {
 protected:
   BadFiles() {
@@ -55,8 +55,8 @@ protected:
 
   const std::string folder_ =
     testing::TempDir() + "headrace_bad_files_" + std::to_string(::getpid());
-  std::string bytes_; ///< of the whole shard
-  size_t first_ = 0;  ///< length of its first record
+  std::string bytes_; ///< the content of shard 0
+  size_t first_ = 0;  ///< the length of the first record of shard 0, with its framing
   local_cluster cluster_{{.workers = 1}};
 };
 

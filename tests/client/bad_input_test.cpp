@@ -79,7 +79,7 @@ TEST(BadInput, AnElementThatDoesNotComeInItsTimeIsAnErrorThatNamesTheWorker) {
   auto it = through_f(3)
               .apply(distribute{
                 {.service = dispatcher.target(), .stall_timeout = std::chrono::milliseconds{100}}})
-              .ignore_errors() // drops errors of elements, but not that of the stall
+              .ignore_errors() // drops the errors of elements, but not the error of the stall
               .batch(2)
               .iterate();
   const auto first = it.next();
@@ -113,7 +113,7 @@ TEST(BadInput, AnElementThatNoMessageHoldsIsAnErrorThatNamesTheLimitAndItsSize) 
   EXPECT_EQ(came, 10u) << "nothing is made into a message inside of a process";
   auto it = over(target_workers::any).iterate();
   auto first = it.next();
-  while (first && *first) first = it.next(); // elements of the worker in this process
+  while (first && *first) first = it.next(); // skips the elements of the worker in this process
   EXPECT_EQ(first.status().code(), status_code::resource_exhausted);
   EXPECT_THAT(first.status().message(), AllOf(HasSubstr("5000"), HasSubstr("at most 4096"),
                                               ContainsRegex("an element of [0-9]{6,7} bytes"),

@@ -81,7 +81,8 @@ TEST_F(ConsumerActor, AnswersRequestsInOrderWithNoMoreThanWasAskedFor) {
     std::move(one).receive(
       [&](const local<consumed>& x) { sizes.push_back(x->size()); },
       [&](const caf::error& why) { ADD_FAILURE() << to_string(to_status(why)); });
-  // Two copies of six elements, each in an answer of its own, and the end.
+  // Each of the two workers gives a copy of the six elements. Each element comes in an answer of
+  // its own; the last answer is the end.
   auto expected = std::vector<size_t>(12, 1);
   expected.push_back(0);
   EXPECT_EQ(sizes, expected);

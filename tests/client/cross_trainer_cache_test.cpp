@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(All, TrainersOfACache,
 class SmallTrainerCache : public CrossTrainerCache {
 protected:
   SmallTrainerCache() : CrossTrainerCache(64 << 10) {}
-  /// 8 KiB each.
+  /// An endless dataset whose elements have 8 KiB each.
   static dataset large() {
     return dataset::counter().map([](expr x) { return fill({1024}, x); });
   }
@@ -148,7 +148,8 @@ TEST_F(SmallTrainerCache, SkipsElementsForASlowTrainerAndWarnsIt) {
   }});
   auto fast = over(large(), {.trainer_id = "fast"}).iterate();
   EXPECT_EQ(number(slow), 0);
-  // The trainer may have joined when the first elements had left the window.
+  // The fast trainer may have joined after the first elements had left the window. So its numbers
+  // may begin above 0, but must increase.
   for (int64_t i = 0, before = -1; i < 5'000; ++i) {
     const auto x = number(fast);
     ASSERT_GT(x, before);
@@ -164,7 +165,8 @@ TEST_F(SmallTrainerCache, SkipsElementsForASlowTrainerAndWarnsIt) {
   }
   EXPECT_LT(given, 3'000u);
   EXPECT_THAT(warned, HasSubstr("trainer 'slow' was too slow for the cross-trainer cache"));
-  // "slow" joined first, so that its numbers add up to all elements that the task has made.
+  // Trainer "slow" joined first. So each element that the task has made was given to it, was
+  // skipped for it, or counts in its `lag`.
   EXPECT_TRUE(shows([&](const window_status& x) {
     return x.bytes <= x.budget && x.budget == 64 << 10
            && std::ranges::any_of(x.trainers, [&](const auto& t) {

@@ -32,7 +32,7 @@ TEST(DatasetIterator, TakesWhatIsAtHandAndNothingElse) {
   }
   EXPECT_EQ(seen, (std::vector<int64_t>{-3, -5, -10, 10}));
   EXPECT_EQ(failures, 1U);
-  EXPECT_FALSE(reading.take(at, failed)); // over
+  EXPECT_FALSE(reading.take(at, failed)); // the iteration is over
 }
 
 TEST(DatasetIterator, CountsWhatIgnoreErrorsLeftOut) {

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using words = std::vector<std::string>;
 
-/// Datasets that a function makes of a row, and that a service reads.
+/// Datasets that a function makes from a row, and that are read through a service.
 class DistributeInAFunction : public testing::Test {
 protected:
   distribute there(std::string job = {}) const {
@@ -61,7 +61,7 @@ TEST_F(DistributeInAFunction, ReadsRowsOfTextsOfAnyNumber) {
 }
 
 TEST_F(DistributeInAFunction, SharesTheJobOfEachDatasetByItsName) {
-  // Called twice, as by two programs.
+  // The dataset is made twice, as if by two programs.
   const auto made = [&] {
     return dataset::range(20).flat_map(
       [&](expr x) { return dataset::range(x * 10, x * 10 + 10).apply(there("j")); });

@@ -36,7 +36,7 @@ TEST(IterationOrder, EachIterationIsShuffledAnewAndAProgramIsAlwaysTheSame) {
 
 TEST(IterationOrder, CopiesOfADatasetAreCountedTogether) {
   const auto one = seeded();
-  const auto copy = one; // NOLINT(performance-unnecessary-copy-initialization): it is the point
+  const auto copy = one; // NOLINT(performance-unnecessary-copy-initialization): tests copies
   const auto expected = orders(seeded(), 2);
   EXPECT_EQ(read(one), expected[0]);
   EXPECT_EQ(read(copy), expected[1]);

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-// Which trainers share a job, what remains of one that is over, and when one is collected: through
-// a whole service.
+// These tests check, through a whole service, which trainers share a job, what remains of a job
+// that is over, and when a job is collected.
 
 namespace headrace::detail {
 namespace {

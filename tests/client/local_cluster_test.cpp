@@ -162,7 +162,8 @@ TEST(LocalCluster, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
     more_a = take(a, taken[0]);
     more_b = more_a && take(b, taken[1]);
   }
-  // The elements that one reader still has when the other has read the end belong to its share.
+  // After one reader has read the end, the other reader may still hold elements. They count in the
+  // share of the reader that holds them.
   while (take(a, taken[0])) {
   }
   while (take(b, taken[1])) {

@@ -18,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-/// A service with a worker that serves this process, and one that is reached as another process
-/// would be.
+/// A service with two workers: `here` serves this process without a socket, and `apart` is reached
+/// through a socket, as if it ran in another process.
 class LocalReads : public testing::Test {
 protected:
   void serve(dispatcher_server_options options = {}, std::vector<std::string> tags = {}) {

@@ -26,8 +26,8 @@ TEST(PassedSignals, OneToOurProcessAloneIsPassedOnOnce) {
 
 TEST(PassedSignals, OneToTheWholeGroupIsOneAndTheCommandHasItAlready) {
   passed_signals it;
-  // The signal arrives from the parent, at this process, and at the process beside the command, in
-  // every order.
+  // A signal to the group arrives twice at processes of the run, and once at the `signal_witness`
+  // beside the command. The arrival at the witness is the first, the last or the second one.
   for (int first = 0; first < 3; ++first) {
     const auto at = begin + std::chrono::minutes{first};
     for (int i = 0; i < 3; ++i)

@@ -84,7 +84,7 @@ TEST(RefusedInput, RandomBytesAtAWorkersDataPortAreCountedAndShown) {
   }
   const std::map<std::string, uint64_t> expected{{"bad_magic", 2}};
   const auto here = node::process(service_node(node_role::consumer))
-                      .value(); // kept because there are many requests
+                      .value(); // the requests for the status share this node
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
     return x.workers.size() == 1 && x.workers[0].refused_links() == expected;
   });
@@ -102,7 +102,7 @@ TEST(RefusedInput, ConnectionsThatSayNothingMakeRoomAndAreCountedAndShown) {
   std::vector<raw_peer> strangers;
   for (int i = 0; i < 67; ++i) strangers.emplace_back(worker.data_port());
   const auto here = node::process(service_node(node_role::consumer))
-                      .value(); // kept because there are many requests
+                      .value(); // the requests for the status share this node
   // The remaining connections are refused as `silent` some time later.
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
     return x.workers.size() == 1 && x.workers[0].refused_links().contains("crowded");

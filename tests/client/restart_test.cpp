@@ -9,8 +9,9 @@
 namespace headrace::detail::test {
 namespace {
 
-/// Throws an exception that the engine does not catch (it is no std::exception) in every `every`th
-/// call until it has thrown `times` times, over all workers: all exceptions may occur in one task.
+/// A function that throws an exception that the engine does not catch (it is no std::exception) in
+/// every `every`th call, until it has thrown `times` times. The calls by all workers are counted
+/// together, so all exceptions may occur in one task.
 named_function crashing(int every, int times) {
   struct counts {
     std::atomic<int> calls = 0;

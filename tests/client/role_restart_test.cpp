@@ -41,7 +41,7 @@ std::vector<int64_t> each_once(int64_t n) {
 
 constexpr int64_t total = 300'000;
 
-/// A dispatcher and two workers, of which tests kill actors.
+/// A dispatcher and two workers. The tests kill some of their actors.
 struct RoleRestart : testing::Test {
   RoleRestart() { cluster.await_workers(2); }
 

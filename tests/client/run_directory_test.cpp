@@ -51,7 +51,8 @@ TEST(RunDirectory, TheEndOfARunLeavesTheFilesOfTheNext) {
     both.arrive_and_wait();
     auto begins = mine;
     begins.process = "next";
-    // `publish` may fail if the end of the old run removes that run's service between its steps.
+    // `publish` may fail if `remove` deletes the service file of the old run while `publish`
+    // replaces it.
     while (!directory.publish({"127.0.0.1:2", "a", next}, old)) {
     }
     ASSERT_TRUE(directory.claim(0, begins, next));

@@ -37,7 +37,7 @@ struct row {
   std::string said;
 };
 
-/// `-`: there is no invalid text.
+/// The table of all settings. A `wrong` of `-` means that no text is invalid for the setting.
 const row rows[]{
   {"workers", up, "2..8", "8..2", "or a range of them such as 2..8"},
   {"dispatcher", worker, "far:7", "far", "the port is missing"},
@@ -87,7 +87,7 @@ const setting& setting_of(const row& x) {
   throw std::logic_error{"there is no setting " + x.name};
 }
 
-/// The line of a configuration file.
+/// The line of a configuration file that sets the setting `what` to `text`.
 std::string line_of(const setting& what, const std::string& text) {
   switch (what.value.form) {
   case setting_value::shape::number:
@@ -274,8 +274,8 @@ TEST(Settings, AFileWithWhatNobodyKnowsIsRefusedWithItsLineAndWhatWasMeant) {
   };
   for (const auto& [text, said] : cases) {
     const config_file file{text};
-    // The error is the same for all kinds of servers, also in a section that another one would
-    // read.
+    // The error is the same for all kinds of servers, also if the wrong line is in the table of
+    // another kind.
     for (const auto kind : server_kinds) {
       const auto now = settle(kind, {.values = {}, .file = file.name()}, {});
       ASSERT_FALSE(now.ok()) << text;

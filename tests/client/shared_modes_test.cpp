@@ -19,7 +19,8 @@ using test::take;
 using test::why;
 using testing::HasSubstr;
 
-/// Caches and coordinated reads under policies by which workers share one dataset among them.
+/// Cross-trainer caches and coordinated reads under policies that divide one dataset among the
+/// workers.
 class SharedModes : public testing::TestWithParam<sharding_policy> {
 protected:
   dataset cached(const dataset& what, trainer_cache cache) const {

@@ -51,7 +51,7 @@ protected:
     trainer.reset();
   }
 
-  /// A worker whose function `work` takes that long for a block.
+  /// A worker with a function named `work`, which takes the duration `work` for each block.
   worker_server_options worker_that_takes(duration work) {
     return {.dispatcher = dispatcher.target(),
             .find_function = [this, work](const function_reference&) -> named_function {
@@ -65,7 +65,8 @@ protected:
     workers.push_back(std::make_unique<worker_server>(std::move(about)));
     ASSERT_TRUE(await_service_workers(dispatcher.target(), workers.size(), test::patience).ok());
   }
-  /// A worker whose function `work` takes as long for a block as the value of `work` at the call.
+  /// A worker with a function named `work`. Each call takes the duration that the variable `work`
+  /// has at that time.
   worker_server_options worker_that_may_take(const std::atomic<duration>& work) {
     return {.dispatcher = dispatcher.target(),
             .find_function = [this, &work](const function_reference&) -> named_function {
@@ -93,7 +94,7 @@ protected:
           pause(step);
     });
   }
-  /// The first verdict with that cause; the last verdict if none has it in time.
+  /// The first verdict with the cause `cause`, or the last verdict if none had this cause in time.
   verdict blamed(slow_part cause) {
     verdict out;
     const auto until = clock::system().now() + test::patience;

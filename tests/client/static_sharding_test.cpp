@@ -20,7 +20,7 @@ class StaticSharding : public testing::Test {
 protected:
   using enum sharding_policy;
 
-  /// Workers of this host, at any port.
+  /// A dispatcher's list of `n` workers, each on this host at any port.
   static std::vector<std::string> list_of(size_t n) {
     return std::vector<std::string>(n, "localhost");
   }

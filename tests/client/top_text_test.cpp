@@ -55,7 +55,7 @@ TEST(TopText, NamesAreCutBetweenCharacters) {
     for (auto& x : service.jobs[0].tasks[0].operators) x.name += "\u00e4\u6f22"; // 2 and 3 bytes
     std::istringstream lines{top_text(service, width, false)};
     for (std::string line; std::getline(lines, line);) {
-      size_t end = 0; // of the last whole character
+      size_t end = 0; // the place where the last whole character ends
       while (end < line.size()) {
         const auto first = static_cast<unsigned char>(line[end]);
         const size_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;

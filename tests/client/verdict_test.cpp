@@ -55,7 +55,8 @@ TEST(Verdict, NamesTheBusiestOperatorAndHowManyWorkersWouldDo) {
   EXPECT_EQ(x.cause, slow_part::op);
   EXPECT_EQ(x.what, "map(decode_jpeg)");
   EXPECT_EQ(x.workers, 4u);
-  // Two trainers wait 0.23 of the time on average: 4 * 0.98 / 0.77.
+  // The two trainers wait 0.23 of the time on average, so 4 * 0.98 / (1 - 0.23) = 5.1 workers would
+  // be needed; the number is rounded up.
   EXPECT_EQ(x.wanted, 6u);
   EXPECT_EQ(x.text, "trainer 3 waited 41 % of the last seconds; cause: map(decode_jpeg) on 4 "
                     "workers, busy 98 %; 6 workers would do");
@@ -144,11 +145,12 @@ TEST(Verdict, NamesConnectionsWhereRowsAreReadyAndNotTaken) {
 }
 
 TEST(Verdict, RowsThatWereReadyWhileNoTrainerWaitedAreNoCause) {
-  // One second after the operator became slow: three of four seconds were as before.
+  // The operator became slow one second ago. Shares cover four seconds, of which the first three
+  // were as before.
   auto slower = op("map(f)", 0.25);
   const auto x = verdict_of(job({trainer("a", 0.2)}, {task(1, {slower})}), workers(1));
   EXPECT_EQ(x.what, "map(f)") << x.text;
-  // One second after the connection became slow.
+  // The connection became slow one second ago.
   auto ready = op("map(f)", 0.02);
   const auto y = verdict_of(job({trainer("a", 0.2)}, {task(1, {ready})}), workers(1));
   EXPECT_EQ(y.cause, slow_part::link) << y.text;

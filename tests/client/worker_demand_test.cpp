@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The status of a job whose trainers would take `demand` elements a second together, and whose
-/// workers make `capacity` each, with some noise.
+/// workers make `capacity` elements a second each. `noise`: a factor of the rate.
 service_status simulated(double demand, double capacity, uint32_t workers, double noise) {
   const auto most = workers * capacity;
   const auto rate = std::min(demand, most) * noise;
@@ -39,14 +39,15 @@ service_status simulated(double demand, double capacity, uint32_t workers, doubl
   return out;
 }
 
-/// A service in which all that delays a decision is as in a real one: shares of time are means of
-/// the last seconds, and a worker that is started needs some seconds before it gives anything.
+/// A simulated service with the delays of a real service: shares of time are means of the last
+/// seconds, and a worker that is started gives no elements in its first seconds.
 class simulated_service {
 public:
   static constexpr size_t window = 4;   ///< the seconds over which shares of time are means
   static constexpr size_t starting = 3; ///< the seconds that a worker needs to start
   static constexpr int checkpoint = 60; ///< the seconds between two checkpoints of the trainers
-  static constexpr int writing = 6;     ///< the seconds of a checkpoint, in which they take nothing
+  /// The seconds that a checkpoint lasts. The trainers take no elements meanwhile.
+  static constexpr int writing = 6;
 
   simulated_service(double demand, double capacity, uint32_t workers, std::mt19937_64& random)
     : demand_(demand), capacity_(capacity), random_(random), workers_(workers) {}

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The error of reading a dataset through `service`, with a short time limit.
+/// The error of reading a dataset through `service`, with the time limit `patience`.
 status asked_at(const std::string& service, duration patience = 2s) {
   status first;
   const auto thrown = thrown_by([&] {

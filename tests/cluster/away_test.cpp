@@ -8,8 +8,8 @@
 namespace headrace::detail::test {
 namespace {
 
-// Processes that are stopped for longer than their lease and continue, as after a suspend, in a
-// debugger, or on a busy host.
+// These tests stop processes for longer than a lease and continue them, as happens when a host is
+// suspended or busy, or in a debugger.
 
 const std::vector<std::string> short_leases{"--heartbeat", "100ms", "--lease", "1s"};
 
@@ -76,8 +76,8 @@ TEST_F(AwayWorker, UnderDynamicTakesAtMostWhatItHeldAndNothingComesTwice) {
   EXPECT_GE(seen.count(), static_cast<size_t>(total) * 3 / 4);
 }
 
-/// Waits until a lease of that length has passed: until the worker of another dispatcher, which was
-/// killed, counts as lost.
+/// Waits until a lease of this length has passed: starts another dispatcher with one worker, kills
+/// the worker, and waits until that dispatcher counts the worker as lost.
 void let_a_lease_pass(const std::string& length) {
   auto dispatcher = start_dispatcher({"--heartbeat", "100ms", "--lease", length});
   auto victim = start_worker(dispatcher.address);

@@ -10,7 +10,7 @@
 namespace headrace::detail::test {
 namespace {
 
-// Dispatchers that are killed and started again at the same port.
+// These tests kill dispatchers and start them again at the same port.
 
 const std::vector<std::string> timing{"--heartbeat", "200ms", "--lease", "2s"};
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Trainers of this process, which read workers of others.
+/// Trainers in this process, which read from workers in other processes.
 class CrossTrainerCache : public testing::Test {
 protected:
   dataset_iterator trainer(const std::string& service, const std::string& id) const {
@@ -45,7 +45,8 @@ TEST_F(CrossTrainerCache, EncodesEachBlockOnceHoweverManyTrainersReadIt) {
   const auto encoded_once = [&] {
     return shows(dispatcher.address, [](const service_status& x) {
       const auto* window = window_of(x);
-      // The newest block may not be encoded yet, because its stream has no room for it.
+      // A block is encoded when it is sent to a trainer. The newest block may not have been sent
+      // yet, because no stream has credit for it.
       return window && window->budget == 64 << 20 && window->blocks > 1
              && window->encoded <= window->blocks && window->encoded + 1 >= window->blocks;
     });

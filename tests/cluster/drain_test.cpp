@@ -78,7 +78,7 @@ TEST(Drain, ShowsInTheStatusAndGivesNoNewTasks) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address, {"--drain", "1h"});
   await_workers(dispatcher.address, 1);
-  unanswering_files files; // the worker's splits never end
+  unanswering_files files; // the worker never comes to the end of the second file
   auto reads = files.read(dispatcher.address, sharding_policy::dynamic);
   const auto how = drain(dispatcher, leaves.address, {"--timeout", "1s"}).get();
   EXPECT_EQ(how.code, exit_code::failure);
@@ -116,7 +116,7 @@ TEST(Drain, SaysThatItsBoundWasOverBeforeAllWasGiven) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address, {"--drain", "100ms"});
   await_workers(dispatcher.address, 1);
-  unanswering_files files; // the worker's splits never end
+  unanswering_files files; // the worker never comes to the end of the second file
   auto reads = files.read(dispatcher.address, sharding_policy::dynamic);
   const auto how = drain(dispatcher, leaves.address).get();
   EXPECT_EQ(how.code, exit_code::failure);

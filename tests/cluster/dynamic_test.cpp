@@ -58,8 +58,8 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
       looked_at += rows->rows, not_of_their_index += of_other_splits(*rows);
     return seen.add(*rows);
   };
-  // Both consumers read. Then one pauses until the other has read a third of all rows; from there
-  // on both read again.
+  // The pausing consumer reads one block, and pauses until the steady consumer has read a third of
+  // all rows. From then on the two read in turn.
   ASSERT_GT(read(pausing), 0u);
   size_t alone = 0;
   while (alone < total / 3) {
@@ -68,8 +68,8 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
     alone += n;
   }
   relayed_worker fourth{dispatcher.address};
-  // The consumers' link to the new worker exists before they continue, so that splits are left for
-  // it.
+  // The consumers continue only when a link to the new worker exists, so that splits are left for
+  // the new worker.
   ASSERT_TRUE(fourth.network->await_connections(1, patience));
   const auto before = fourth.network->forwarded(relay::direction::back);
   bool more = true;
@@ -106,7 +106,8 @@ TEST(Dynamic, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   };
   size_t of_a = 0;
   size_t of_b = 0;
-  // The elements that one consumer still has when the other has read the end belong to its share.
+  // When one consumer has read the end, the elements that are left for the other consumer belong to
+  // the share of that other consumer.
   for (bool more_a = true, more_b = true; more_a || more_b;) {
     more_a = more_a && take(a);
     of_a += more_a;
@@ -138,8 +139,8 @@ TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
   EXPECT_EQ(seen.failed(), 0u);
 }
 
-/// Reads all of a dataset, of which one of two workers is killed when a tenth has come; the warning
-/// about losses is written to `warned`.
+/// Reads a dataset from two workers to its end, and kills one of the workers when a tenth of the
+/// elements has come. Warnings about losses are appended to `warned`.
 once read_while_a_worker_is_killed(const dataset& what, int64_t total, std::string& warned) {
   constexpr duration lease = std::chrono::seconds{1};
   auto dispatcher = start_dispatcher({"--heartbeat", "200ms", "--lease", "1s"});
@@ -161,7 +162,8 @@ once read_while_a_worker_is_killed(const dataset& what, int64_t total, std::stri
       killed_at = clock::system().now();
     }
   }
-  // Far more than the lease, and far less than the time-out for a worker that never returns.
+  // The bound is far more than the lease, and far less than `stall_timeout`, for which a trainer
+  // waits if no element comes.
   EXPECT_LT(clock::system().now() - killed_at, lease + patience);
   EXPECT_TRUE(killed);
   EXPECT_EQ(seen.wrong(), 0u);
@@ -180,10 +182,12 @@ TEST(Dynamic, LosesNothingWhenAWorkerIsKilledWhereASplitIsARow) {
 TEST(Dynamic, WarnsAtTheEndOfWhatAKilledWorkerTookWithIt) {
   constexpr int64_t total = 1'000'000;
   std::string warned;
-  const auto what = dataset::range(total).take(total); // `take` counts the rows of each worker
+  // Each worker's `take` counts only the rows of that worker, so another worker would not make the
+  // same rows of a split: splits of the killed worker cannot be read again.
+  const auto what = dataset::range(total).take(total);
   const auto seen = read_while_a_worker_is_killed(what, total, warned);
   EXPECT_THAT(warned, testing::HasSubstr("this epoch is incomplete: 1 worker was lost"));
-  // Most of the epoch comes from the worker that lives.
+  // Most elements come from the worker that is not killed.
   EXPECT_GT(seen.count(), static_cast<size_t>(total) / 2);
 }
 

@@ -32,8 +32,8 @@ void leave(server_process& worker) {
   expect_left(worker);
 }
 
-/// Reads a range to its end, calls `then` once more than `after` rows have come, and checks that
-/// each came once.
+/// Reads a range to its end, and checks that each row came exactly once. As soon as more than
+/// `after` rows have come, `then` is called.
 template <class Then>
 void expect_once(dataset_iterator from, size_t total, size_t after, Then&& then) {
   once seen{total};
@@ -101,12 +101,13 @@ TEST(Leaving, LosesAndRepeatsNothingOfAJobWithSeveralSources) {
   constexpr int64_t each = 100'000;
   auto dispatcher = dispatcher_of_long_leases();
   auto stays = start_worker(dispatcher.address);
-  // Sources end at different times, and tasks wait for each other where one ends.
+  // The sources end at different times. At the end of a source a task waits while the other task
+  // holds unread splits of it, so that the tasks may wait for each other.
   const auto what = dataset::sample_from_datasets(
     {dataset::range(each), dataset::range(each, 2 * each).batch(7).unbatch(),
      dataset::range(2 * each, 3 * each)},
     {.weights = {0.5, 0.3, 0.2}, .seed = 3});
-  for (const int64_t left_at : {10, 60, 95, 99}) { // of a hundred
+  for (const int64_t left_at : {10, 60, 95, 99}) { // percent of all rows
     auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
     await_workers(dispatcher.address, 2);
     SCOPED_TRACE(left_at);
@@ -146,7 +147,8 @@ distribute two_at_a_time(const server_process& dispatcher) {
 TEST(Leaving, GivesWhatItHasBegunThroughABoundOnElements) {
   constexpr int64_t total = 20'000;
   auto dispatcher = dispatcher_of_long_leases();
-  // Elements that the worker has not given when its drain is over would be lost.
+  // The time for the drain is long, because elements that the worker has not given when it is over
+  // would be lost.
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   auto stays = start_worker(dispatcher.address);
   await_workers(dispatcher.address, 2);

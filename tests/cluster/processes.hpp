@@ -27,7 +27,7 @@ inline child_process headrace_command(std::vector<std::string> arguments, bool m
 /// is the server itself. The server logs only if `more` names a file for it (`--log-file`).
 struct server_process {
   child_process process;
-  std::string address; ///< as on its first line
+  std::string address; ///< from the line of output with which the server reports that it listens
 
   server_process(std::string role, std::vector<std::string> more,
                  std::vector<std::string> environment = {})
@@ -63,7 +63,8 @@ inline server_process start_worker(const std::string& dispatcher,
   return {"worker", std::move(more), std::move(environment)};
 }
 
-/// Waits until the dispatcher has this number of workers. Throws `error` if it does not in time.
+/// Waits until the dispatcher has at least `count` workers. Throws `error` if it has fewer after
+/// `patience`.
 inline void await_workers(const std::string& dispatcher, size_t count) {
   if (auto how = await_service_workers(dispatcher, count, patience); !how)
     throw error{how};

@@ -84,7 +84,7 @@ TEST(Servers, TheStatusShowsTheRateOfATask) {
   EXPECT_GT(rate, 0);
 }
 
-/// The one worker that lives, or none.
+/// The first worker that is alive; an empty status if none is.
 worker_status living_worker(const service_status& x) {
   for (const auto& worker : x.workers)
     if (worker.alive)
@@ -110,7 +110,7 @@ TEST(Servers, KilledOnesComeBackWhereTheyWereAndTheStatusSaysHowTheirEarlierLive
            && x.tree[1].last_reason.starts_with("signal 9");
   }));
 
-  // "dispatcher, process 4711"
+  // The name has the form "dispatcher, process 4711".
   const auto name = get_service_status(where, patience).value().tree.at(0).name;
   ::kill(std::stoi(name.substr(name.rfind(' '))), SIGKILL);
   EXPECT_TRUE(shows(where, [&](const service_status& x) {
@@ -122,7 +122,7 @@ TEST(Servers, KilledOnesComeBackWhereTheyWereAndTheStatusSaysHowTheirEarlierLive
 TEST(Servers, ADispatcherAtItsMemoryLimitEndsWith75AndComesBackOnItsPort) {
   if (sanitized)
     GTEST_SKIP() << "the sanitizer's own memory would count";
-  // The dispatcher runs under a parent process, which writes why it restarts it.
+  // The dispatcher runs under a parent process, which writes why it restarts the dispatcher.
   auto dispatcher = headrace_command({"dispatcher", "--port", "0", "--memory-limit", "600M"}, true);
   const auto line = dispatcher.read_until("listening on ", patience).value();
   const auto where = line.substr(line.rfind(' ') + 1);
@@ -144,7 +144,8 @@ TEST(Servers, ADispatcherAtItsMemoryLimitEndsWith75AndComesBackOnItsPort) {
 }
 
 TEST(Servers, AWorkerWaitsForItsDispatcher) {
-  // A port that is free now; the worker connects to it before a dispatcher listens there.
+  // Takes the port of a dispatcher that is killed, so that the worker is started before the next
+  // dispatcher listens at that port.
   auto earlier = start_dispatcher();
   const auto where = earlier.address;
   earlier.process.kill(SIGKILL);

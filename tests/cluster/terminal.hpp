@@ -21,7 +21,7 @@ inline std::string written_to_a_terminal(std::vector<std::string> argv) {
   }
   std::string out;
   char some[4096];
-  // The end is EIO: no process has the terminal open any more.
+  // `read` fails with EIO when no process has the terminal open any more.
   for (ssize_t n = 0; (n = ::read(terminal, some, sizeof some)) > 0;)
     out.append(some, static_cast<size_t>(n));
   ::close(terminal);

@@ -31,10 +31,11 @@ public:
     std::filesystem::remove_all(folder_);
   }
 
-  /// Reads the first line on the service's worker and leaves its thread behind in the second file.
+  /// As `read`, but destroys the iterator, and so leaves a thread of the worker behind that reads
+  /// the second file.
   void leave_a_thread_behind(const std::string& dispatcher) { static_cast<void>(read(dispatcher)); }
-  /// Reads both files through the service; the thread is requested to stop when the iterator is
-  /// destroyed.
+  /// Reads the first line through the service, and returns the iterator when a worker's thread has
+  /// opened the second file. That thread is requested to stop when the iterator is destroyed.
   std::optional<dataset_iterator> read(const std::string& dispatcher,
                                        sharding_policy mode = sharding_policy::off) {
     std::optional<dataset_iterator> out;

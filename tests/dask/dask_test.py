@@ -34,7 +34,7 @@ def alive(service):
 
 
 class Watched:
-    """A process that this one did not start."""
+    """A process that was not started by the test's process."""
 
     def __init__(self, pid):
         self.descriptor = os.pidfd_open(pid)
@@ -57,7 +57,7 @@ def test_AServiceRunsOnTheClustersWorkersAndLeavesNothing(client):
         with pytest.raises(hr.errors.OpError):
             hr.service.status(service.address, timeout=1)
         parents = {int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]) for pid in pids(service).values()}
-        assert len(parents) == 3  # each server is a child of another Dask worker
+        assert len(parents) == 3  # no two servers are children of one Dask worker
         watched = [Watched(pid) for pid in pids(service).values()]
     assert all(x.ends() for x in watched)
 

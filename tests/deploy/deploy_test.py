@@ -1,5 +1,5 @@
-"""Checks the files of deploy/ against the schemas of the API, the options of the command, and each other. HELM is the
-helm program."""
+"""Checks the files of deploy/ against the schemas of the Kubernetes API, the options of the command, and each other.
+Environment variables: HELM names the helm program (default: helm in PATH), HEADRACE_COMMAND the headrace command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HELM = os.environ.get("HELM") or shutil.which("helm") or ""
 COMMAND = os.environ["HEADRACE_COMMAND"]
 FILES = ["dispatcher.yaml", "workers.yaml", "network.yaml"]
 SCALING = "autoscaling.yaml"
-#: The oldest release that has all fields, and the newest one that is known.
+#: The oldest Kubernetes release that has all fields of these files, and the newest that kubernetes_validate knows.
 RELEASES = ["1.25", kubernetes_validate.latest_version()]
 
 
@@ -101,7 +101,7 @@ def test_TheyFindEachOther():
         wanted = policy["spec"]["podSelector"]["matchLabels"]
         labels = [pod["metadata"]["labels"] for pod, _ in containers()]
         assert any(wanted.items() <= x.items() for x in labels)
-        # This folder does not define the pods that read the page.
+        # The pods that read the status page have the label headrace/monitor; deploy/ does not define them.
         for source in (x for rule in policy["spec"]["ingress"] for x in rule["from"]):
             assert source["podSelector"]["matchLabels"] == {"headrace/monitor": "true"} or any(source["podSelector"]["matchLabels"].items() <= x.items() for x in labels)
 
@@ -134,7 +134,8 @@ def started(one, folder, **variables):
 
 
 def test_ThePodsStartAreReadyAndEndInOrder(tmp_path):
-    """Uses the certificates that the script makes; a false kubectl gets them from the request for a secret."""
+    """Uses the certificates that the script deploy/kubernetes/certificates makes. The script requests a secret of
+    kubectl; a program in place of kubectl copies the files that the request names."""
     (tmp_path / "kubectl").write_text(f"#!/bin/sh\nfor x; do case $x in --from-file=*) cp ${{x#--from-file=}} {tmp_path};; esac; done\n")
     (tmp_path / "kubectl").chmod(0o755)
     (tmp_path / "headrace").symlink_to(COMMAND)
@@ -227,7 +228,7 @@ def test_TheUnitsAreSound(tmp_path):
     for file in (DEPLOY / "systemd").glob("*.service"):
         text = file.read_text()
         assert text.count("/opt/headrace/bin/headrace") == 1
-        # systemd-analyze checks that the program exists.
+        # systemd-analyze checks that the program of a unit exists, so the copy of the unit names COMMAND.
         (tmp_path / file.name).write_text(text.replace("/opt/headrace/bin/headrace", COMMAND))
     units = [tmp_path / "headrace-dispatcher.service", tmp_path / "headrace-worker@1.service"]
     for unit in units:

@@ -23,7 +23,7 @@ uint64_t number_of(const char* variable, uint64_t otherwise) {
 struct outcome {
   std::vector<std::string> story;
   std::vector<violation> broken;
-  std::string folder; ///< empty: its files were removed
+  std::string folder; ///< the folder of records and logs; empty: it was removed
 };
 
 outcome try_out(const scenario& what, const std::string& logs, size_t number) {
@@ -60,10 +60,11 @@ std::string report(const scenario& what, const outcome& of, bool full) {
 
 /// Services of processes, each with one fault. Several run at a time, because they mostly wait.
 ///
-/// HEADRACE_FAULTS=full: all scenarios; drawn: a random one for each round; else one of each kind.
-/// HEADRACE_FAULT: only the scenarios whose name begins with it. HEADRACE_FAULT_ROUNDS: the number
-/// of rounds, with different seeds. HEADRACE_FAULT_JOBS: the number that run at a time.
-/// HEADRACE_FAULT_STORIES: prints the history of each.
+/// Environment variables: HEADRACE_FAULTS is `full` (each round has all scenarios) or `drawn` (each
+/// round has one random scenario); otherwise each round has one scenario of each kind.
+/// HEADRACE_FAULT: only scenarios whose name begins with its value are run. HEADRACE_FAULT_ROUNDS:
+/// the number of rounds, which have different seeds. HEADRACE_FAULT_JOBS: the number of services
+/// that run at a time. HEADRACE_FAULT_STORIES: if set, the actions in each service are printed.
 TEST(Faults, AreBorneAsPromised) {
   const auto seed = number_of("HEADRACE_TEST_SEED", 1);
   const char* scope = std::getenv("HEADRACE_FAULTS");

@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// A service of processes that saves a dataset, with faults: workers and dispatchers are killed,
-/// stopped and cut off, and return, some at the same time.
+/// A service of processes that saves a dataset, with one fault after another: a worker is killed,
+/// stopped or cut off, or the dispatcher is killed, and it returns after some time.
 class saving_service {
 public:
   saving_service(uint64_t seed, std::string folder) : random_(seed), folder_(std::move(folder)) {
@@ -33,7 +33,8 @@ public:
     for (auto i = 1 + below(3); i > 0; --i) add_worker();
   }
 
-  /// The rule that is violated; empty: none.
+  /// Saves and reads the dataset while faults occur. Returns the rule that was violated; empty:
+  /// none.
   std::string run() {
     const auto what =
       dataset::range(total_).map([](expr x) { return x * 3; }).apply([](const dataset& x) {
@@ -146,8 +147,8 @@ private:
       add_worker();
   }
 
-  /// The error in the elements that a reader gets; empty: none. `meanwhile`: it reads while they
-  /// are written.
+  /// Reads the saved dataset. Returns the error in its elements; empty: none. `meanwhile`: the
+  /// dataset is read while workers still write it.
   std::string judge(const std::string& where, bool meanwhile) const {
     try {
       int64_t next = 0;
@@ -178,8 +179,8 @@ uint64_t number_of(const char* variable, uint64_t otherwise) {
   return given != nullptr ? std::strtoull(given, nullptr, 0) : otherwise;
 }
 
-/// HEADRACE_FAULT_ROUNDS: the number of services is an eighth of it; HEADRACE_SAVE_ROUNDS: the
-/// number of services.
+/// The number of services is HEADRACE_SAVE_ROUNDS if it is set, else an eighth of
+/// HEADRACE_FAULT_ROUNDS, and at least two.
 TEST(Faults, SavesAreWholeWhateverBefallsTheService) {
   if (std::getenv("HEADRACE_FAULT") != nullptr)
     GTEST_SKIP() << "another fault is asked for";

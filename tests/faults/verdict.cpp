@@ -81,7 +81,8 @@ private:
         return find("foreign", fmt::format("{} was handed {}, which is no element", of.name, x));
   }
 
-  /// True if it is unknown which elements were handed out: a trainer did not end without an error.
+  /// True if some trainer ended with an error or did not end: then it is unknown which elements
+  /// were handed out.
   static bool unknown(const std::vector<reading>& group) {
     return std::ranges::any_of(group, [](const auto& r) { return !r.ended_well(); });
   }

@@ -9,10 +9,10 @@
 
 namespace headrace::detail::test {
 
-/// One trainer process and what befell it, for the judge.
+/// The history of one trainer process, for `judge_history`.
 struct told_reading {
   reading of;
-  /// Something kept it, the dispatcher or the workers away for long enough that it may read an
+  /// The trainer, the dispatcher or workers were away for so long that the trainer may read an
   /// error.
   bool may_fail = false;
   bool hung = false; ///< it did not end, and was killed by the test
@@ -25,7 +25,7 @@ struct told_server {
   std::string end; ///< empty: in order
 };
 
-/// The history of one service of processes, which has come to rest.
+/// The history of one service of processes, after all servers have ended.
 struct told_history {
   std::vector<told_reading> readings;
   std::vector<told_server> servers;
@@ -39,15 +39,16 @@ struct told_history {
   /// No element may be missing; if a worker was unreachable, or a reader is gone, some may be
   /// repeated.
   bool at_least_once = false;
-  /// Under OFF: the number of workers that began a copy, and of those that were present from the
-  /// beginning to the end.
+  /// Under OFF: the number of workers that began a copy of the elements.
   size_t copies = 1;
+  /// Under OFF: the number of workers that were present from the beginning to the end.
   size_t steady = 1;
   duration longest_wait{}; ///< the longest wait that the options and the fault allow
 };
 
-/// The promises that were broken. The rules are those of the world's judge; the facts that it takes
-/// from the members of a world follow here from the actions on the processes.
+/// The promises that were broken. The rules are those of the judge of simulated services
+/// (tests/actors/world/judge.hpp). That judge takes facts from the members of the simulation; here
+/// the facts follow from the actions on the processes.
 std::vector<violation> judge_history(const told_history& what);
 
 } // namespace headrace::detail::test

@@ -9,7 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A history without violations, and the verdicts once it was falsified.
+/// A history without violations, which the tests change so that rules are violated. `broken`
+/// returns the names of these rules.
 class Verdict : public testing::Test {
 protected:
   Verdict() {

@@ -1,6 +1,6 @@
-"""Tests the page in a real browser, and the metrics in a real Prometheus: `./run monitoring` runs this program.
+"""Tests the status page in a real browser, and the metrics in a real Prometheus. `./run monitoring` runs the tests.
 
-Arguments: the headrace command, a Python that has the package, and the folder for pictures (may be left out).
+Arguments: the headrace command, a Python interpreter that has the package, and (optional) the folder for pictures.
 """
 
 import contextlib
@@ -127,7 +127,8 @@ def check_prometheus(url: str, folder: str) -> None:
             return json.loads(get(f"http://{at}/api/v1/query?{asked}"))["data"]["result"]
 
         until(lambda: query("up == 1"), "a scrape")
-        # Prometheus accepts each expression of the dashboard. Those without a cache or a journal have a value here.
+        # Prometheus must accept each expression of the dashboard. This service has neither a cache nor a journal, so
+        # expressions about these have no value; all others must have one.
         dashboard = json.loads((ROOT / "deploy/grafana/dashboard.json").read_text())
         for panel in dashboard["panels"]:
             for asked in panel["targets"]:

@@ -1,4 +1,6 @@
-"""Parameters of an outer function, one row of a column whose rows have different shapes, in functions of an inner one."""
+"""Functions of an inner dataset that use the parameter of the outer function. The parameter is a row of a column in
+which the rows have different shapes.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""cardinality() inside functions, and of datasets that functions return. Expected is what TensorFlow 2.21 gives."""
+"""cardinality() inside functions, and of datasets that functions return. The expected values are those of
+TensorFlow 2.21.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ def of_windows(f):
     return [int(x) for x in ds]
 
 
-#: What TensorFlow 2.21 gives for windows of 3, 3 and 1 elements.
+#: Functions of a window, with their results in TensorFlow 2.21 for windows of 3, 3 and 1 elements.
 WINDOWS = {
     "itself": (lambda w: w.cardinality(), [3, 3, 1]),
     "by function": (lambda w: hr.data.experimental.cardinality(w), [3, 3, 1]),
@@ -51,7 +53,7 @@ def test_TheCardinalityOfAWindowIsATensorForEachElement(name):
     assert of_windows(f) == expected
 
 
-#: What TensorFlow 2.21 gives for 1, 2 and 3.
+#: Functions of an element, with their results in TensorFlow 2.21 for the elements 1, 2 and 3.
 OF_ELEMENTS = {
     "range": (lambda x: R(x).cardinality(), [1, 2, 3]),
     "range in steps": (lambda x: R(x, 10, 3).cardinality(), [3, 3, 3]),
@@ -90,7 +92,7 @@ def test_FunctionsDecideByTheCardinalityOfTheirWindows():
     def numbers(ds):
         return [x.tolist() for x in ds]
 
-    # What TensorFlow 2.21 gives.
+    # The expected values are those of TensorFlow 2.21.
     full = R(10).window(4).filter(lambda w: w.cardinality() == 4).flat_map(lambda w: w.batch(4))
     assert numbers(full) == [[0, 1, 2, 3], [4, 5, 6, 7]]
     either = R(6).window(4).flat_map(lambda w: w.batch(4) if w.cardinality() == 4 else w.batch(2))
@@ -107,7 +109,7 @@ def test_FunctionsDecideByTheCardinalityOfTheirWindows():
 
 
 def test_LenOfADatasetInAFunctionIsAnInt64Tensor():
-    # What TensorFlow 2.21 gives.
+    # The expected values are those of TensorFlow 2.21.
     for f, expected in ((lambda x: len(R(3)), [3, 3]), (lambda x: len(R(x)), [0, 1]), (lambda x: len([1, 2]) + x, [2, 3])):
         ds = R(2).map(f)
         assert ds.element_spec.dtype == hr.int64 and [int(x) for x in ds] == expected
@@ -121,7 +123,7 @@ def test_MapKeepsACardinalityWhateverItsFunctionReads():
             lambda ds: ds.map(lambda x: hr.numpy_function(lambda v: v + 1, [x], hr.int64)),
             lambda ds: ds.map(lambda x: R(x).reduce(np.int64(0), lambda s, y: s + y)),
             lambda ds: ds.map(lambda x: R(3).take(x + 1).batch(3).get_single_element())]
-    for m in maps:  # what TensorFlow 2.21 gives
+    for m in maps:  # the expected values are those of TensorFlow 2.21
         assert m(R(3)).cardinality() == 3 and len(m(R(3))) == 3
         assert m(R(3).repeat()).cardinality() == -1
         assert m(R(3).filter(lambda x: x > 1)).cardinality() == -2
@@ -131,7 +133,7 @@ def test_UnbatchOfKnownRowsHasAKnownCardinality():
     def rows(ds):
         return ds.unbatch().cardinality()
 
-    # What TensorFlow 2.21 gives.
+    # The expected values are those of TensorFlow 2.21.
     assert rows(R(4).batch(2)) == -2
     assert rows(R(5).batch(2, drop_remainder=True)) == 4 == len(list(R(5).batch(2, drop_remainder=True).unbatch()))
     assert rows(D.from_tensor_slices(np.zeros([3, 4]))) == 12

@@ -44,7 +44,7 @@ def test_TheyAreThoseOfOneAuthorityAndOnlyTheirOwnersToRead(tmp_path):
 def test_WhatIsThereIsKept(tmp_path):
     assert certificates(tmp_path)[0] == 0
     before = (tmp_path / "host.pem").read_bytes()
-    # A job that is queued again finds this state: it has removed the authority's key.
+    # The scripts in deploy/slurm remove the authority's key in this way once the certificates are made.
     (tmp_path / "ca.key").unlink()
     assert certificates(tmp_path) == (0, "")
     assert (tmp_path / "host.pem").read_bytes() == before
@@ -113,7 +113,7 @@ def test_WithoutHostsTheyAreForTheirNameAndThisHost(tmp_path):
         assert verified(tmp_path, "-verify_ip", x, name=long), x
 
 
-#: Holds 80 connections to the port of its argument, and opens each again when it is closed.
+#: A program that holds 80 connections to a port, its argument, and opens each connection again when it is closed.
 COME_AGAIN = """
 import contextlib, socket, sys, threading
 def hold():
@@ -151,7 +151,8 @@ def secure_page(tmp_path):
 def test_ThePageIsReadByThoseWhoCompareNames(secure_page):
     _, read = secure_page
     assert [read("/live", host) for host in ("127.0.0.1", "localhost")] == [b"live\n"] * 2
-    # With TLS the page also answers to names that the server does not know, such as that of a Kubernetes service.
+    # With TLS the server also answers requests whose Host header has a name that the server does not know, such as
+    # the name of a Kubernetes service.
     assert read("/live", Host="headrace-dispatcher:5051") == b"live\n"
 
 

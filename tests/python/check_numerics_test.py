@@ -1,4 +1,4 @@
-"""``enable_check_numerics``: what functions compute must be finite."""
+"""``enable_check_numerics``: the numbers that functions compute must be finite."""
 
 from __future__ import annotations
 

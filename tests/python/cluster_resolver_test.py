@@ -1,4 +1,4 @@
-"""Resolvers, and the command that finds its dispatcher through them."""
+"""Cluster resolvers, and cluster addresses, by which workers and programs find their dispatcher."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ needs_command = pytest.mark.skipif(not COMMAND, reason="HEADRACE_COMMAND is not 
 
 
 class ApiServer:
-    """Answers a list of pods as an API server does; `answers` are given in turn, the last one again and again."""
+    """A server in place of the API server of Kubernetes. It answers requests for a list of pods with each of
+    `answers` in turn, and all later requests with the last one.
+    """
 
     def __init__(self, folder, *answers, certificate=None):
         self.asked = []

@@ -18,7 +18,7 @@ service = hr.service
 
 @pytest.fixture
 def named(cluster, monkeypatch):
-    """A dispatcher with a worker, whose address is in HEADRACE_SERVICE."""
+    """A dispatcher with one worker. The variable HEADRACE_SERVICE has the dispatcher's address."""
     dispatcher = cluster(1)
     monkeypatch.setenv("HEADRACE_SERVICE", dispatcher.target)
     return dispatcher

@@ -21,7 +21,9 @@ def seed_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def vouching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Makes this process, and programs that tests start, vouch for functions in one temporary folder."""
+    """Sets a temporary folder in which this process, and programs that tests start, vouch for Python functions
+    (docs/security.md).
+    """
     before = os.environ.get("HEADRACE_PYTHON_FUNCTIONS")
     os.environ["HEADRACE_PYTHON_FUNCTIONS"] = str(tmp_path_factory.mktemp("functions"))
     yield
@@ -53,6 +55,6 @@ def cluster() -> Iterator[Callable[[int], hr.service.DispatchServer]]:
 
 @pytest.fixture
 def digits() -> list[str]:
-    """The real digits, as TFRecord files."""
+    """The paths of the TFRecord files of examples/data/digits."""
     folder = pathlib.Path(os.environ.get("HEADRACE_DATA_DIR", pathlib.Path(__file__).parents[2] / "examples" / "data"))
     return sorted(map(str, (folder / "digits").glob("digits-0*.tfrecord")))

@@ -26,7 +26,7 @@ def refused(f, text, line=None):
     with pytest.raises(hr.errors.OperatorNotAllowedInGraphError) as failed:
         hr.Dataset.range(3).map(f)
     assert re.search(text, str(failed.value)), failed.value
-    # The error must name the line in the user's file.
+    # The error must name a file and a line number. If `line` is given, that line of the file must begin with it.
     place = re.search(r"(\w+\.py):(\d+): ", str(failed.value))
     assert place, failed.value
     file = pathlib.Path(__file__).parent / place[1]

@@ -1,4 +1,4 @@
-"""Line ends, empty lines and odd numbers in tables. Expected is what TensorFlow 2.21 gives."""
+"""Line ends, empty lines and odd numbers in tables. The expected values are those of TensorFlow 2.21."""
 
 from __future__ import annotations
 
@@ -61,10 +61,11 @@ def test_EmptyLinesAreRowsAndReturnsEndThem(tmp_path):
 
 
 def test_AByteOrderMarkIsLeftOut(tmp_path):
-    assert rows(tmp_path, b"\xef\xbb\xbf1,a\n2,b\n", [0, "d"]) == [(1, b"a"), (2, b"b")]  # a row of docs/migrating.md
+    # TensorFlow reads the byte order mark as a part of the first value (docs/migrating.md).
+    assert rows(tmp_path, b"\xef\xbb\xbf1,a\n2,b\n", [0, "d"]) == [(1, b"a"), (2, b"b")]
 
 
-#: Texts, and the dtype of a column of them.
+#: Texts, each with the dtype that is inferred for a column with this text as its only value.
 KINDS = {
     "NaN": "string", "inf": "string", "Infinity": "string", "-inf": "float32", "1e400": "string", "1e39": "float64",
     "-1e39": "float32", "1e-50": "float32", "2147483647": "int32", "2147483648": "int64", "-2147483649": "int64",

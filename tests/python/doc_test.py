@@ -42,8 +42,8 @@ WITHOUT_EXAMPLE = {
 
 
 def test_EveryPublicFunctionHasAnExample():
-    # Submodules of headrace.service and headrace.distribute, except cluster_resolver, are left out:
-    # __all__ of the two has their public names.
+    # Submodules of headrace.service and headrace.distribute, except cluster_resolver, are left out: their public
+    # names are in __all__ of headrace.service and headrace.distribute.
     modules = [m for m in MODULES if m.endswith("._core") or "._" not in m and ".service." not in m
                and (".distribute." not in m or m.endswith(".cluster_resolver"))]
     missing = {name for module in modules for name in examples.without(importlib.import_module(module))}

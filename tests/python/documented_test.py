@@ -21,7 +21,7 @@ from headrace._specs import map_structure
 
 ROOT = pathlib.Path(__file__).parents[2]
 ROWS = documented.rows()
-#: The rows about names, and below those about single arguments.
+#: The rows about names, by name. ARGUMENTS has the rows about single arguments.
 NAMES = {row.name: row for row in ROWS if not row.rule and not row.argument}
 ARGUMENTS = {(row.name, row.argument): row for row in ROWS if row.argument and not row.rule}
 
@@ -30,7 +30,7 @@ class Wrong(AssertionError):
 
 
 def options(group: Any) -> set[str]:
-    """The names that objects of a class of options have."""
+    """The names of the options in a class of options; empty if `group` is no such class."""
     return {*group._fields, *group._names} if isinstance(group, type) and issubclass(group, _Group) else set()
 
 
@@ -49,7 +49,7 @@ def arguments(f: Any) -> dict[str, inspect.Parameter]:
 
 
 def facts(text: str) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters that a table's text lists; True if TensorFlow has further ones (``...``)."""
+    """Returns the parameters that the text of a row lists, and True if TensorFlow has further ones (``...``)."""
     parts = text.split(", ")
     more = parts[-1] == "..."
     wanted = ", ".join(parts[:-1] if more else parts)
@@ -57,7 +57,7 @@ def facts(text: str) -> tuple[dict[str, inspect.Parameter], bool]:
 
 
 def signed(thing: Any) -> Any:
-    """The object whose signature is compared: of a bound method, its function."""
+    """The object whose signature is compared. For a bound method it is the method's function."""
     return thing.__func__ if isinstance(thing, types.MethodType) else thing
 
 
@@ -100,7 +100,7 @@ def migrating() -> list[str]:
 
 
 def is_named(words: list[str], text: list[str]) -> bool:
-    """True if a row of a table has all these words in code."""
+    """True if one line of `text` has all these words in parts that are marked as code, by backquotes."""
     return any(all(any(re.search(rf"\b{re.escape(word)}\b", code) for code in re.findall(r"`[^`]+`", line))
                    for word in words) for line in text)
 
@@ -263,7 +263,7 @@ def public(place: Any) -> list[str]:
 
 
 def row_of(name: str, thing: Any) -> str:
-    """The row to add to a table for a name that is in none."""
+    """The row to add to a table for a name that is in no table."""
     if isinstance(thing, (types.ModuleType, types.SimpleNamespace, property)) or not callable(thing):
         return f"works    {name}"
     try:
@@ -281,9 +281,9 @@ def unlisted(place: Any, name: str) -> list[str]:
 
 
 def modules(place: Any = hr, name: str = "tf", seen: Any = ()) -> dict[str, Any]:
-    """By the documentation's name, the package's modules and namespaces that a user reaches, each once."""
+    """The package's modules and namespaces that a user reaches, each once, by their names in the documentation."""
     out = {name: place}
-    # The service is documented below tf.data.
+    # `data` comes first, so that the service gets the name by which it is documented, which begins with tf.data.
     for one in sorted(public(place), key=lambda one: (one != "data", one)):
         part = getattr(place, one)
         if part is hr.experimental:  # tf.data.experimental by a shorter name
@@ -297,7 +297,7 @@ MODULES = modules()
 
 
 def classes() -> dict[str, type]:
-    """By the documentation's name, the classes whose members are in the tables."""
+    """The classes whose members are in the tables, by their names in the documentation."""
     out = {"tf.data.Dataset": hr.Dataset}
     for name in NAMES:
         try:
@@ -329,7 +329,8 @@ def test_EveryModuleIsLookedAt():
     files = {path.stem for path in pathlib.Path(hr.__file__).parent.iterdir()
              if (path.suffix == ".py" or (path / "__init__.py").exists()) and not path.name.startswith("_")}
     seen = {module.__name__ for module in MODULES.values() if isinstance(module, types.ModuleType)}
-    # dtypes has names of headrace itself; TensorFlow does not have the other modules, and users import each separately.
+    # The names of dtypes are names of headrace itself, and experimental is tf.data.experimental by a shorter name.
+    # TensorFlow does not have the other modules, and users import each separately.
     beside = {"dtypes", "experimental", "dask", "jax", "keras", "ray", "torch"}
     assert not {name for name in files if f"headrace.{name}" not in seen} - beside, "add them to a table, or to these"
 
@@ -343,7 +344,7 @@ def test_NothingIsInATableTwice():
 
 
 def judged(text: str, folder: Any) -> str:
-    """The error text of the test for a table of one row."""
+    """The text of the error that `check` raises for a table of one row; empty if there is no error."""
     (row,) = documented.parse("some.txt", text)
     try:
         check(row, folder, ["| `list_files` lists when it is made | when it is read |"])

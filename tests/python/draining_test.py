@@ -34,7 +34,8 @@ def test_AWorkersProcessEndsInOrder():
 
 
 def test_ErrorsSayWhatIsThere():
-    # For this time the dispatcher waits for workers of an earlier dispatcher.
+    # A dispatcher answers that there is no such worker only when worker_timeout_ms has passed since its start,
+    # because workers of an earlier dispatcher could register until then.
     config = service.DispatcherConfig(worker_timeout_ms=200)
     with service.DispatchServer(config) as dispatcher:
         with service.WorkerServer(service.WorkerConfig(dispatcher.target)) as worker:

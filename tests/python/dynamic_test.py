@@ -17,7 +17,9 @@ choose, sample = D.choose_from_datasets, D.sample_from_datasets
 
 @pytest.fixture(scope="module")
 def services():
-    """Two results of ``distribute``: for a service of three workers, and for another one that graphs there may read."""
+    """Two results of ``distribute``: the first for a service of three workers, the second for a service of two
+    workers, from which graphs that run on the first service may read.
+    """
     servers = []
 
     def begin(workers):
@@ -73,7 +75,7 @@ def texts(files):
     return D.list_files(files, shuffle=False).flat_map(hr.TextLineDataset)
 
 
-# The arguments of each program: `distribute` for the other service, and the pattern of the files.
+# Each program gets two arguments: the result of `distribute` for the second service, and the pattern of the files.
 SAME = {
     "range": lambda there, files: R(1000),
     "slices": lambda there, files: D.from_tensor_slices(list(range(300))),

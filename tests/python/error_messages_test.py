@@ -1,4 +1,4 @@
-"""Messages name what the program called, and say what to do."""
+"""Error messages name the function that the program called, and the remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read(ds):
     return [int(x) for x in ds]
 
 
-# -- values outside of functions: what TensorFlow 2.21 gives -----------------------------------------------
+# -- values outside of functions: the expected values are those of TensorFlow 2.21 -------------------------
 
 def test_OperationsOutsideOfFunctionsHaveValues():
     v = next(iter(Dataset.from_tensors([1.5, 2.5])))
@@ -30,7 +30,7 @@ def test_OperationsOutsideOfFunctionsHaveValues():
     assert v is None
 
 
-# In TensorFlow both have a value.
+# In TensorFlow the results of both functions, random.uniform and io.read_file, have values.
 def test_WhatIsDrawnOrReadHasNoValueAndSaysSo(tmp_path):
     (tmp_path / "a").write_text("x")
     for drawn in (hr.random.uniform([]), hr.io.read_file(str(tmp_path / "a"))):

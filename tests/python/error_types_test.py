@@ -15,7 +15,8 @@ INVALID = hr.errors.InvalidArgumentError
 TEN = Dataset.range(10)
 SCALAR = hr.TensorSpec([], hr.int64)
 
-#: Errors when a dataset is made: TensorFlow's class, and the class that this package has raised before.
+#: Programs that fail when something is made. Each has the class of TensorFlow's error, the class that earlier
+#: versions of this package raised, and the program.
 MADE = {
     "an int times a float": (TypeError, INVALID, lambda: TEN.map(lambda x: x * 0.5)),
     "an int and a float": (TypeError, INVALID, lambda: TEN.map(lambda x: x + 1.5)),
@@ -112,7 +113,7 @@ def of_generator_that(error):
 
 
 UNKNOWN = hr.errors.UnknownError
-#: What an element raises.
+#: Programs whose first element fails. Each has the class of the error, and the program.
 READ = {
     "no PNG": (INVALID, lambda: Dataset.from_tensors(b"abc").map(hr.image.decode_png)),
     "no JPEG": (INVALID, lambda: Dataset.from_tensors(b"abc").map(hr.image.decode_jpeg)),
@@ -156,7 +157,7 @@ def test_WhatAnElementRaises(what):
     assert type(caught.value) is theirs
 
 
-# TensorFlow raises it when the dataset is made.
+# TensorFlow raises this error when the dataset is made. headrace raises it when the dataset is read.
 def test_AListingWithoutFiles(tmp_path):
     with pytest.raises(INVALID, match="no file matches"):
         list(Dataset.list_files(str(tmp_path / "*.txt")))

@@ -1,4 +1,4 @@
-"""``train.Example`` and its parts: what is written is what TensorFlow writes and reads, and what parse_example reads."""
+"""``train.Example`` and its parts: TensorFlow writes the same bytes, and it and ``parse_example`` read them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_NumbersThatAreNotPackedAreReadToo():
     assert FloatList.FromString(b"\x0d" + np.float32(2).tobytes()).value == [2.0]
 
 
-@pytest.mark.parametrize("make, error", [  # their texts are those of protobuf, and differ among its releases
+@pytest.mark.parametrize("make, error", [  # the texts of the errors differ among releases of protobuf
     (lambda: BytesList(value=["text"]), TypeError),
     (lambda: Int64List(value=[1.5]), TypeError),
     (lambda: Int64List(value=[2**63]), ValueError),
@@ -209,5 +209,5 @@ def test_AnyBytesAreReadOrRefused():
             data[draw.randrange(len(data))] = draw.randrange(256)
         try:
             Example.FromString(bytes(data[:draw.randrange(len(data) + 1)]))
-        except (DecodeError, UnicodeDecodeError):  # the latter of protobuf's implementation in Python alone
+        except (DecodeError, UnicodeDecodeError):  # only protobuf in pure Python raises UnicodeDecodeError
             pass

@@ -20,7 +20,7 @@ def test_shuffle_and_repeat_IsShuffleThenRepeat():
     one = elements(numbers.apply(experimental.shuffle_and_repeat(3, 2, 5)))
     other = elements(numbers.shuffle(3, seed=5, reshuffle_each_iteration=True).repeat(2))
     assert sorted(one) == sorted(other) and len(one) == 16
-    if LIBRARY == "headrace":  # in TensorFlow each of the two draws another seed
+    if LIBRARY == "headrace":  # in TensorFlow the two datasets draw different seeds
         assert one == other
 
 

@@ -191,7 +191,7 @@ def test_service_Dynamic(tmp_path):
 
 def test_service_CoordinatedRead():
     with serving() as dispatcher:
-        # Rounds of two batches of like lengths, without an end.
+        # An endless dataset of batches of equal shapes. Each round has two batches.
         dataset = Dataset.range(8).map(lambda n: tf.repeat(n, 2)).batch(1).repeat()
         readers = [dataset.apply(service.distribute(
             service.ShardingPolicy.OFF, dispatcher.target, job_name="rounds", consumer_index=i, num_consumers=2))

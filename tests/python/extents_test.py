@@ -1,4 +1,4 @@
-"""Extents and counts that depend on the element: what is expected was computed with TensorFlow 2.21."""
+"""Extents and counts that depend on the element. The expected values are those of TensorFlow 2.21."""
 
 from __future__ import annotations
 

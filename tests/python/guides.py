@@ -56,7 +56,7 @@ def load(name: str, library: str) -> types.ModuleType:
 
 
 def leaves(value: Any, path: str = "") -> Element:
-    """The tensors of an element; of ragged ones the values, and the lengths of rows."""
+    """The tensors of an element. A ragged tensor becomes its values, and the lengths of its rows."""
     if isinstance(value, (tuple, list)):
         return [leaf for i, part in enumerate(value) for leaf in leaves(part, f"{path}/{i}")]
     if isinstance(value, dict):
@@ -116,8 +116,8 @@ def difference(one: list[Element], other: list[Element], unordered: bool = False
 
 
 def summary(elements: list[Element], unordered: bool = False, tolerance: float = 0) -> dict[str, Any]:
-    """The stored form of a result: a digest of all bits; of floats that may differ, instead of the bits, the mean, the
-    deviation, and the first and last value.
+    """The stored form of a result: a digest of all bits. If there is a tolerance, the values of floats are not in the
+    digest: their mean, deviation, first and last value are stored instead.
     """
     if unordered:
         elements = _sorted(elements)

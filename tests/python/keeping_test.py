@@ -68,7 +68,7 @@ def test_a_snapshot_is_read_as_the_reader_says(tmp_path):
     def make(reader):
         return hr.Dataset.range(10).snapshot(str(tmp_path), shard_func=lambda x: x % 3, reader_func=reader)
 
-    assert list(make(lambda shards: shards.flat_map(lambda x: x))) == list(range(10))  # writes
+    assert list(make(lambda shards: shards.flat_map(lambda x: x))) == list(range(10))  # writes the snapshot
     assert list(make(lambda shards: shards.flat_map(lambda x: x))) == [0, 3, 6, 9, 1, 4, 7, 2, 5, 8]
     assert list(make(lambda shards: shards.interleave(lambda x: x, cycle_length=3))) == list(range(10))
     with pytest.raises(TypeError, match="snapshot: reader_func must give a dataset of elements"):
@@ -83,7 +83,7 @@ def test_a_dataset_reads_its_snapshot_by_the_reader_in_each_later_iteration(tmp_
     ds = hr.Dataset.range(9).map(lambda x: 8 - x).snapshot(str(tmp_path), shard_func=lambda x: x % 3, reader_func=in_turn)
     ds = ds.map(lambda x: x + 0)
     assert ds.cardinality() == hr.UNKNOWN_CARDINALITY
-    assert list(ds) == [8, 7, 6, 5, 4, 3, 2, 1, 0]  # writes
+    assert list(ds) == [8, 7, 6, 5, 4, 3, 2, 1, 0]  # writes the snapshot
     for _ in range(2):
         read = list(ds)
         assert sorted(read) == list(range(9)) and [x % 3 for x in read] == [read[0] % 3, read[1] % 3, read[2] % 3] * 3

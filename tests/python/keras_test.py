@@ -81,7 +81,7 @@ def test_EachEpochHasAllBatches(unknown):
     adapter, recorder = headrace.keras.DataAdapter(data), Recorder()
     assert adapter.num_batches == (None if unknown else 3)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Keras warns that the data ended if it did not know their number
+        warnings.simplefilter("ignore")  # Keras warns of the end of data whose number of batches is unknown
         regression().fit(adapter, epochs=3, verbose=0, callbacks=[recorder])
     assert recorder.batches == [3, 3, 3]
     if unknown:

@@ -14,7 +14,7 @@ LARGE = np.random.default_rng(1).integers(0, 1 << 60, 1 << 20)  # 8 MiB
 
 @pytest.fixture
 def counted():
-    """Two relays that count bytes, to a dispatcher with a worker: one for trainers, and one for the worker."""
+    """Two relays that count bytes, to a dispatcher with one worker: one for trainers, the other for that worker."""
     with service.DispatchServer() as dispatcher:
         host, port = dispatcher.target.split("://")[1].split(":")
         trainer, worker = Relay((host, int(port))), Relay((host, int(port)))

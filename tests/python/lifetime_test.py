@@ -1,4 +1,4 @@
-"""Waits that are ended by signals, forks, and the interpreter's exit. Each test runs its program in another process."""
+"""Forks, the interpreter's exit, and waits that a signal ends. All tests but one run a program in another process."""
 
 from __future__ import annotations
 
@@ -169,8 +169,8 @@ def test_CtrlCEndsAPause():
 
 
 def test_CtrlCEndsAWaitForPython():
-    # The dataset is made before the wait: after an interrupt in an import that runs exec(), CPython ends with SIGINT
-    # even if the interrupt is caught.
+    # The dataset is made before the wait, because making it imports modules: after an interrupt in an import that
+    # runs exec(), CPython ends with SIGINT even if the interrupt is caught.
     interrupted("import headrace as hr, time\n"
                 "ds = hr.Dataset.range(3).map(hr.py_function(lambda x: time.sleep(600), hr.int64))\n", "list(ds)")
 

@@ -1,4 +1,6 @@
-"""Dtypes of tensors that are made of numbers and lists of Python and numpy. Expected is what TensorFlow 2.21 gives."""
+"""Dtypes of tensors that are made of numbers and lists of Python and numpy. The expected values are those of
+TensorFlow 2.21, unless a comment states otherwise.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ LISTS = [
     ([], "float32", "float32", "float32"), ([[], []], "float32", "float32", "float32"),
     ([np.str_("a"), "b"], "string", "string", "string"),
 ]
-#: The same for lists of arrays, which TensorFlow refuses in functions.
+#: A list of arrays, and the dtypes that it has outside of functions and as an argument of a dataset. In functions
+#: TensorFlow refuses such lists.
 OF_ARRAYS = [
     ([np.array([1])], "int64", "int64"), ([np.array([1]), [2]], "int64", "int64"),
     ([np.array([1]), np.array([2])], "int64", "int64"), ([np.array([1], u8)], "uint8", "uint8"),
@@ -118,9 +121,9 @@ def test_RequiredTextColumnsStayTexts(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n007,1\n1e3,2\n")
     ds = hr.data.experimental.CsvDataset(str(path), [required, hr.constant([], hr.int32)], header=True)
-    assert list(ds) == [(b"007", 1), (b"1e3", 2)]  # what TensorFlow 2.21 gives
+    assert list(ds) == [(b"007", 1), (b"1e3", 2)]  # as in TensorFlow 2.21
     fields = lines.map(lambda line: tuple(hr.io.decode_csv(line, [[3]]))).element_spec
-    assert fields[0].dtype == hr.int32  # what TensorFlow 2.21 gives
+    assert fields[0].dtype == hr.int32  # as in TensorFlow 2.21
     ds = D.range(1).map(lambda x: hr.concat([hr.constant([], hr.string), ["a"]], 0))
     assert next(iter(ds)).tolist() == [b"a"]
 
@@ -142,4 +145,5 @@ def test_ZerosAndOnesAreOfAnyDtype():
 
 
 def test_ARangeIsAListOfInts():
-    assert D.from_tensor_slices(range(3)).element_spec.dtype == hr.int32 == hr.constant(range(3)).dtype  # what TensorFlow 2.21 gives
+    # The dtype is that of TensorFlow 2.21.
+    assert D.from_tensor_slices(range(3)).element_spec.dtype == hr.int32 == hr.constant(range(3)).dtype

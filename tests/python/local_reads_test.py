@@ -15,7 +15,7 @@ service = hr.service
 
 @pytest.fixture
 def cluster():
-    """A dispatcher, a worker in this process, and one in another."""
+    """A dispatcher, a worker in this process, and a worker in another process."""
     with service.DispatchServer() as dispatcher:
         target = dispatcher.target.split("://")[1]
         other = subprocess.Popen([sys.executable, "-m", "headrace", "worker", "--python", "--dispatcher", target],

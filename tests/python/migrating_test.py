@@ -1,4 +1,6 @@
-"""Programs for tf.data's service run after one import is changed. They were checked with TensorFlow, too."""
+"""Programs for tf.data and its service run with headrace after one import is changed. They were checked with
+TensorFlow, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Order and places of values of which some are NaN. Expected is what TensorFlow 2.21 gives."""
+"""The order of values of which some are NaN, and the indices of the least and the greatest values. The expected
+values are those of TensorFlow 2.21.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ def on(values, f, dtype=np.float32):
     return np.asarray(next(iter(ds))).tolist()
 
 
-#: Values, and the places of the first least and the first greatest one.
+#: Values, the index of the first least value, and the index of the first greatest value.
 PLACES = [
     ([nan, 2.0, 1.0], 2, 1), ([2.0, nan, 1.0], 2, 0), ([1.0, nan, 2.0], 0, 2), ([nan, nan], 0, 0), ([nan, inf], 0, 1),
     ([inf, nan], 0, 0), ([nan, -inf], 1, 0), ([-inf, nan, -inf], 0, 0), ([nan, 1.0, nan, 0.0, 5.0], 3, 4), ([inf, inf, nan], 0, 0),
@@ -54,7 +56,8 @@ def test_SortHasNaNWhereTensorFlowHasIt():
     assert same(on([values, values], lambda x: hr.sort(x, axis=1)), 2 * [on(values, hr.sort)])
 
 
-#: Values, argsort up and down, the places of the top 2, of the greater half and of all but one, argmin and argmax.
+#: Values; the results of argsort, ascending and descending; the indices that top_k gives for k = 2, for half of the
+#: values and for all but one; argmin and argmax.
 ROWS = [
     ([4, 7, 5, 0, 3], [3, 4, 0, 2, 1], [1, 2, 0, 4, 3], [1, 2], [1, 2], [1, 2, 0, 4], 3, 1),
     ([nan, 0, 4, 2, 1, 6, 7, 7, nan, 0, nan, 5, 1, 5, nan, 1, 4], [1, 14, 10, 9, 8, 4, 12, 3, 2, 11, 13, 5, 6, 7, 0,

@@ -1,4 +1,6 @@
-"""Numbers and arrays of numpy as operands of tensors: they take the tensor's dtype. Expected is what TensorFlow 2.21 gives."""
+"""Numbers and arrays of numpy as operands of tensors: they take the tensor's dtype. The expected values are those of
+TensorFlow 2.21, unless a comment states otherwise.
+"""
 
 from __future__ import annotations
 

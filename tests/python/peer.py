@@ -1,4 +1,5 @@
-"""The common part of the tests of documented examples: they run with headrace, or the library HEADRACE_EXAMPLES_WITH.
+"""The common part of the tests of documented examples. The examples run with headrace, or with the library that the
+variable HEADRACE_EXAMPLES_WITH names.
 
 `./run compare --same` runs them with headrace and TensorFlow, which shows that the expected values are TensorFlow's.
 """

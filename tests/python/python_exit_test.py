@@ -1,4 +1,6 @@
-"""Nothing waits for Python functions that run: not the interpreter's exit, Ctrl-C or a worker's stop. No process stays."""
+"""The interpreter's exit, Ctrl-C and the stop of a worker do not wait for Python functions that run, and leave no
+process behind.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,7 @@ def test_AStoppedWorkerEndsItsCalls(cluster, tmp_path):
     reader = threading.Thread(target=lambda: next(it, None), daemon=True)
     reader.start()
     with open(name):
-        pass  # open() returns when the call has opened the other end, so that it runs
+        pass  # open() returns when `hangs` has opened the other end, so that its call runs now
     worker.stop()
     it.close()
     reader.join()

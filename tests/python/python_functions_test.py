@@ -1,4 +1,6 @@
-"""Python's own functions of tensors, in functions that are traced. Expected is what TensorFlow 2.21 gives."""
+"""Python's own functions (``len``, ``int``, ``sorted`` ...) of tensors, in functions that are traced. The expected
+values are those of TensorFlow 2.21.
+"""
 
 from __future__ import annotations
 

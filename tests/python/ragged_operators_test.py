@@ -1,4 +1,4 @@
-"""Operators on ragged tensors. Expected is what TensorFlow 2.21 gives."""
+"""Operators on ragged tensors. The expected values are those of TensorFlow 2.21."""
 
 from __future__ import annotations
 

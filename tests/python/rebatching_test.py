@@ -12,8 +12,8 @@ from headrace import Dataset
 
 
 def expected(rows, sizes, drop_remainder):
-    """The result of TensorFlow: batches of these sizes in turn. A size of 0 gives an empty batch, but none follows an
-    incomplete last batch.
+    """The result of TensorFlow: batches of these sizes in turn. A size of 0 gives an empty batch, but no empty batch
+    follows an incomplete last batch.
     """
     out, at, turn = [], 0, 0
     while True:
@@ -30,7 +30,7 @@ def batches(ds):
 
 
 @pytest.mark.parametrize("sizes, rows, batch, wanted", [
-    # Each as TensorFlow 2.21 gives it.
+    # The batches are those of TensorFlow 2.21.
     ([2, 1, 1], 8, 4, [[0, 1], [2], [3], [4, 5], [6], [7]]),
     ([3, 2], 7, 4, [[0, 1, 2], [3, 4], [5, 6]]),
     ([2, 0], 4, 2, [[0, 1], [], [2, 3], []]),

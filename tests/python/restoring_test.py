@@ -8,7 +8,7 @@ from lifetime_test import finish, start
 
 
 def test_ThreadsReadWhileOthersRestoreSaveAndClose():
-    # Runs in another process, so that threads which hang end with it.
+    # The program runs in another process, so that threads which hang end with that process.
     child = start("""
         import threading
         import headrace as hr

@@ -38,7 +38,7 @@ def test_WhatAKilledRunLeftInADirectoryIsNotTakenForThisOne(start, tmp_path, add
     assert [ended(x) for x in runs] == [(0, "True 2\n", "")] * 2
 
 
-#: Ends when the workers of the other node have left.
+#: A program for the node of rank 0, which ends when all workers of the other node have left.
 SEES_THEM_LEAVE = """
 import headrace as hr
 while True:
@@ -57,7 +57,7 @@ def test_TheWorkersOfANodeLeaveInOrderWhenItsCommandEnds(start, address, by):
     assert [ended(first), ended(second)] == [(0, "2\n", ""), (0, "", "")]
 
 
-#: Reads when there is the file that the first node's command makes as its last action.
+#: A program that waits until the command of the first node has made its file `over`, and then reads.
 READS_LATE = """
 import pathlib
 while not pathlib.Path("over").exists():

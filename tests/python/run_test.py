@@ -57,7 +57,7 @@ def test_ASignalIsPassedOnToTheCommand(start):
         assert ended(process)[0] == 128 + number
 
 
-#: Prints the signals that it gets; ends in order after SIGWINCH, or the end of its input.
+#: A program that prints each signal that it receives. It exits with code 0 after SIGWINCH or at the end of its input.
 COUNTS_SIGNALS = """
 import signal, sys
 def got(number, frame):
@@ -83,7 +83,7 @@ def test_ASignalToAllProcessesLeavesTheCommandItsTime(start, number):
     process = start(*python(COUNTS_SIGNALS))
     assert process.stdout.readline() == "here\n"
     for pid in [process.pid, *descendants_of(process.pid)]:
-        with contextlib.suppress(ProcessLookupError):  # one that has ended with those before it
+        with contextlib.suppress(ProcessLookupError):  # the process may have ended since an earlier os.kill
             os.kill(pid, number)
     assert process.stdout.readline() == f"got {number.value}\n"
     # A later signal is passed on after the earlier ones.
@@ -98,7 +98,7 @@ def test_ASignalForTheCommandToAllProcessesLeavesTheServersAlone(start, number, 
     process = start(*["--python"] * python_workers, *python(COUNTS_SIGNALS + TRAIN), HEADRACE_PYTHON=sys.executable)
     assert process.stdout.readline() == "here\n"
     for pid in [process.pid, *descendants_of(process.pid)]:
-        with contextlib.suppress(ProcessLookupError):  # one that has ended with those before it
+        with contextlib.suppress(ProcessLookupError):  # the process may have ended since an earlier os.kill
             os.kill(pid, number)
     assert process.stdout.readline() == f"got {number.value}\n"
     process.stdin.close()
@@ -142,8 +142,8 @@ def test_ACommandThatDoesNotEndAfterASignalIsKilled(start):
     assert ended(process)[0] == 128 + signal.SIGKILL
 
 
-#: Prints the process ids of the workers, of this program, of a child, and of a child in a session
-#: of its own; then waits.
+#: A program that prints the process ids of the workers, of itself, of a child, and of a child in a separate session,
+#: and then waits.
 WITH_CHILDREN = """
 import os, signal, subprocess, sys
 import headrace as hr
@@ -163,7 +163,7 @@ def test_NothingOutlivesOneThatIsKilled(start, which):
     process = start("--workers-per-node", 2, *python(WITH_CHILDREN))
     pids = [int(x) for x in process.stdout.readline().split()]
     inner, = children_of(process.pid)
-    # The dispatcher is a child, too.
+    # The dispatcher is also a child of the inner process.
     pids += children_of(inner)
     watched = [Watched(pid) for pid in pids]
     assert len(watched) >= 8
@@ -180,7 +180,7 @@ def test_WhatACommandLeavesRunningEndsWithIt(start):
 
 
 def commands_of(section):
-    """The first commands of a section of docs/clusters.md."""
+    """The commands in the first code block of a section of docs/clusters.md."""
     text = (pathlib.Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
     return text.split(f"\n## {section}\n", 1)[1].split("```\n", 2)[1].splitlines()
 
@@ -192,7 +192,7 @@ def test_TheDocumentedCommandsWorkAsTheyStand(tmp_path, section, is_server):
     first, second = commands_of(section)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     subprocess.run(["sh", "-c", first], cwd=tmp_path, env=environment(PATH=path), check=True, timeout=PATIENCE)
-    # A server runs until it is stopped. Its port may be in use here.
+    # A server runs until it is stopped. Its default port may be in use on this host, so it listens on a free one.
     with subprocess.Popen(["sh", "-c", "exec " + second], cwd=tmp_path, text=True, stdout=subprocess.PIPE, start_new_session=True,
                           env=environment(PATH=path, HEADRACE_PORT="0")) as process:
         assert process.stdout.readline()

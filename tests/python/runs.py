@@ -35,7 +35,8 @@ def environment(**more):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts ``headrace run`` with these arguments, in an empty folder; kills what still runs."""
+    """A function that starts ``headrace run`` with the given arguments in an empty folder. The processes that still
+    run at the end of the test are killed."""
     with contextlib.ExitStack() as stack:
         def begin(*arguments, ignore=None, **variables):
             process = stack.enter_context(subprocess.Popen([os.path.abspath(COMMAND), "run", *map(str, arguments)], cwd=tmp_path, text=True,
@@ -57,7 +58,7 @@ def python(program):
 
 
 class Watched:
-    """A process that this one did not start."""
+    """A process that the test did not start itself, and whose end it can wait for."""
 
     def __init__(self, pid):
         self.descriptor = os.pidfd_open(pid)

@@ -9,7 +9,7 @@ import pytest
 
 import headrace as hr
 
-# Of TensorFlow 2.21: tf.io.serialize_tensor(tf.constant(value, dtype)).numpy().hex().
+# The bytes are the results of TensorFlow 2.21: tf.io.serialize_tensor(tf.constant(value, dtype)).numpy().hex().
 OF_TENSORFLOW = [
     (3, hr.int64, "0809120022080300000000000000"),
     ([[1.5, 2], [3, 4]], hr.float32, "08011208120208021202080222100000c03f000000400000404000008040"),
@@ -57,7 +57,7 @@ def test_TheDocumentedWayIntoAFileAndBack(tmp_path):
 
 
 @pytest.mark.parametrize("data, kind, expected", [
-    # In place of tensor_content: float_val packed, int_val one by one, bool_val, half_val.
+    # The values are not in tensor_content, but in float_val (packed), int_val (one by one), bool_val, and half_val.
     ("0801" "12041202" "0802" "2a08" "0000803f" "00000040", hr.float32, [1, 2]),
     ("0803" "12041202" "0803" "3805" "38feffffffffffffffff01", hr.int32, [5, -2, -2]),
     ("080a" "12041202" "0802" "5a020100", hr.bool, [True, False]),

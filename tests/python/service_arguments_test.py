@@ -93,7 +93,7 @@ MISSING = {
 
 
 def server(config):
-    """Makes a server of a configuration, which checks it, and does not start it."""
+    """Makes a server from a configuration and does not start it. Its constructor checks the configuration."""
     of = service.DispatchServer if isinstance(config, service.DispatcherConfig) else service.WorkerServer
     return of(config, start=False)
 

@@ -216,14 +216,14 @@ def test_APauseRunsWhereThePipelineRunsAndEndsWithIt(cluster):
 
 @pytest.fixture
 def killed_midway():
-    """An iterator over batches: its only worker was killed after the first one, and another worker was started."""
+    """An iterator over batches. Its only worker was killed after the first batch, and another worker was started."""
     dispatcher = service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=1000, heartbeat_interval_ms=200))
     worker = subprocess.Popen([sys.executable, "-m", "headrace", "worker", "--python", "--dispatcher",
                                dispatcher.target, "--python-processes", "1"], stdout=subprocess.DEVNULL,
                               env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
     while dispatcher.num_workers() < 1:
         pass
-    # Batches of one MiB, of which there are far more than a pausing trainer can hold.
+    # There are 200 batches of one MiB each: far more than are buffered for a trainer that does not read on.
     it = iter(hr.Dataset.range(MANY).batch(1 << 17).apply(service.distribute("dynamic", dispatcher.target)))
     next(it)
     worker.kill()

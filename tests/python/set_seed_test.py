@@ -141,15 +141,17 @@ def test_ASeedOfAFunctionDecidesWhatItDrawsInEachIteration():
 
     ds = of(3)
     first = list(ds)
-    # What TensorFlow 2.21 gives: the same again, and of another dataset too; other numbers in the next pass of `repeat`.
+    # As in TensorFlow 2.21, each iteration of this dataset and of an equal one draws the same numbers. The passes of
+    # `repeat` draw different numbers.
     assert list(ds) == first == list(of(3)) == list(of(3).prefetch(1)) != list(of(4))
     twice = list(ds.repeat(2))
     assert twice[:20] == first != twice[20:] and list(ds.repeat(2)) == twice
     assert len({float(x) for x, _ in twice}) == 40
-    # In a dataset of each element the elements differ: what TensorFlow 2.21 gives.
+    # As in TensorFlow 2.21, the datasets that a function makes for different elements draw different numbers.
     inner = hr.Dataset.range(4).flat_map(lambda x: hr.Dataset.range(1).map(lambda y: hr.random.uniform([], seed=4)))
     assert len(set(map(float, inner))) == 4
-    # If the function also draws without a seed, both draws are new in each iteration: a row of docs/migrating.md.
+    # If the function also draws without a seed, both draws are new in each iteration. docs/migrating.md lists this as
+    # a difference from TensorFlow.
     beside = of(3, draw)
     assert list(beside) != list(beside)
 
@@ -162,7 +164,7 @@ def test_EachElementPassAndFunctionDrawsItsOwn():
 
 
 def test_EqualDatasetsDrawTheSame():
-    # As in TensorFlow: what a function draws is decided by its place in its dataset.
+    # As in TensorFlow, the place of a function in its dataset decides which numbers the function draws.
     hr.random.set_seed(5)
     assert list(numbers().map(draw)) == list(numbers().map(draw))
 

@@ -34,13 +34,13 @@ def reference(text, separator, most):
 
 
 def parts(value, *args, **options):
-    """The parts that a function gives, as lists."""
+    """The parts into which ``strings.split`` in a dataset's function splits the value, as lists."""
     out = Dataset.from_tensors(value).map(lambda x: hr.strings.split(x, *args, **options)).get_single_element()
     return out.to_list() if isinstance(out, hr.RaggedTensor) else out.tolist()
 
 
 @pytest.mark.parametrize("text, sep, most, wanted", [
-    # Each as TensorFlow 2.21 gives it.
+    # The expected parts are the results of TensorFlow 2.21.
     ("a b c d", None, 2, [b"a", b"b", b"c d"]),
     (" a  b c ", None, 1, [b"a", b"b c "]),
     ("a", None, 1, [b"a", b""]),

@@ -1,5 +1,5 @@
-"""Strings of elements equal ``str`` and ``bytes``, as TensorFlow's tensors do. What is compared here is what TensorFlow 2.21
-gives, unless a test says otherwise.
+"""Strings of elements equal ``str`` and ``bytes``, as TensorFlow's tensors do. The expected results are those of
+TensorFlow 2.21, except where a comment states otherwise.
 """
 
 from __future__ import annotations

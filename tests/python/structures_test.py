@@ -1,4 +1,7 @@
-"""How elements are arranged: the order of keys, and the classes of tuples and dicts. Expected is what TensorFlow 2.21 gives."""
+"""How elements are arranged: the order of keys, and the classes of tuples and dicts.
+
+The expected values are those of TensorFlow 2.21.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ FEATURES = {
     "a": io.VarLenFeature(hr.string), "c": io.FixedLenSequenceFeature([], hr.int64, allow_missing=True),
     "s": io.SparseFeature("i", "v", hr.int64, 3), "ab": io.FixedLenFeature([], hr.int64, 2),
     "B": io.FixedLenFeature([], hr.int64, 2), "é": io.FixedLenFeature([], hr.int64, 2)}
-#: What TensorFlow 2.21 gives: sparse ones, dense ones, and those that are read under other names, each sorted.
+#: The order of the keys in TensorFlow 2.21: those of VarLenFeature, of the dense features, and of SparseFeature, each
+#: kind sorted.
 KEYS = ["a", "y", "B", "ab", "b", "c", "z", "é", "s"]
 
 
@@ -67,7 +71,7 @@ def test_KeysOfLoadedDictsAreSortedAndThoseOfAGivenSpecAreKept(tmp_path):
     ds = D.from_tensor_slices({"z": [1, 2], "a": {"y": [3, 4], "b": ([5, 6], {"d": [7, 8], "c": [9, 10]})}})
     ds.save(folder)
     loaded = D.load(folder)
-    # TensorFlow 2.21 gives them in an order that differs from process to process: a row of docs/migrating.md.
+    # In TensorFlow 2.21 the order of the keys differs from process to process; see docs/migrating.md.
     assert _order(loaded.element_spec) == [("a", [("b", [None, [("c", None), ("d", None)]]), ("y", None)]), ("z", None)]
     assert next(iter(loaded)) == {"a": {"b": (5, {"c": 9, "d": 7}), "y": 3}, "z": 1}
     assert _order(next(iter(loaded))) == _order(loaded.element_spec)
@@ -79,7 +83,7 @@ def test_KeysOfLoadedDictsAreSortedAndThoseOfAGivenSpecAreKept(tmp_path):
     by_shard = D.load(folder, ds.element_spec, reader_func=lambda shards: shards.flat_map(lambda shard: shard))
     assert _order(next(iter(by_shard))) == _order(ds.element_spec)
     for kept in (ds.snapshot(str(tmp_path / "snapshot")), ds.cache(str(tmp_path / "cache"))):
-        assert [_order(x) for x in (*kept, *kept)] == 4 * [_order(ds.element_spec)]  # as it was
+        assert [_order(x) for x in (*kept, *kept)] == 4 * [_order(ds.element_spec)]  # the order of the dataset
 
 
 def test_ANamedTupleStaysOneAndIsOneArgument():
@@ -176,11 +180,11 @@ def test_WhatAShardFuncDividedIsLoadedFromTheShardsInTurn(tmp_path):
         assert given or ds.cardinality() == n
         return [int(x) for x in ds]
 
-    # What TensorFlow 2.21 gives with as many processors as shards.
+    # The expected orders are those of TensorFlow 2.21 on a machine with as many processors as shards.
     assert loaded("two", 6, lambda x: x % 2) == [0, 1, 2, 3, 4, 5]
     assert loaded("uneven", 8, lambda x: hr.where(x < 6, hr.cast(1, hr.int64), hr.cast(0, hr.int64))) == [6, 0, 7, 1, 2, 3, 4, 5]
     assert loaded("far apart", 8, lambda x: (x // 6) * 5) == [0, 6, 1, 7, 2, 3, 4, 5]
-    # With two processors.
+    # These are the orders of TensorFlow 2.21 on a machine with two processors.
     two = {"reader_func": lambda shards: shards.interleave(lambda shard: shard, cycle_length=2)}
     assert loaded("three", 10, lambda x: x % 3, **two) == [0, 1, 3, 4, 6, 7, 9, 2, 5, 8]
     assert loaded("backwards", 10, lambda x: 2 - x % 3, **two) == [2, 1, 5, 4, 8, 7, 0, 3, 6, 9]

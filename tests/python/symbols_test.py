@@ -24,7 +24,8 @@ def test_LoadingItLeavesTheInterpretersFlagsAlone():
 
 
 def test_AnothersLibraryOfTheSameNamesIsNotTaken(tmp_path):
-    # An example is TensorFlow's copy of RE2, whose objects have another layout.
+    # A library of another package may define the same symbols: TensorFlow, for example, has a copy of RE2, whose
+    # objects have another layout.
     undefined = subprocess.run(["nm", "-D", "--undefined-only", hr._core.__file__], check=True, capture_output=True,
                                text=True).stdout
     names = [name for name in (line.split()[-1].partition("@")[0] for line in undefined.splitlines())

@@ -1,4 +1,5 @@
-"""Traced functions must not use as data what is fixed at tracing: descriptions of tensors, numbers drawn once."""
+"""Traced functions must not use values as data that are fixed when they are traced: descriptions of tensors, and
+numbers that Python or numpy drew during the trace."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Evil:
 
 
 class Crafted(PyFunction):
-    """A function whose label and program in the graph are given."""
+    """A Python function of which a test chooses the label and the shipped bytes in the graph."""
 
     def __init__(self, shipped, label="crafted"):
         super().__init__(None, SCALAR, False)
@@ -74,7 +74,7 @@ def test_NothingIsUnpickledButInAPoolsProcess(tmp_path, kind):
     for shipped in (old, pickle.dumps(Evil(evil)), header(kind=kind) + pickle.dumps(Evil(evil))):
         got = read(hr.Dataset.range(1).map(Crafted(shipped)))
         assert "rror" in got[0], got
-    # The last one has a valid header, so that a process of the pool unpickles it.
+    # The last value of `shipped` has a valid header, so a process of the pool unpickles it.
     pids = evil.read_text().split()
     assert pids and str(os.getpid()) not in pids
 
@@ -182,7 +182,8 @@ def test_AnswersCarryEveryKindOfValue():
 
 @pytest.fixture
 def stranger(monkeypatch, tmp_path):
-    """Distributes a dataset as a program of another user, for whose functions the worker's user does not vouch."""
+    """A function that distributes a dataset like the program of another user: the worker's user has not vouched for
+    the Python functions of that program."""
     def distributed(ds, dispatcher):
         with monkeypatch.context() as elsewhere:
             elsewhere.setenv("HEADRACE_PYTHON_FUNCTIONS", str(tmp_path / "elsewhere"))

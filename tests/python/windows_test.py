@@ -1,4 +1,4 @@
-"""Elements that are datasets are iterated over: of any shapes, and of datasets."""
+"""Iteration over elements that are datasets. The elements of these may have any shapes, and may be datasets again."""
 
 from __future__ import annotations
 

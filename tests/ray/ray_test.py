@@ -48,7 +48,7 @@ def alive(service):
 
 
 class Watched:
-    """A process that this one did not start."""
+    """A process that the test did not start itself, and whose end it can wait for."""
 
     def __init__(self, pid):
         self.descriptor = os.pidfd_open(pid)

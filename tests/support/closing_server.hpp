@@ -11,11 +11,11 @@
 
 namespace headrace::detail::test {
 
-/// Takes the place of a server that is gone or not yet started: accepts each connection and closes
-/// it without a byte, until another server takes its port.
+/// A listener in the place of a server that is gone or not yet started. It accepts each connection
+/// and closes it without sending a byte, until `make_way` frees the port for another server.
 class closing_server {
 public:
-  /// `port`: 0: any free port.
+  /// If `port` is 0, the server listens on any free port.
   explicit closing_server(uint16_t port = 0) {
     fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;

@@ -7,8 +7,8 @@
 
 namespace headrace::detail::test {
 
-/// While the object exists, this process may have so few descriptors that the lower half of them is
-/// almost taken: `free` of that half are left. A test can take more, and return them.
+/// While the object exists, the limit on the descriptors of this process is so low that only `free`
+/// of the lower half are unused. A test can take more descriptors, and give them back.
 class few_descriptors {
 public:
   explicit few_descriptors(size_t free) {

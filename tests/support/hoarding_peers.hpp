@@ -9,9 +9,9 @@
 
 namespace headrace::detail::test {
 
-/// Connections to an actor port on loopback that greet like nodes, and then each send almost all of
-/// the largest message. The port keeps the bytes that it has received of it, more than `bytes` in
-/// all.
+/// Connections to an actor port on loopback that greet like nodes. Then each sends a message of the
+/// largest size without its last byte. The port keeps the bytes of these incomplete messages, at
+/// least `bytes` in all.
 class hoarding_peers {
 public:
   hoarding_peers(uint16_t port, size_t bytes) {
@@ -26,7 +26,7 @@ public:
         peer.send(almost);
       }
     } catch (const std::runtime_error&) {
-      // The server's process has reached its memory limit and ended before.
+      // Connecting fails if the server's process has already reached its memory limit and ended.
     }
   }
 

@@ -14,7 +14,8 @@ class meeting {
 public:
   explicit meeting(size_t members) : members_(members) {}
 
-  /// Waits for the other threads. False: they did not arrive in time; then all calls return false.
+  /// Waits for the other threads. Returns false if they did not arrive in time; from then on all
+  /// calls return false.
   bool come() {
     std::unique_lock lock{mutex_};
     const auto mine = round_;

@@ -15,9 +15,9 @@ std::string expected_path(std::string_view name);
 
 std::string headrace_program();
 std::string digits_program();
-/// Continues an iterator from its position in a process of its own.
+/// A program that restores an iterator from its position and continues it; see resume_program.cpp.
 std::string resume_program();
-/// Reads one repetition of a job in a process of its own; see trainer_orders.hpp.
+/// A program that reads one repetition of a job; see trainer_orders.hpp for its arguments.
 std::string trainer_program();
 
 /// The folder of the plug-ins that are refused.

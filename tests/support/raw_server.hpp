@@ -11,8 +11,8 @@
 
 namespace headrace::detail::test {
 
-/// A server that is no node listens on a loopback port: it accepts connections, sends `greeting` to
-/// each and keeps it open until the end.
+/// A server that is not a node. It listens on a loopback port, sends `greeting` over each
+/// connection, and keeps all connections open until the object is destroyed.
 class raw_server {
 public:
   explicit raw_server(std::string greeting) : greeting_(std::move(greeting)) {

@@ -22,23 +22,24 @@ struct violation {
   std::string what;
 };
 
-/// The elements that one trainer was given of a repetition of a job, and how that ended. The judges
-/// of simulated trainers and of processes both use it.
+/// The elements that one trainer was handed in a repetition of a job, and how its reading ended.
+/// The checks of simulated trainers and those of trainer processes use this class.
 struct reading {
   std::string name;
   std::span<const int64_t> handed_out;
-  /// The times of the elements in order, by one clock for all readings. Elements without a time
-  /// came last.
+  /// The times at which the elements were handed out, by one clock for all readings. Elements for
+  /// which this list is too short count as handed out last.
   std::span<const int64_t> handed_out_at;
-  std::optional<status> ended; ///< the last status that it read
-  std::string remark;          ///< the message that came with the end
-  bool over = true;            ///< it ended, left, or died
-  /// The trainer died, was stopped for good, or left and could not report it: it may not have
-  /// reported all elements that it handed out, and cannot be warned any more.
+  std::optional<status> ended; ///< the last status that the trainer read
+  std::string remark;          ///< a message to the trainer, such as a warning about a loss
+  bool over = true;            ///< the trainer's reading ended, or it left or died
+  /// The trainer died, was stopped for good, or left and its goodbye did not arrive: elements that
+  /// it was handed may be unreported, and it cannot be warned any more.
   bool gone = false;
 
-  /// The trainer is gone, or read that it is no reader any more or may be none: under at_least_once
-  /// others are given the elements that it had not reported.
+  /// True if the trainer is gone, or if its last status states that the job has removed it, or that
+  /// its rows may have gone to other readers. Then, under at_least_once, other trainers are given
+  /// the elements that it had not reported.
   bool may_be_repeated() const {
     return gone
            || (ended
@@ -65,8 +66,8 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
          &r});
   for (auto& [element, times] : of) {
     std::ranges::stable_sort(times, {}, &one::at);
-    // Each copy may be handed out, and once more for each time that was perhaps not reported. One
-    // trainer is never handed an element twice, however it ended.
+    // Each copy may be handed out once, and once more for each time that a trainer perhaps did not
+    // report. No trainer is handed an element more than `copies` times, however its reading ended.
     size_t allowed = copies;
     std::map<const reading*, size_t> to;
     for (size_t i = 0; i < times.size(); ++i) {

@@ -78,8 +78,9 @@ public:
   std::span<const int64_t> handed_out_at() const noexcept {
     return {times(), std::min<uint64_t>(count(), capacity())};
   }
-  /// The process was stopped when it had `count` elements, and continued. The next ones may have
-  /// been handed out before the stop: they are given the time of the element before them.
+  /// To be called after the process was stopped with `count` elements and continued. The elements
+  /// of its next step may have been handed out before the stop, and their time read after it: they
+  /// are given the time of the element before them.
   void was_stopped_at(uint64_t count) noexcept {
     const auto all = handed_out_at();
     if (count == 0 || count >= all.size())

@@ -32,7 +32,7 @@ public:
   };
   static constexpr uint64_t never = UINT64_MAX;
 
-  /// `target_port`: 0: not known yet; connections are refused until `forward_to` is called.
+  /// If `target_port` is 0, connections are refused until `forward_to` is called.
   explicit relay(uint16_t target_port = 0) : target_(target_port) {
     listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     auto at = loopback(0);
@@ -73,8 +73,9 @@ public:
     budget_[static_cast<int>(which)] = n;
     wake();
   }
-  /// As `cut_after` (`n` at least 1), but one byte later if necessary: at an odd number of bytes of
-  /// a connection, which is inside a frame if all frames are of even length.
+  /// As `cut_after` (`n` at least 1), but one byte later if necessary, so that an odd number of
+  /// bytes of the connection has passed. If all frames are of even length, the cut is inside a
+  /// frame.
   void cut_inside(direction which, uint64_t n) {
     std::lock_guard hold{mutex_};
     budget_[static_cast<int>(which)] = n;
@@ -87,14 +88,14 @@ public:
     cut_now_ = true;
     wake();
   }
-  /// While true, nothing passes on the existing connections.
+  /// While true, nothing passes on any connection.
   void hold(bool on) {
     holding_ = on;
     wake();
   }
   /// From now on discards the bytes of the existing connections in that direction without closing
-  /// them; later connections are forwarded again. This is how a network behaves whose address
-  /// translation lost its entries.
+  /// them; later connections are forwarded again. A network behaves like this if its address
+  /// translation has lost its entries.
   void swallow(direction which) {
     std::lock_guard hold{mutex_};
     swallow_now_[static_cast<int>(which)] = true;
@@ -105,8 +106,8 @@ public:
     swallowing_[static_cast<int>(which)] = on;
     wake();
   }
-  /// Bytes arrive later by this time, and at most 64 KiB of each connection and direction within
-  /// it. Zero: at once.
+  /// Delays all bytes by this time, and lets at most 64 KiB through within it, on each connection
+  /// and in each direction. With zero, bytes pass at once.
   void delay(std::chrono::milliseconds by) {
     delay_ = by;
     wake();
@@ -123,7 +124,7 @@ public:
 private:
   struct pair {
     int fd[2];                 // the side that connected, the target
-    std::vector<char> held[2]; // read from fd[i], not yet written to the other
+    std::vector<char> held[2]; // bytes read from fd[i], not yet written to fd[1 - i]
     bool ended[2] = {false, false};
     bool swallowed[2] = {false, false};
     uint64_t moved[2] = {0, 0};

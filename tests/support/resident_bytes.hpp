@@ -6,7 +6,7 @@
 
 namespace headrace::detail::test {
 
-/// The memory of this process that is in use.
+/// The resident memory of this process, in bytes.
 inline size_t resident_bytes() {
   std::ifstream in{"/proc/self/statm"};
   size_t total = 0, resident = 0;

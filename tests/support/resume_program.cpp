@@ -1,8 +1,8 @@
 // Restores an iteration from files and continues it. Tests start it as a process of its own.
 //
-// resume_program GRAPH RECORD ROWS NEXT: prints up to ROWS rows of GRAPH from the position RECORD
-// on, as words one a line, then writes the position that it reached into the file NEXT. If it
-// cannot, it prints the error and ends with 1.
+// resume_program GRAPH RECORD ROWS NEXT: prints up to ROWS rows of the graph in the file GRAPH from
+// the position in the file RECORD on, each row as text on its own line. Then it writes the position
+// that it reached into the file NEXT. If this fails, it prints the error and exits with code 1.
 
 #include "headrace/pipeline/codec/position_codec.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"

@@ -31,7 +31,7 @@ public:
                                                  : std::make_unique<scratch_directory>();
   }
   const std::string& path() const noexcept { return path_; }
-  /// A journal's own folder in it, and its file.
+  /// The path of a journal's folder in this folder. `file` is the path of the journal's file.
   std::string journal() const { return path_ + "/journal"; }
   std::string file() const { return journal() + "/journal.sqlite"; }
 

@@ -14,8 +14,9 @@ struct trainer_orders {
   std::string dispatcher;
   std::string record;          ///< file of its `reading_record`
   std::string graph = "range"; ///< see `read_graph`
-  /// Also "off", or "at_least_once", which is dynamic; or, with off, "cache" (`member` is the
-  /// trainer's id) or "rounds" (`member` is its index).
+  /// One of "dynamic" and "off", which are sharding policies; "at_least_once", with the policy
+  /// dynamic; and, with the policy off, "cache" (`member` is the trainer's id) and "rounds"
+  /// (`member` is its index).
   std::string mode = "dynamic";
   std::string job;   ///< empty: a job of its own
   int64_t total = 0; ///< the elements of the range at the source of the graph

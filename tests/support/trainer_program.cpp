@@ -1,7 +1,8 @@
 // A trainer in a process of its own, for tests that stop, cut off and kill it. It reads one
 // repetition of a job, element by element, and writes each element into a record before it requests
-// the next (trainer_orders.hpp has the arguments). It prints "begun" when it has read some
-// elements, or its end. Its exit code is 0 however the repetition ends; the record has the end.
+// the next (trainer_orders.hpp has the arguments). It prints "begun" when it has read
+// `begun_after` elements, or when its reading ends before that. Its exit code is 0 however the
+// repetition ends; the record contains the final status.
 
 #include "headrace/client/internal/service_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -81,7 +82,7 @@ private:
         return {};
       if (record_.count() >= static_cast<uint64_t>(orders_.begun_after))
         say_begun();
-      // The work that a trainer does with its elements.
+      // This pause stands for the work that a trainer does with its elements.
       if (steps % orders_.burst == 0)
         std::this_thread::sleep_for(std::chrono::microseconds{orders_.pause_us});
     }

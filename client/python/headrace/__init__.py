@@ -1,6 +1,6 @@
 """headrace: input pipelines for training, on as many hosts as the trainers need.
 
-What tf.data calls X, headrace calls X.
+Classes, methods and arguments have the names that they have in tf.data.
 
 >>> import headrace as hr
 >>> for x in hr.Dataset.range(10).map(lambda x: x * x).batch(4):

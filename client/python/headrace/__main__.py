@@ -7,7 +7,9 @@ import sys
 
 
 def binary() -> str | None:
-    """The path of the command's program: the one in this package, or that in HEADRACE_COMMAND. None: there is none."""
+    """The path of the command's executable: in this package, or else as HEADRACE_COMMAND gives it. None: there is no
+    executable.
+    """
     here = os.path.dirname(os.path.abspath(__file__))
     for path in (os.path.join(here, "bin", "headrace"), os.environ.get("HEADRACE_COMMAND", "")):
         if path and os.access(path, os.X_OK):
@@ -16,7 +18,9 @@ def binary() -> str | None:
 
 
 def _end_with_parent() -> None:
-    """Ends the process when the process ends whose id is in HEADRACE_PARENT, as the program's ``main`` does."""
+    """Lets this process end when its parent process ends, if HEADRACE_PARENT contains the parent's id. The function
+    ``main`` of the executable does the same.
+    """
     parent = os.environ.pop("HEADRACE_PARENT", "")
     if not parent:
         return

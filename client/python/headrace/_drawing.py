@@ -13,8 +13,8 @@ from ._epochs import mixed
 
 
 class _OfThread(threading.local):
-    """The number of calls of ``note``, and whether a function has drawn that was traced since the last dataset was
-    made.
+    """``count``: the number of calls of ``note``. ``last``: true if a function that was traced after the last dataset
+    was made draws random numbers.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ def note() -> None:
 
 @contextmanager
 def traced() -> Iterator[None]:
-    """Inside, a function is traced, and with it the functions of the datasets that it makes."""
+    """The context in which a function is traced, and with it the functions of the datasets that it makes."""
     before = _of_thread.count
     yield  # no dataset is made of a function that fails
     _of_thread.last = _of_thread.last or _of_thread.count != before
@@ -44,8 +44,9 @@ def forget() -> None:
 
 
 def seed_of(*inputs: Any) -> int | None:
-    """The seed on which the random numbers of a dataset depend that is now made of these inputs: that of the inputs, or
-    one of the process if the function that was traced for it draws. None: there is no seed, or no random number.
+    """The seed of the random numbers of a dataset that is being made of these inputs: the seed of the inputs, or, if
+    the function that was traced for the dataset draws, a seed that is derived from the seed of the process. None:
+    there is no seed, or nothing is drawn.
     """
     draws, _of_thread.last = _of_thread.last, False
     given = of_inputs(inputs)

@@ -1,9 +1,10 @@
 """The dtypes of tensors that are made of Python's numbers and lists.
 
-Numbers of Python follow TensorFlow's rules: integers are int32 if they fit, floats float32. The dtype of a list with
-floats is that of its first value outside of traced functions, and follows numpy's rules (with float32 for Python's
-floats) in them. Arrays, and numpy's scalars, keep their dtypes, in lists too: the elements of a dataset are such
-scalars, and would lose bits (TensorFlow, whose elements are tensors, narrows numpy's scalars).
+Numbers of Python follow TensorFlow's rules: integers are int32 if they fit, floats float32. Outside of traced
+functions, a list with floats has the dtype of its first value. In traced functions, the dtype of such a list follows
+numpy's rules, with float32 for Python's floats. Arrays, and numpy's scalars, keep their dtypes, in lists too: the
+elements of a dataset are numpy's scalars, and would lose bits (TensorFlow, whose elements are tensors, narrows
+numpy's scalars).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def holds_integers_of_numpy(value: Any) -> bool:
 def of_list(array: Any, first: Any, in_function: bool) -> Any:
     """The array that a list (or a number of Python) became, in the dtype that it has as a tensor.
 
-    ``first``: its first value. Raises ``ValueError`` for values of several kinds, and for floats that float32 cannot hold.
+    ``first``: the first value of the list. Raises ``ValueError`` for values of several kinds, and for floats that
+    float32 cannot hold.
     """
     kind = array.dtype.kind
     if array.size == 0:
@@ -83,8 +85,9 @@ def as_declared(array: Any, wanted: dtypes.DType, first: Any) -> Any:
 
 
 def adapted(array: Any, wanted: dtypes.DType, operand: Any) -> Any:
-    """The numbers of numpy in an operand, in the dtype of the tensor that is the other operand. Raises ``ArgumentError`` where
-    one of them would become another number, as a fraction beside integers; floats are rounded.
+    """Converts the numpy numbers of an operand to ``wanted``, the dtype of the tensor that is the other operand.
+    Floats are rounded. Raises ``ArgumentError`` if a number would change otherwise, for instance a fraction to an
+    integer.
     """
     kind = array.dtype.kind
     if array.dtype == wanted.as_numpy_dtype or kind not in "biufcV" or wanted == dtypes.string:

@@ -36,7 +36,7 @@ _OPERATORS = {
 
 
 class _Inside(threading.local):
-    """The number of running functions that are checked as one."""
+    """The number of running functions of which only the final result is checked (``as_one``)."""
 
     depth = 0
 
@@ -67,7 +67,7 @@ def disable() -> None:
 
 
 def as_one(f: _F) -> _F:
-    """A function that is composed of others: its result is checked, and intermediate results are not."""
+    """Decorates a function that is composed of others: its result is checked, and intermediate results are not."""
     @functools.wraps(f)
     def call(*args: Any, **given: Any) -> Any:
         _inside.depth += 1

@@ -1,4 +1,6 @@
-"""The class of iterators whose elements are numpy values, as ``tf.data.NumpyIterator``: here every iterator."""
+"""The class of iterators whose elements are numpy values, as ``tf.data.NumpyIterator``. Every iterator is one
+here.
+"""
 
 from __future__ import annotations
 

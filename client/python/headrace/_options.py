@@ -100,7 +100,8 @@ class _Missing:
 
 
 class AutotuneAlgorithm(enum.IntEnum):
-    """How numbers are chosen that a dataset leaves open. All values are accepted, and headrace uses its own algorithm.
+    """How the numbers are chosen that are ``AUTOTUNE`` in a dataset. All values are accepted and have no effect:
+    headrace uses its own algorithm.
 
     >>> options = hr.Options()
     >>> options.autotune.autotune_algorithm = AutotuneAlgorithm.STAGE_BASED
@@ -183,9 +184,9 @@ class DistributeOptions(_Group):
 class StatsOptions(_Group):
     """``Options().experimental_stats``: the destination of the measurements of a dataset.
 
-    aggregator: a ``StatsAggregator``. prefix: stands before all names, with ``::`` behind it. latency_all_edges: measures
-    how long each operator took for an element, too, with what is below it, as ``record_latency_NAME/_NUMBER``.
-    counter_prefix changes nothing: there are no counters.
+    aggregator: a ``StatsAggregator``. prefix: precedes all names, followed by ``::``. latency_all_edges: also
+    measures the time that each operator, together with its inputs, took for an element, as
+    ``record_latency_NAME/_NUMBER``. counter_prefix has no effect: there are no counters.
 
     >>> options = hr.Options()
     >>> options.experimental_stats.aggregator = hr.experimental.StatsAggregator()
@@ -206,12 +207,12 @@ class StatsOptions(_Group):
 
 
 class Options(_Group):
-    """How a dataset runs, for ``Dataset.with_options``. What is None is not set.
+    """How a dataset runs, for ``Dataset.with_options``. An option that is None is not set.
 
-    ``deterministic=False`` lets parallel operators give elements as they are done. With ``autotune.enabled=False`` the
-    numbers of calls and the sizes of buffers that are ``AUTOTUNE`` keep their first values;
-    ``threading.private_threadpool_size`` (or ``autotune.cpu_budget``) bounds the calls at a time, and
-    ``autotune.ram_budget`` the bytes.
+    ``deterministic=False`` lets parallel operators give elements in the order in which they are ready. With
+    ``autotune.enabled=False`` the numbers of calls and the sizes of buffers that are ``AUTOTUNE`` keep their first
+    values. ``threading.private_threadpool_size`` (or ``autotune.cpu_budget``) bounds the calls at a time, and
+    ``autotune.ram_budget`` bounds the memory, in bytes.
 
     >>> import headrace as hr
     >>> options = hr.Options()
@@ -276,7 +277,9 @@ def _merged(all_options: Iterable[Options]) -> Options:
 
 
 def of_inputs(all_options: Iterable[Options]) -> Options:
-    """The options of a dataset that is made of several. Warns of options that have different values in these."""
+    """The options of a dataset that is made of several datasets. Warns of options that differ between the
+    datasets.
+    """
     return _merged(all_options)
 
 

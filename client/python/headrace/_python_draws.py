@@ -18,7 +18,8 @@ def _same(one: Any, other: Any) -> bool:
 
 @contextlib.contextmanager
 def warned_of(function: str) -> Iterator[None]:
-    """Warns if ``random`` or ``numpy.random`` were used inside: the number is then the same for all elements.
+    """Warns if the body of the ``with`` drew from ``random`` or ``numpy.random``: such a number is the same for all
+    elements.
 
     It compares the states of the two modules before and after. So it does not notice generators that the function makes
     itself, and it counts draws of other threads, too.

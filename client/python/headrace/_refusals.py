@@ -15,7 +15,8 @@ import numpy as np
 from . import _core
 from .errors import OperatorNotAllowedInGraphError, OpError
 
-#: The file whose functions call Python's own in place of the user's function.
+#: The file of the functions that replace Python's ``len``, ``int`` and others. If one of these calls Python's
+#: function and this fails, the error is treated as an error of the user's call.
 _FOR_PYTHONS = os.path.join("_control_flow", "python_functions.py")
 _OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__), "<frozen ")
 _STANDARD = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))
@@ -86,7 +87,7 @@ def explained(error: Exception) -> Exception | None:
 
 
 def value_outside(x: _core.Tensor) -> Any:
-    """The value of a tensor, if no function is being traced; None if one is, or if the tensor has no value."""
+    """The value of a tensor. None if a function is being traced, or if the tensor has no value."""
     return next(_core.from_tensors(x).read()) if not _is_tracing() and _core.is_static(x) else None
 
 
@@ -135,7 +136,7 @@ def _as_array(value: Any, dtype: Any = None, copy: bool | None = None) -> Any:
     array = np.asarray(value, np.object_ if isinstance(value, bytes) else None)
     return array if dtype is None else array.astype(dtype)
 
-#: Methods of tensors that raise an error if the tensor has no value; some always do.
+#: Methods of tensors that raise an error if the tensor has no value. Some of them always raise an error.
 METHODS: dict[str, Any] = {
     "__bool__": _known(bool, _refusing(
         "Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained comparison)",

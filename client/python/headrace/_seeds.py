@@ -1,4 +1,4 @@
-"""The seed of the process, from which datasets without seeds of their own derive theirs."""
+"""The seed of the process, from which the seeds of datasets are derived."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class _OfProcess:
 
 
 def set_seed(seed: int) -> None:
-    """Later datasets get, one by one, the same seeds as those after an earlier ``set_seed`` of this number."""
+    """Datasets that are made after this call get, in their order, the same seeds as after any other call with
+    ``seed``.
+    """
     _OfProcess.state = (seed, itertools.count())
 
 
@@ -40,5 +42,5 @@ def derived(given: int | None) -> int | None:
     if state is None:
         return None if given is None else given % 2**64
     seed, numbers = state
-    # The first number distinguishes the two cases.
+    # The first argument, 0 or 1, distinguishes datasets without a seed from those with a given one.
     return mixed(0, seed, next(numbers)) if given is None else mixed(1, seed, given)

@@ -125,7 +125,7 @@ class TensorShape:
         return TensorShape([a if a == b else None for a, b in zip(self._dims, theirs)])
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
-        """The axes of this shape, then those of the other one; ``+`` does the same.
+        """The axes of this shape, followed by the axes of ``other``. The operator ``+`` does the same.
 
         >>> hr.TensorShape([2]).concatenate([3, None]), [1] + hr.TensorShape([2])
         (TensorShape([2, 3, None]), TensorShape([1, 2]))

@@ -1,4 +1,6 @@
-"""Texts that describe a tensor, made by ``str`` and f-strings. They are for messages, and never data."""
+"""Finds the texts that ``str`` and f-strings make of a tensor. Such a text describes the tensor, for messages; using
+it as data is an error.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ import numpy as np
 
 from ._refusals import refuse
 
-#: The beginning of each such text, in lower case, because a function may have changed its case.
+#: The beginning of each text that describes a tensor. It is in lower case, and texts are converted to lower case
+#: before they are searched for it, because the user's function may have changed the case of the text.
 BEGINNING = "<headrace.tensor shape="
 
 
@@ -62,9 +65,10 @@ def refuse_text(value: Any) -> None:
 
 
 def refuse_texts(value: Any) -> None:
-    """As ``refuse_text`` for lists, tuples and arrays of texts, which are searched in functions that are being traced.
+    """As ``refuse_text``, and while a function is traced also for each text in a list, a tuple or an array.
 
-    Outside of those there are no tensors whose value is not known, and arrays may be large.
+    While no function is traced, lists and arrays are not searched: they may be large, and tensors then have values,
+    as a rule.
     """
     if _anywhere(value) if _of_thread.functions else _describes(value):
         _refuse()

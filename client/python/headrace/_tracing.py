@@ -32,7 +32,7 @@ def _leaf(value: Any) -> Any:
 
 
 def describe(f: Any) -> str:
-    """The name and place of a function, for errors."""
+    """The name of a function with its file and line, for error messages."""
     code = getattr(f, "__code__", None)
     name = getattr(f, "__qualname__", None) or repr(f)
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
@@ -51,7 +51,7 @@ def _check_arguments(f: Callable[..., Any], given: tuple[Any, ...], what: str) -
 
 
 class _Call:
-    """A function that is being traced, with the elements that it reads from its arguments that are datasets."""
+    """A function that is being traced, with the datasets of one element that it reads (``element_of``)."""
 
     def __init__(self, opened: Any) -> None:
         self.opened = opened
@@ -74,7 +74,8 @@ class _Call:
 
     def finish_dataset(self, graph: _core.Graph) -> _core.Function:
         if self.asserted:
-            # The dataset is read behind a dataset of one element, which fails if an assertion fails.
+            # The graph becomes the inner dataset of a flat_map over a dataset of one element, which fails if an
+            # assertion fails.
             held = _core.from_tensors(self.asserted.tied(_values.constant(True)))
             graph = _core.flat_map(held, _core.open_function(held).finish_dataset(graph))
         for single, inner in reversed(self.read):
@@ -83,18 +84,22 @@ class _Call:
 
 
 class _Tracing(threading.local):
-    """The functions that this thread is tracing: inner ones are traced while the outer ones are."""
+    """The functions that this thread is tracing, the innermost last: a traced function may make datasets whose
+    functions are traced meanwhile.
+    """
 
     def __init__(self) -> None:
         self.calls: list[_Call] = []
 
 
 _tracing = _Tracing()
-_salts = itertools.count(1)  # for code outside of all functions
+_salts = itertools.count(1)  # for random functions that are called while no function is traced
 
 
 def next_salt() -> int:
-    """A number that distinguishes the random functions of one traced function, and is the same in each trace."""
+    """A number that differs between the calls of random functions in one traced function. If the function is traced
+    again, its calls get the same numbers.
+    """
     return next(_tracing.calls[-1].salts if _tracing.calls else _salts)
 
 
@@ -162,7 +167,7 @@ def _called_as_it_is(f: Callable[..., Any], given: tuple[Any, ...], opened: Any)
 
 def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, argument: str, *,
                dataset: bool) -> _core.Function:
-    """As ``trace``, for a function whose argument is ``given``."""
+    """As ``trace``, but ``f`` is called with ``given``, the argument of the engine's open function ``opened``."""
     from ._dataset import Dataset
     from ._processes.python import PyFunction
 
@@ -207,7 +212,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 def tensors(value: Any) -> Any:
-    """Nested tuples and dicts of values that can be tensors, as constants."""
+    """Converts each value in nested tuples and dicts to a constant tensor."""
     def leaf(part: Any) -> Any:
         if part is None or callable(part) and not isinstance(part, (np.ndarray, np.generic)):
             raise ArgumentError(f"{part!r} is no tensor")

@@ -1,4 +1,6 @@
-"""Makes the message classes of ``headrace.train``, from descriptors that are written here: this needs no generated code."""
+"""Makes the message classes of ``headrace.train`` from the tables of fields in this file, so that no generated code
+is needed.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-#: By message: its fields, as (number, name, type). A type that is not a scalar type is another message; "map" has names
-#: as keys.
+#: The fields of each message, as (number, name, type). The type is a scalar type or the name of another message, with
+#: a word before it if the field is repeated, belongs to a oneof, or is a map, whose keys are strings.
 _FIELDS: dict[str, list[tuple[int, str, str]]] = {
     "BytesList": [(1, "value", "repeated bytes")],
     "FloatList": [(1, "value", "repeated float")],
@@ -76,7 +78,8 @@ _DOCUMENTATION = {
     """,
 }
 
-#: The package in which TensorFlow has these messages, so that text forms and type names agree.
+#: The protobuf package of these messages in TensorFlow. It is used here, so that type names and text forms are equal
+#: to those of TensorFlow.
 _PACKAGE = "tensorflow"
 
 
@@ -117,7 +120,8 @@ _entries: list[Any] = []
 @functools.lru_cache(maxsize=None)
 def classes_of(module: str) -> dict[str, Any]:
     """The classes by name, as if they were defined in that module."""
-    # The messages have a pool of their own: TensorFlow has messages with the same names in the common one.
+    # The messages have a descriptor pool of their own: TensorFlow registers messages with the same names in the
+    # default pool.
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_described().SerializeToString())
     file = pool.FindFileByName("headrace/train.proto")

@@ -26,8 +26,8 @@ def holds_tensors(value: Any) -> bool:
 
 
 def as_array(value: Any, dtype: Any = None) -> Any:
-    """``value`` as a numpy array. Python's ints become int32 if they fit, and its floats float32, as in TensorFlow; numbers
-    in lists as ``_list_dtypes`` says.
+    """``value`` as a numpy array. An int of Python becomes int32 if it fits, and a float becomes float32, as in
+    TensorFlow. The module ``_list_dtypes`` has the rules for numbers in lists.
 
     Raises ``TypeError`` or ``ValueError`` for a value that cannot be a tensor.
     """
@@ -57,8 +57,8 @@ def as_array(value: Any, dtype: Any = None) -> Any:
 
 
 def _extents_as_array(value: Any) -> Any:
-    """The array of a ``TensorShape``, int32, or int64 if an extent needs it; other values unchanged. Raises ``ArgumentError`` for
-    a shape of which some extents are not known.
+    """A ``TensorShape`` as an array of int32, or of int64 if an extent does not fit int32. Other values are returned
+    unchanged. Raises ``ArgumentError`` for a shape with an unknown extent.
     """
     from ._tensor_shape import TensorShape
 
@@ -82,8 +82,8 @@ def constant(value: Any, dtype: Any = None) -> _core.Tensor:
 
 
 def of_arrays(value: Any) -> Any:
-    """A list of arrays of one dtype as one array, so that a dataset that is made of it keeps the dtype; other values
-    unchanged.
+    """A list of arrays of one dtype as one array, so that a dataset that is made of the list keeps the dtype. Other
+    values are returned unchanged.
     """
     kinds = _kinds(value) if isinstance(value, list) else set()
     try:
@@ -93,7 +93,7 @@ def of_arrays(value: Any) -> Any:
 
 
 def _kinds(value: Any) -> set[Any]:
-    """The dtypes of the arrays in nested lists; None for all else in them."""
+    """The dtypes of the arrays in nested lists, and None if the lists contain any other value."""
     if not isinstance(value, list) or not value:
         return {value.dtype if isinstance(value, np.ndarray) else None}
     first = _kinds(value[0])
@@ -101,7 +101,7 @@ def _kinds(value: Any) -> set[Any]:
 
 
 def unit(value: int, dtype: Any) -> _core.Tensor:
-    """0 or 1 of any dtype of numbers, False or True, or for 0 the empty string."""
+    """``value``, which is 0 or 1, as a constant of ``dtype``: for bool False or True, for string (only 0) ``""``."""
     wanted = dtypes.as_dtype(dtype)
     return constant("", wanted) if wanted == dtypes.string and value == 0 else constant(bool(value) if wanted.is_bool else value, wanted)
 
@@ -116,7 +116,9 @@ def _first_tensor(value: Any) -> _core.Tensor:
 
 
 def side_by_side(values: Any) -> list[_core.Tensor]:
-    """The tensors of a list; numbers of Python and numpy among them get the dtype of the first tensor."""
+    """The values of a list as tensors. If one of them is a tensor, the others are converted by ``operand_beside`` for
+    the dtype of the first tensor; otherwise all are converted by ``beside`` for the dtype of the first value.
+    """
     parts = list(values)
     first = next((part for part in parts if holds_tensors(part)), None)
     if first is None:
@@ -127,7 +129,9 @@ def side_by_side(values: Any) -> list[_core.Tensor]:
 
 
 def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
-    """A part of a list with tensors of this dtype; Python numbers in it get the dtype if they fit it."""
+    """``part``, which stands in a list beside tensors of ``dtype``, as a tensor. Numbers of Python get this dtype if
+    it is a dtype of floats or complex numbers, or if they fit it; other values keep a dtype of their own.
+    """
     if holds_tensors(part):
         return constant(part)
     array = as_array(part)
@@ -145,19 +149,21 @@ def _holds_numpy_s(value: Any) -> bool:
 
 
 def operand_beside(operand: Any, dtype: dtypes.DType) -> _core.Tensor:
-    """An operand of an operation on a tensor of this dtype, which its numbers get: those of Python if they fit, those
-    of numpy as by ``adapted``.
+    """``operand`` as a tensor, for an operation whose other operand is a tensor of ``dtype``. Numbers of Python are
+    converted to this dtype as by ``beside``, numbers of numpy as by ``adapted``.
     """
     if not holds_tensors(operand) and _holds_numpy_s(operand):
         array = as_array(operand)
         if array.dtype.kind in "biufc":
-            array = np.asarray(operand)  # as_array makes a float32 of it if it has numbers of Python
+            array = np.asarray(operand)  # as_array may narrow numpy's numbers if the list also has Python's
         return _core.constant(adapted(array, dtype, operand))
     return beside(operand, dtype)
 
 
 def tensor(value: Any, argument: str) -> _core.Tensor:
-    """An argument of a function: a tensor, a literal that takes the dtype of the other operand, or a constant."""
+    """An argument of a function as a tensor: a bool, number or string of Python becomes a literal, which takes the
+    dtype of the other operand; any other value that is no tensor becomes a constant.
+    """
     if isinstance(value, (bool, int, float, str, bytes)) and not isinstance(value, np.generic):
         refuse_text(value)
         return _core.literal(value)
@@ -173,7 +179,9 @@ def named(value: Any, argument: str) -> _core.Tensor:
 
 
 def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
-    """Two operands; numbers of numpy, and of Python in a list, get the dtype of the tensor in the other operand."""
+    """Two operands as tensors. If one operand is a tensor, and the other one a list, an array or a scalar of numpy,
+    ``operand_beside`` converts the other one for the dtype of the tensor.
+    """
     of_own_dtype = (list, tuple, np.ndarray, np.generic)
     if isinstance(y, of_own_dtype) and isinstance(x, _core.Tensor):
         return x, operand_beside(y, x.dtype)
@@ -181,7 +189,7 @@ def pair(x: Any, y: Any) -> tuple[_core.Tensor, _core.Tensor]:
         return operand_beside(x, y.dtype), y
     if isinstance(y, (_core.Tensor, np.ndarray, np.generic)):
         return tensor(x, "x"), tensor(y, "y")
-    # Neither operand determines the dtype of Python numbers.
+    # `y` is a value of Python. `x` is a tensor, or gets a dtype of its own, and a literal `y` takes the dtype of `x`.
     return named(x, "x"), tensor(y, "y")
 
 

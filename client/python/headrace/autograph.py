@@ -1,8 +1,9 @@
 """Python's control flow in functions that are given to datasets.
 
 In a function that is traced, ``if``, ``while``, ``for``, ``break``, ``continue``, ``return``, conditional expressions,
-``and``, ``or``, ``not`` and chains of comparisons may depend on tensors: the function is rewritten from its source, and so are the functions of the user's that it calls. Both
-branches are traced, and each element takes the values of its own; it cannot fail because of the other one.
+``and``, ``or``, ``not`` and chains of comparisons may depend on tensors: the function is rewritten from its source,
+and so are the user's other functions that it calls. Both branches of an ``if`` are traced. Each element gets the
+values of the branch that its condition selects, and cannot fail because of the other branch.
 
 >>> import headrace as hr
 >>> def clipped(x):
@@ -13,11 +14,11 @@ branches are traced, and each element takes the values of its own; it cannot fai
 ...         y = x - 3
 ...     return y
 
-(The source code must be in a file or a notebook. A function without it, such as one that is typed in ``python``, is
-traced unchanged.)
+(The source code of the function must be in a file or a notebook. A function whose source code is not available, such
+as one that is typed in ``python``, is traced unchanged.)
 
-A loop continues for each element as long as its condition holds for that element; ``for`` takes tensors and ``range``
-of tensors:
+A loop continues for each element as long as the loop's condition holds for that element; ``for`` iterates over
+tensors and over ``range`` of tensors:
 
 >>> def digits(x):
 ...     n = 0
@@ -25,9 +26,11 @@ of tensors:
 ...         x, n = x // 10, n + 1
 ...     return n
 
-Limits, each an error that names the line: a branch or loop sets variables, and changes nothing in place; both branches
-give tensors of one dtype and structure; a loop's variables keep theirs, and their shapes (``headrace.while_loop`` takes
-``shape_invariants``); loops with ``else``, and loops that are left inside a ``with`` or ``try``, depend on no tensor.
+Limits (code that exceeds one raises an error that names the line): a branch or loop that depends on a tensor may set
+variables, but must not change an object in place. Both branches must give tensors of the same dtype and structure.
+The variables of a loop must keep their dtypes, structure and shapes (``headrace.while_loop`` takes
+``shape_invariants``). A loop with ``else``, or one that is left inside a ``with`` or ``try``, must not depend on a
+tensor.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ def _do_not_convert(func: Callable[..., Any] | None = None) -> Any:
 
 
 class _Experimental(types.SimpleNamespace):
-    """A namespace that raises, for documented names that it lacks, an error with the replacement."""
+    """A namespace. For a name that TensorFlow documents and headrace lacks, it raises an error with a replacement."""
 
     if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:

@@ -1,5 +1,5 @@
-"""Services on a Dask cluster: each server is an actor on one of its workers; the actor owns a child process that ends
-with it. It needs Dask (``pip install distributed``).
+"""Services on a Dask cluster. Each server is an actor on one of Dask's workers, and the actor owns a child process,
+which ends with the actor. This module needs Dask (``pip install distributed``).
 
 ::
 
@@ -57,7 +57,7 @@ class _ServerActor:
 
 
 class _Actors(Launcher):
-    """Actors on the cluster's workers, which are used in turn."""
+    """Actors on Dask's workers, which are used in turn."""
 
     def __init__(self, client: Any, resources: dict[str, float] | None) -> None:
         self._client = client
@@ -106,7 +106,7 @@ class _Actors(Launcher):
         if future.status == "finished":
             try:
                 future.result(1).stop().result(10)
-            except Exception:  # the worker is lost, and the process with it
+            except Exception:  # Dask's worker is lost, and with it the server's process
                 pass
         future.cancel()
 
@@ -140,10 +140,10 @@ class _Elsewhere(Launcher):
 
 
 class DaskService(LaunchedService):
-    """A service on a Dask cluster: what ``start`` gives. It ends with the program that started it.
+    """A service on a Dask cluster, as returned by ``start``. It ends with the program that started it.
 
-    It can be passed to tasks, which read from it: it is pickled as its address and its certificate. There, ``scale`` and
-    ``stop`` raise ``FailedPreconditionError``.
+    The object can be passed to Dask's tasks, which then read from the service: its pickle contains the address and
+    the certificate of the service. In a task, ``scale`` and ``stop`` raise ``FailedPreconditionError``.
     """
 
     def __init__(self, launcher: Launcher, address: str, certificates: Certificates | None, worker: ServerPlan,
@@ -153,7 +153,7 @@ class DaskService(LaunchedService):
 
     @property
     def num_workers(self) -> int:
-        """The number of workers that run or are starting; in a task, of those that run."""
+        """The number of workers that run or are starting; in a task of Dask, only of workers that run."""
         if isinstance(self._launcher, _Elsewhere):
             return sum(1 for x in self.status()["workers"] if x["alive"])
         return super().num_workers
@@ -170,7 +170,7 @@ _passing = threading.Lock()
 
 def _of_another_program(address: str, certificates: tuple[bytes, bytes, bytes] | None, worker: tuple[Any, ...],
                         timeout: float) -> DaskService:
-    """The service as a task gets it."""
+    """Unpickles a service in a task of Dask: the same object for each task of this process."""
     with _passing:
         key = (address, certificates)
         if key not in _passed:
@@ -182,16 +182,17 @@ def _of_another_program(address: str, certificates: tuple[bytes, bytes, bytes] |
 def start(client: Any, workers: int | tuple[int, int] = 1, *, resources: dict[str, float] | None = None, python: bool = True,
           worker_options: dict[str, Any] | None = None, dispatcher_options: dict[str, Any] | None = None,
           timeout: float = 120.0) -> DaskService:
-    """Starts a service on the Dask cluster of that client, and waits until its workers are there.
+    """Starts a service on the Dask cluster of ``client``, and waits until the service's workers have registered.
 
-    workers: as of ``headrace.ray.start``. resources: workers run on those of Dask's workers that have these resources
-    (``{"data": 1}``), which Dask does not account for while an actor lives; without them servers are placed on Dask's
-    workers in turn. python: workers run Python functions, too. worker_options, dispatcher_options: as of
-    ``headrace.ray.start``.
+    workers: as in ``headrace.ray.start``. resources: the service's workers run on those of Dask's workers that have
+    these resources (``{"data": 1}``); Dask does not reserve the resources while an actor lives. Without
+    ``resources``, servers are placed on Dask's workers in turn. python: the service's workers run Python functions,
+    too.
+    worker_options, dispatcher_options: as in ``headrace.ray.start``.
     timeout: seconds that the start of the service may take, and the default of ``scale``.
 
-    Raises ``ModuleNotFoundError`` without Dask, ``TypeError`` for another client, and ``DeadlineExceededError`` or
-    ``UnavailableError`` if a server did not come.
+    Raises ``ModuleNotFoundError`` without Dask, ``TypeError`` for a client of another class, and
+    ``DeadlineExceededError`` or ``UnavailableError`` if a server was not started.
     """
     try:
         from distributed import Client

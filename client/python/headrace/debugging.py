@@ -1,9 +1,9 @@
 """Assertions, for traced functions. Named as in ``tf.debugging``.
 
-Each assertion returns its first argument, and makes the elements for which it does not hold error elements, in a
-function that is given to a dataset, whether its result is used or not. In a branch of ``headrace.cond``, or of an
-``if`` over a tensor, it applies to the elements that take that branch. An assertion that depends on no element is
-checked at once, and raises ``InvalidArgumentError``.
+Unless noted otherwise, an assertion returns its first argument. In a function that is given to a dataset, an element
+for which an assertion does not hold fails, whether the result of the assertion is used or not. In a branch of
+``headrace.cond``, or of an ``if`` over a tensor, an assertion applies to the elements that take that branch. An
+assertion that depends on no element is checked at once, and raises ``InvalidArgumentError``.
 
 ``summarize``: the number of values of each tensor in the message (-1: all; None: three).
 """
@@ -125,7 +125,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
     """``x``, or an error of the element unless ``|x - y| < atol + rtol * |y|``; a tolerance of None stands for ten
     times the dtype's step at 1.
 
-    Floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``.
+    ``x`` and ``y`` are floats or complex numbers. The tolerances are numbers, or tensors of the dtype of ``|x|``.
 
     >>> list(Dataset.from_tensor_slices([1.0]).map(lambda x: hr.debugging.assert_near(x, 1.01, atol=0.1)))
     [np.float32(1.0)]
@@ -140,7 +140,7 @@ def assert_near(x: Any, y: Any, rtol: Any = None, atol: Any = None, message: str
     usual = 10 * step_at_one(real)
     relative, absolute = (constant(usual if given is None else given, real) for given in (rtol, atol))
     difference = value - other
-    # The tolerance gets the common shape of both.
+    # `other` is broadcast to the common shape of x and y, so that there is a tolerance for each difference.
     beside = _core.where(difference == difference, other, other)
     near = abs(difference) < absolute + relative * abs(beside)
     return held(_core.check(value, near, "assert_near", message or "x is near y", [("x", value), ("y", other)], None),
@@ -204,13 +204,13 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
-    """From now on, the results of functions are checked for NaN and infinities: these are errors of the element, with
-    the line of the function.
+    """From now on, the results of functions are checked for NaN and infinite values. An element with such a result
+    fails, with an error that has the line in the user's function.
 
     The checks apply to functions that are traced afterwards, until ``disable_check_numerics``, and to each
     floating-point result that is used. Functions that only move values, such as ``reshape`` and ``where``, are not
-    checked, nor are the tensors that the traced function is given. The arguments are accepted: the error names one
-    line.
+    checked, nor are the tensors that the traced function is given. The arguments are accepted without effect: the
+    error has one line only.
 
     >>> hr.debugging.enable_check_numerics()
     >>> ds = Dataset.from_tensor_slices([4.0, 0.0]).map(lambda x: 1 / x)

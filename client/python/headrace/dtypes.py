@@ -104,7 +104,8 @@ class DType:
 
     @property
     def min(self) -> Any:
-        """The smallest value, which for floats is negative. ``TypeError`` for bool, strings and complex.
+        """The smallest value, which for floats is negative. Raises ``TypeError`` for bool, strings and complex
+        numbers.
 
         >>> hr.int8.min
         -128
@@ -113,7 +114,7 @@ class DType:
 
     @property
     def max(self) -> Any:
-        """The largest value. ``TypeError`` for bool, strings and complex.
+        """The largest value. Raises ``TypeError`` for bool, strings and complex numbers.
 
         >>> hr.int64.max
         9223372036854775807
@@ -140,7 +141,8 @@ class DType:
             return False
 
     def __hash__(self) -> builtins.int:
-        # The hash of numpy's dtype, which is equal to this one, so that either finds the other in a dict.
+        # A numpy dtype is equal to the DType of the same name. Their hashes are equal, too, so that a dict with a key
+        # of one kind can be searched with the other kind. (Not for bfloat16, which numpy itself does not have.)
         return hash(self._name if self._name == "bfloat16" else np.dtype(self.as_numpy_dtype))
 
     def __repr__(self) -> str:

@@ -1,9 +1,10 @@
 """Errors, by cause. The classes are named as in TensorFlow.
 
 Every error's text names the operator or the part of the service, the fault, and a correct value.
-An argument of a wrong type is a ``TypeError``; one of a wrong value is a ``ValueError`` or an
-``InvalidArgumentError``, which is a ``ValueError`` too. What is wrong with operands, functions and datasets when a dataset
-is made is an ``ArgumentError``, which is all three, as TensorFlow raises now one of them and now another.
+An argument of a wrong type raises a ``TypeError``; an argument of a wrong value raises a ``ValueError`` or an
+``InvalidArgumentError``, which is a ``ValueError`` too. A wrong operand, function or dataset raises an
+``ArgumentError`` when a dataset is made. This class is a subclass of all three, because in such cases TensorFlow
+raises sometimes one of them and sometimes another.
 
 >>> import headrace as hr
 >>> try:
@@ -56,8 +57,8 @@ class InvalidArgumentError(OpError, ValueError, code=3):
 
 
 class ArgumentError(InvalidArgumentError, TypeError):
-    """What a dataset or a function is made of is wrong: a value, a dtype, a shape or a structure. Elements have errors of
-    other classes.
+    """A dataset or a function cannot be made, because a value, a dtype, a shape or a structure is wrong. Errors of
+    elements have other classes.
 
     >>> for kind in TypeError, ValueError, hr.errors.InvalidArgumentError:
     ...     try:
@@ -99,8 +100,8 @@ class AbortedError(OpError, code=10):
 
 
 class OutOfRangeError(OpError, code=11):
-    """The end of a dataset in ``get_next`` of an iterator, or an index beyond it in ``experimental.at``. No error of an
-    element is one.
+    """``get_next`` of an iterator was called at the end of the dataset, or ``experimental.at`` with an index beyond
+    the end. The error of an element is never of this class.
     """
 
 
@@ -125,14 +126,15 @@ class UnauthenticatedError(OpError, code=16):
 
 
 class OperatorNotAllowedInGraphError(TypeError, ValueError):
-    """A traced function used a tensor's value in Python, which it does not have. For control flow over tensors that cannot
-    be a part of the graph TensorFlow raises a ``ValueError``; this is one, too.
+    """Python code in a traced function needed the value of a tensor, which is not known while the function is traced.
+    The class is also a ``ValueError``, because TensorFlow raises that for control flow that cannot be part of the
+    graph.
     """
 
 
 def _make(code: int, message: str, made: bool = False) -> OpError:
-    """For the extension: the error with this code. ``made``: true if it is about what a dataset or function is made
-    of.
+    """The error with this code; called by the extension module. ``made``: false if the error occurred while an
+    element was read, otherwise true: then it may be about what a dataset or a function is made of.
     """
     kind = _by_code.get(code, UnknownError)
     return (ArgumentError if made and kind is InvalidArgumentError else kind)(message)

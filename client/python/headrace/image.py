@@ -74,14 +74,15 @@ def _size(size: Any, argument: str = "size") -> tuple[int, int]:
 def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
                 try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
                 name: str | None = None, at_least: Any = None) -> Tensor:
-    """A JPEG as uint8 [height, width, channels], of 1 (grey), 3 (RGB) or 0 (as in the file) channels. A PNG is read, too, where
-    neither ``ratio`` nor ``at_least`` is given.
+    """Decodes a JPEG to uint8 [height, width, channels]. ``channels``: 1 (grey), 3 (RGB) or 0 (as in the file). A PNG
+    is decoded, too, if neither ``ratio`` nor ``at_least`` is given.
 
     ``ratio`` 2, 4 or 8 divides the extents while decoding, at a fraction of the cost. ``at_least=(height, width)``
-    takes the largest such ratio by which each image is still as large as that: for images that are made smaller
-    afterwards, if the result may differ slightly from that of the whole image. ``dct_method``: ``"INTEGER_FAST"`` (the
-    default), or ``"INTEGER_ACCURATE"``, which is more exact. If a function uses only one slice of the image (a crop)
-    and the extents of the image, only these are decoded, to the same bits.
+    chooses, for each image, the largest ratio with which the image still has at least these extents. It is meant for
+    images that are made smaller afterwards, if the result may differ slightly from the result for the whole image.
+    ``dct_method``: ``"INTEGER_FAST"`` (the default), or ``"INTEGER_ACCURATE"``, which is more exact. If a function
+    uses only one slice of the image (a crop) and the extents of the image, only the slice is decoded, to the same
+    pixels.
 
     >>> images.map(hr.image.encode_jpeg).map(hr.image.decode_jpeg).get_single_element().shape
     (2, 2, 3)
@@ -106,7 +107,8 @@ def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscalin
 def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
                          try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
                          name: str | None = None) -> Tensor:
-    """A part of a JPEG: ``crop_window`` is [top, left, height, width] in pixels of what ``decode_jpeg`` gives.
+    """A part of a JPEG: ``crop_window`` is [top, left, height, width] in pixels of the image that ``decode_jpeg``
+    returns.
 
     >>> images.map(hr.image.encode_jpeg).map(
     ...     lambda x: hr.image.decode_and_crop_jpeg(x, [1, 0, 1, 2])).get_single_element().shape
@@ -142,8 +144,8 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """A PNG as uint8 or uint16 [height, width, channels], with 1 to 4 channels, or 0 for the number in the file. A JPEG is
-    read, too.
+    """Decodes a PNG to uint8 or uint16 [height, width, channels]. ``channels``: from 1 to 4, or 0 for the number in
+    the file. A JPEG is decoded, too.
 
     >>> images.map(hr.image.encode_png).map(hr.image.decode_png).get_single_element()[..., 0]
     array([[0, 3],
@@ -157,10 +159,11 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
 
 def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes.uint8, name: str | None = None,
                  expand_animations: bool = True) -> Tensor:
-    """A JPEG or a PNG, by its first bytes. A PNG is read with 16 bits where ``dtype`` is not uint8; other dtypes than uint8,
-    uint16 and float32 are converted from uint16 as by ``convert_image_dtype``.
+    """Decodes a JPEG or a PNG, which are distinguished by their first bytes. If ``dtype`` is not uint8, a PNG is read
+    with 16 bits. If it is none of uint8, uint16 and float32, uint16 values are converted as by
+    ``convert_image_dtype``.
 
-    ``expand_animations`` is accepted: what is animated is not read.
+    ``expand_animations`` is accepted without effect, because animated formats cannot be decoded.
 
     >>> images.map(hr.image.encode_png).map(hr.image.decode_image).get_single_element().shape
     (2, 2, 3)
@@ -219,7 +222,7 @@ def resize_with_pad(image: Any, target_height: int, target_width: int, method: A
                     antialias: bool = False) -> Tensor:
     """The image resized to fit into these extents, with the same aspect ratio and zeros around it.
 
-    float32 (nearest keeps the dtype).
+    The result is float32; the method nearest keeps the dtype.
 
     >>> images.map(lambda x: hr.image.resize_with_pad(x, 2, 4)).get_single_element()[..., 0]
     array([[0., 0., 3., 0.],
@@ -242,10 +245,11 @@ def resize_with_crop_or_pad(image: Any, target_height: int, target_width: int) -
 
 def crop_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, target_height: int,
                          target_width: int) -> Tensor:
-    """The part of these extents from (offset_height, offset_width) on, which may differ from element to element.
+    """The part of the image with the target extents that begins at (offset_height, offset_width). The offsets may
+    differ from element to element.
 
-    A part that is not all in the image is an error of the element. Raises ``ArgumentError`` where the extents of the image
-    are known.
+    A part that is not entirely inside the image is an error of the element; if the extents of the image and the
+    offsets are known when the function is traced, it raises ``ArgumentError`` instead.
 
     >>> images.map(lambda x: hr.image.crop_to_bounding_box(x, 1, 0, 1, 2)).get_single_element()[..., 0]
     array([[6, 9]], dtype=uint8)
@@ -266,7 +270,7 @@ def crop_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, targ
 
 def pad_to_bounding_box(image: Any, offset_height: int, offset_width: int, target_height: int,
                         target_width: int) -> Tensor:
-    """The image on a canvas of zeros.
+    """The image at (offset_height, offset_width) on a canvas of zeros with the target extents.
 
     >>> images.map(lambda x: hr.image.pad_to_bounding_box(x, 0, 1, 2, 3)).get_single_element()[..., 0]
     array([[0, 0, 3],

@@ -68,7 +68,8 @@ class SparseFeature(NamedTuple):
     """Values with indices: feature ``value_key`` has the values, and ``index_key`` (int64) their indices, each at most
     once.
 
-    It becomes a vector of ``size``, with zeros or empty strings elsewhere, where TensorFlow gives a sparse tensor.
+    The result is a vector of ``size`` values, which are zeros or empty strings at all other indices; TensorFlow gives
+    a sparse tensor.
 
     >>> features = {"bag": hr.io.SparseFeature("places", "counts", hr.int64, 3)}
     >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
@@ -85,7 +86,7 @@ class SparseFeature(NamedTuple):
 class RaggedFeature(NamedTuple):
     """Rows of different lengths: feature ``value_key`` has the values, and ``row_lengths_key`` (int64) the lengths.
 
-    It becomes a matrix, each row filled with zeros or empty strings to the longest.
+    The result is a matrix; each row is filled with zeros or empty strings to the length of the longest row.
 
     >>> features = {"rows": hr.io.RaggedFeature(hr.int64, "values", "lengths")}
     >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
@@ -124,8 +125,8 @@ def _feature(name: str, how: Any) -> _core.FeatureSpec:
 
 
 def _rank(key: str, how: Any) -> tuple[int, str]:
-    """TensorFlow's order: sparse features, dense ones, ragged ones, and those that are read under other names than their
-    key; each by key.
+    """The sort key of a feature in TensorFlow's order: first sparse features, then dense, then ragged ones, and at
+    the end sparse and ragged features whose name in examples differs from ``key``; in each group by ``key``.
     """
     if isinstance(how, (SparseFeature, RaggedFeature)) and how.value_key != key:
         return 3, key
@@ -162,9 +163,10 @@ def parse_example(serialized: Any, features: Mapping[str, Any], example_names: A
                   name: str | None = None) -> dict[str, Tensor]:
     """A vector of serialised ``tf.train.Example``s (as of ``batch``) as a dict of tensors with a new first axis.
 
-    ``VarLenFeature`` and ``FixedLenSequenceFeature`` are filled to the longest, with zeros, empty strings, or the
-    ``default_value``; ``SparseFeature`` as in ``parse_single_example``. An example that does not fit is an error of the
-    element, with its place in the vector. Raises ``InvalidArgumentError`` for ``RaggedFeature``.
+    ``VarLenFeature`` and ``FixedLenSequenceFeature`` are filled to the length of the longest example, with zeros,
+    empty strings, or the ``default_value``. ``SparseFeature`` is read as in ``parse_single_example``. An example that
+    does not fit is an error of the element, which has the example's index in the vector. Raises
+    ``InvalidArgumentError`` for ``RaggedFeature``.
 
     >>> features = {"n": hr.io.FixedLenFeature([], hr.int64, -1), "words": hr.io.VarLenFeature(hr.string)}
     >>> list(Dataset.from_tensors([b"", b""]).map(lambda s: hr.io.parse_example(s, features)))
@@ -183,7 +185,7 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
     """One serialised ``tf.train.SequenceExample`` as two dicts of tensors: its context, and its feature lists.
 
     Features of lists are ``FixedLenSequenceFeature`` ([steps, ...]) or ``VarLenFeature`` ([steps, longest], filled with
-    zeros or empty strings). What does not fit is an error of the element.
+    zeros or empty strings). An example that does not fit is an error of the element.
 
     >>> lists = {"words": hr.io.FixedLenSequenceFeature([], hr.string)}
     >>> ds = Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_sequence_example(s, None, lists)[1])
@@ -197,7 +199,7 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
 
 
 class TFRecordCompressionType:
-    """How a TFRecord file is compressed, for ``TFRecordOptions``.
+    """Numbers for the compression of a TFRecord file, for ``TFRecordOptions``.
 
     >>> hr.io.TFRecordCompressionType.GZIP
     2
@@ -209,10 +211,11 @@ class TFRecordCompressionType:
 class TFRecordOptions:
     """The compression of a file by ``TFRecordWriter``.
 
-    compression_type: ``""``, ``"ZLIB"``, ``"GZIP"``, a ``TFRecordCompressionType``, other options, or None.
-    compression_level: from 0, which is fast, to 9, which makes the smallest file; None or -1: what the library chooses.
-    input_buffer_size, output_buffer_size, flush_mode, mem_level, compression_strategy: accepted, and headrace chooses its
-    own. Raises ``UnimplementedError`` for window_bits and compression_method, which would be another format.
+    compression_type: ``""``, ``"ZLIB"``, ``"GZIP"``, a ``TFRecordCompressionType``, other ``TFRecordOptions``, or
+    None.
+    compression_level: from 0, which is fast, to 9, which makes the smallest file; None or -1: the default of zlib.
+    input_buffer_size, output_buffer_size, flush_mode, mem_level, compression_strategy: accepted without effect.
+    Raises ``UnimplementedError`` for window_bits and compression_method, which would change the format.
 
     >>> hr.io.TFRecordOptions("GZIP", compression_level=9)
     TFRecordOptions(compression_type='GZIP', compression_level=9)
@@ -242,7 +245,7 @@ class TFRecordOptions:
 
     @property
     def compression_level(self) -> int | None:
-        """From 0 to 9, or None.
+        """The level from 0 to 9, or None if none was chosen.
 
         >>> hr.io.TFRecordOptions("GZIP").compression_level
         """
@@ -250,9 +253,10 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """The type of compression of options, of a ``TFRecordCompressionType`` or of a string; None: no compression.
+        """The compression as ``""``, ``"ZLIB"`` or ``"GZIP"``. ``options``: a ``TFRecordOptions``, a
+        ``TFRecordCompressionType``, one of these strings, or None for no compression.
 
-        Raises ``ValueError`` for another one.
+        Raises ``ValueError`` for any other value.
 
         >>> hr.io.TFRecordOptions.get_compression_type_string(hr.io.TFRecordCompressionType.GZIP)
         'GZIP'
@@ -269,10 +273,10 @@ class TFRecordOptions:
 
 
 def matching_files(pattern: Any, name: str | None = None) -> Tensor:
-    """The names of the files that match a glob, or any of several, in order. The files are listed at once.
+    """The names of the files that match a glob, or any of several globs, in order. The files are listed at once.
 
-    A vector of strings, empty if there is none. Raises ``TypeError`` in a function of a dataset, which would have to list
-    them for each element.
+    The result is a vector of strings, which is empty if no file matches. Raises ``TypeError`` in a function that is
+    given to a dataset, where the files would have to be listed for each element.
 
     >>> with open(f"{folder}/some.txt", "w") as to:
     ...     _ = to.write("text")
@@ -300,7 +304,7 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
     """A tensor of any dtype and shape as the bytes of a ``TensorProto``, which ``parse_tensor`` and TensorFlow read.
 
-    A scalar string.
+    The result is a scalar string.
 
     >>> list(Dataset.from_tensors([[1, 2]]).map(hr.io.serialize_tensor).map(lambda s: hr.io.parse_tensor(s, hr.int32)))
     [array([[1, 2]], dtype=int32)]
@@ -323,10 +327,10 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:
-    """The bytes of the file with this name, in the shape of the names. The file is read on the host that runs the
+    """The bytes of the files with these names, in the shape of ``filename``. Files are read on the host that runs the
     function.
 
-    A file that cannot be read is an error of the element, which names it.
+    A file that cannot be read is an error of the element, which names the file.
 
     >>> with open(f"{folder}/some.txt", "w") as to:
     ...     _ = to.write("some text")
@@ -360,9 +364,9 @@ def decode_csv(records: Any, record_defaults: Any, field_delim: str = ",", use_q
 
 def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None,
                name: str | None = None) -> Tensor:
-    """The bytes of each string as values of ``out_type``: a new last axis.
+    """The bytes of each string as values of ``out_type``, in a new last axis: [..., values].
 
-    [..., values]; a length that is no multiple of the dtype's size is an error of the element.
+    A string whose length is no multiple of the dtype's size is an error of the element.
 
     >>> Dataset.from_tensors(b"\\x01\\x00\\x02\\x00").map(lambda x: hr.io.decode_raw(x, hr.int16)).get_single_element()
     array([1, 2], dtype=int16)
@@ -386,7 +390,8 @@ def _path_of(value: Any, argument: str) -> str:
 class TFRecordWriter:
     """Writes a TFRecord file, which appears under its name when it is closed: complete, or not at all.
 
-    ``options``: ``""``, ``"GZIP"``, ``"ZLIB"``, ``TFRecordOptions`` or None. A context manager: an exception in it leaves no file behind.
+    ``options``: ``""``, ``"GZIP"``, ``"ZLIB"``, ``TFRecordOptions`` or None. The object is a context manager: if an
+    exception leaves the ``with`` statement, no file exists afterwards.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "some.tfrecord")

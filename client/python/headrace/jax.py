@@ -18,7 +18,7 @@ def as_array(value: Any) -> Any:
     """A leaf of an element as a JAX array: without a copy if JAX supports that (on the CPU, with memory aligned to 64
     bytes).
 
-    ``bytes`` stay as they are: JAX has no strings.
+    ``bytes``, and arrays of ``bytes``, are not converted, because JAX has no strings.
 
     >>> as_array(np.float32(2)), as_array(b"x")
     (Array(2., dtype=float32), b'x')
@@ -31,7 +31,8 @@ def as_array(value: Any) -> Any:
 
 
 def iterate(dataset: Dataset) -> Iterator[Any]:
-    """The elements of a dataset, with JAX arrays of the same shapes in the same nest. Raises ``TypeError``.
+    """The elements of a dataset, with JAX arrays of the same shapes in the same nest. Raises ``TypeError`` for a
+    value that is not a ``Dataset``.
 
     >>> import headrace.jax
     >>> for x in hr.jax.iterate(hr.Dataset.range(4).map(lambda x: hr.cast(x, hr.float32)).batch(2)):

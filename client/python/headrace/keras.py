@@ -61,7 +61,7 @@ def _checked(dataset: Any) -> Dataset:
 
 
 def _builds(frame: FrameType | None) -> bool:
-    """True if Keras requests only a batch from which it builds its model."""
+    """True if Keras calls from ``_symbolic_build``: then it reads only one batch, from which it builds its model."""
     for _ in range(8):
         if frame is None:
             return False
@@ -75,13 +75,14 @@ class DataAdapter(_DataAdapter):
     """A dataset of batches for Keras' ``fit``, ``evaluate`` and ``predict``, with JAX, PyTorch or TensorFlow.
 
     dataset: its elements are batches of inputs (a tensor, or a dict or tuple in a tuple), or tuples ``(inputs, targets)``
-    or ``(inputs, targets, weights)``. Each epoch is an iteration of its own, shuffled anew. Its length, where it is
-    known, is the number of steps; otherwise the first epoch ends with the dataset. An endless one needs
-    ``steps_per_epoch``. The batch from which Keras builds a model is the first one of the first epoch, too.
+    or ``(inputs, targets, weights)``. Each epoch is an iteration of its own, shuffled anew. If the number of batches
+    is known, it is the number of steps of an epoch; otherwise the first epoch ends with the dataset. A dataset
+    without end needs ``steps_per_epoch``. Keras builds a model from the first batch of the first epoch, which is also
+    trained on.
 
-    Arrays are read-only views of the elements' memory, as in every iteration; PyTorch's tensors share it. Keras hands
-    ``shuffle``, ``y``, ``sample_weight`` and ``class_weight`` to no adapter: shuffle the dataset; the others raise
-    ``ValueError``. Strings are taken with TensorFlow only.
+    Arrays are read-only views of the elements' memory, as in every iteration; PyTorch's tensors are copies. Keras
+    passes the arguments ``shuffle``, ``y``, ``sample_weight`` and ``class_weight`` to no adapter: shuffle the dataset
+    itself; the other three raise ``ValueError``. Strings are accepted only if Keras runs on TensorFlow.
 
     Raises ``TypeError`` for a value that is not a dataset of tensors, ``ValueError`` for one without batches.
 
@@ -99,9 +100,10 @@ class DataAdapter(_DataAdapter):
         return self._dataset.as_numpy_iterator()
 
     def _pass(self, builds: bool) -> Iterator[Any]:
-        """The batches of an epoch; to build a model only the first one, with which the next epoch begins again.
+        """The batches of an epoch. ``builds``: only its first batch, with which the next epoch then begins.
 
-        Keras makes more of these iterators than it reads; an iteration begins when its first batch is needed.
+        Keras makes more of these iterators than it reads, so an iteration of the dataset begins only when the first
+        batch is requested.
         """
         begun, self._begun = self._begun, None
         if begun is None:
@@ -145,7 +147,9 @@ class DataAdapter(_DataAdapter):
         return torch.utils.data.DataLoader(Batches(), batch_size=None)
 
     def get_tf_dataset(self) -> Any:
-        """The batches as a dataset of TensorFlow. Each of its iterations begins an iteration of this dataset."""
+        """The batches as a dataset of TensorFlow. Each iteration over it begins an iteration over the headrace
+        dataset.
+        """
         import tensorflow as tf
 
         def spec(leaf: TensorSpec) -> Any:
@@ -178,7 +182,7 @@ class DataAdapter(_DataAdapter):
 
     @property
     def batch_size(self) -> int | None:
-        """The number of rows of a batch, if all batches have the same.
+        """The number of rows of a batch, if all batches are known to have the same number; else None.
 
         >>> import headrace.keras
         >>> hr.keras.DataAdapter(hr.Dataset.range(8).batch(4, drop_remainder=True)).batch_size
@@ -189,7 +193,7 @@ class DataAdapter(_DataAdapter):
 
     @property
     def has_partial_batch(self) -> bool | None:
-        """True if the last batch is smaller; None if that is unknown.
+        """False if all batches are known to have the same number of rows; else None: the last one may be smaller.
 
         >>> import headrace.keras
         >>> hr.keras.DataAdapter(hr.Dataset.range(8).batch(4, drop_remainder=True)).has_partial_batch

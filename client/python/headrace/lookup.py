@@ -21,7 +21,7 @@ Tensor = _core.Tensor
 
 
 def _known(value: Any, dtype: Any, argument: str) -> Any:
-    """The value as an array. It may be a tensor if that depends on no element."""
+    """``value`` as an array. A tensor is accepted if it depends on no element."""
     if holds_tensors(value):
         graph = _core.from_tensors(constant(value, dtype))
         if graph.is_inside_function():
@@ -56,7 +56,7 @@ class KeyValueTensorInitializer(_Initializer):
 
 
 class TextFileIndex:
-    """The part of each line of a text file for ``TextFileInitializer``, in place of a column number.
+    """Values for ``key_index`` and ``value_index`` of ``TextFileInitializer`` that are no numbers of columns.
 
     >>> hr.lookup.TextFileIndex.WHOLE_LINE, hr.lookup.TextFileIndex.LINE_NUMBER
     (-2, -1)
@@ -71,11 +71,11 @@ class TextFileInitializer(_Initializer):
 
     key_index, value_index: ``TextFileIndex.WHOLE_LINE`` (a string or an integer), ``TextFileIndex.LINE_NUMBER`` (int64,
     from 0 on), or the number of a column between ``delimiter``s. key_dtype, value_dtype: the dtypes of keys and values.
-    vocab_size: only so many lines are read, and there must be as many. value_index_offset: added to values that are
-    line numbers.
+    vocab_size: the number of lines that are read; the file must have as many. value_index_offset: a number that is
+    added to values that are line numbers.
 
     Raises ``ValueError`` naming the argument that is wrong, ``NotFoundError`` if there is no such file, and
-    ``InvalidArgumentError`` for a line that does not fit, with its number.
+    ``InvalidArgumentError``, with the number of the line, for a line that does not fit.
 
     >>> with open(f"{folder}/words.txt", "w") as to:
     ...     _ = to.write("the\\nof\\n")
@@ -126,7 +126,8 @@ class _Part:
             raise ValueError(f"{what}_dtype {self.dtype.name} cannot be read from a file with this {what}_index")
 
     def of(self, line: bytes, number: int, path: str) -> Any:
-        """The part of the line, or an error with the number of the line."""
+        """The key or value in a line. Raises ``InvalidArgumentError`` with the number of the line if it does not fit.
+        """
         if self.index == TextFileIndex.LINE_NUMBER:
             return number
         if self.index == TextFileIndex.WHOLE_LINE:
@@ -181,9 +182,7 @@ class StaticHashTable:
                                   constant(default_value, kind))
 
     def lookup(self, keys: Any, name: str | None = None) -> Tensor:
-        """The value of each key.
-
-        In the shape of the keys.
+        """The value of each key, in the shape of ``keys``.
 
         >>> table = hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer([3, 4], ["c", "d"]), "")
         >>> Dataset.from_tensors([4, 5]).map(table.lookup).get_single_element()
@@ -194,7 +193,7 @@ class StaticHashTable:
     __getitem__ = lookup
 
     def size(self, name: str | None = None) -> np.int64:
-        """How many entries there are: an int64.
+        """The number of entries, as int64.
 
         >>> hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer(["a"], [1]), -1).size()
         np.int64(1)
@@ -203,8 +202,9 @@ class StaticHashTable:
 
 
 class StaticVocabularyTable:
-    """A number for each word: for words of ``initializer`` the number there; for other words, by their fingerprint, one
-    of ``num_oov_buckets`` numbers from the number of words on.
+    """A table that has a number for each word. A word of ``initializer`` has the number that it has there. Any other
+    word has, by its fingerprint, one of ``num_oov_buckets`` numbers, which begin with the number of words in
+    ``initializer``.
 
     The numbers in ``initializer`` may be any integers. The numbers of other words do not depend on them: if the words
     are numbered from 1 on (with 0 for padding), the last word has the same number as the first bucket.
@@ -225,13 +225,11 @@ class StaticVocabularyTable:
         words = [word for _, word in sorted(zip(initializer.values.tolist(), initializer.keys.tolist()))]
         self._table = _core.vocabulary_table([w.encode() if isinstance(w, str) else w for w in words], buckets)
         numbers = np.sort(initializer.values).astype(np.int64)
-        #: The numbers of the words, if they are not 0, 1, ...
+        #: The numbers of the words, sorted; None if they are 0, 1, ...
         self._numbers = None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
 
     def lookup(self, keys: Any, name: str | None = None) -> Tensor:
-        """The number of each word, as int64.
-
-        In the shape of the words.
+        """The number of each word, as int64, in the shape of ``keys``.
 
         >>> table = hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a"], [0]), 1)
         >>> Dataset.from_tensors(["x", "a"]).map(table.lookup).get_single_element()
@@ -247,7 +245,7 @@ class StaticVocabularyTable:
     __getitem__ = lookup
 
     def size(self, name: str | None = None) -> np.int64:
-        """How many numbers there are, with the buckets: an int64.
+        """The number of words and buckets together, as int64.
 
         >>> hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a"], [0]), 4).size()
         np.int64(5)

@@ -40,7 +40,7 @@ def _x(value: Any) -> Tensor:
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x + y``; joins strings.
+    """``x + y``; strings are joined.
 
     >>> Dataset.from_tensors(([7, -7], 2)).map(add).get_single_element()
     array([ 9, -5], dtype=int32)
@@ -70,7 +70,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x / y``; of integers, a float.
+    """``x / y``; the quotient of integers is a float.
 
     >>> Dataset.from_tensors(([7, -7], 2)).map(divide).get_single_element()
     array([ 3.5, -3.5])
@@ -125,7 +125,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
-    """The absolute value; for complex numbers their magnitude, as floats.
+    """The absolute value; for complex numbers the magnitude, which is a float.
 
     >>> Dataset.from_tensors([-2, 0, 3]).map(abs).get_single_element()
     array([2, 0, 3], dtype=int32)
@@ -145,7 +145,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
 
 
 def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part, as ``real``; for other numbers 0.
+    """The imaginary part of complex numbers: float32 for complex64, float64 for complex128. For other numbers 0.
 
     >>> Dataset.from_tensors(np.array([3 + 4j])).map(imag).get_single_element()
     array([4.])
@@ -182,7 +182,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
-    """e to the ``x``, of floats.
+    """e to the power of ``x``, for floats.
 
     >>> Dataset.from_tensors([0.0]).map(exp).get_single_element()
     array([1.], dtype=float32)
@@ -245,7 +245,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
-    """Rounds floats to the nearest; halves to even.
+    """Rounds floats to the nearest integer; halves are rounded to the even one.
 
     >>> Dataset.from_tensors([1.5, -1.5, 2.5]).map(round).get_single_element()
     array([ 2., -2.,  2.], dtype=float32)
@@ -266,7 +266,7 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
 
 
 def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The smaller, element by element; NaN if either is.
+    """The smaller one of each two values; NaN if one of them is NaN.
 
     >>> Dataset.from_tensors(([7, -7], 2)).map(minimum).get_single_element()
     array([ 2, -7], dtype=int32)
@@ -275,7 +275,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The larger, element by element; NaN if either is.
+    """The larger one of each two values; NaN if one of them is NaN.
 
     >>> Dataset.from_tensors(([7, -7], 2)).map(maximum).get_single_element()
     array([7, 2], dtype=int32)

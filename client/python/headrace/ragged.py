@@ -24,10 +24,12 @@ def constant(pylist: Any, dtype: Any = None, ragged_rank: int | None = None, inn
              name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor | _core.Tensor:
     """The ragged tensor of nested lists, whose values are all nested equally deep; a tensor if no axis is ragged.
 
-    ragged_rank: how many axes are ragged (None: all but the first, and but those of ``inner_shape``).
-    inner_shape: the extents of the values (None: what they have). row_splits_dtype: int64 alone.
+    ragged_rank: the number of ragged axes (None: all axes except the first one and those of ``inner_shape``).
+    inner_shape: the shape of each value in the innermost rows (None: the shape that the values have).
+    row_splits_dtype: must be int64.
 
-    Raises ``ValueError`` for lists that are no ragged tensor, and ``TypeError`` for values that are not of the dtype.
+    Raises ``ValueError`` for lists that cannot be a ragged tensor, and ``TypeError`` for values that are not of the
+    dtype.
 
     >>> hr.ragged.constant([[1, 2], [], [3]])
     RaggedTensor([[1, 2], [], [3]])
@@ -58,9 +60,10 @@ def constant(pylist: Any, dtype: Any = None, ragged_rank: int | None = None, inn
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> RaggedTensor:
-    """What ``op`` gives for the flat values of the ragged tensors among its arguments, in rows of the same lengths.
+    """Calls ``op`` with the flat values in place of the ragged tensors among its arguments, and divides the result
+    into rows of the same lengths.
 
-    Raises ``ValueError`` where no argument is ragged; rows whose lengths differ are an error of the element.
+    Raises ``ValueError`` if no argument is ragged. If the row lengths of two arguments differ, the element fails.
 
     >>> r = hr.ragged.constant([[1, 2], [3]])
     >>> hr.ragged.map_flat_values(lambda x, y: x * y, r, 10)
@@ -85,7 +88,9 @@ def _as_lists(value: Any) -> Any:
 
 
 def _depths(value: Any, depth: int, *, scalars: bool) -> Iterator[int]:
-    """The depths of the nested values; without ``scalars``, also those of lists without values."""
+    """The depth of each value in nested lists; if ``scalars`` is false, also of each empty list, as if it had a
+    value.
+    """
     if not isinstance(value, list):
         yield depth
         return

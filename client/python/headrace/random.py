@@ -1,7 +1,8 @@
 """Random numbers for traced functions. Named as in ``tf.random``.
 
-Those named stateless depend on a seed alone: an integer vector of two, which may be computed for each element:
-``headrace.stack([7, index])``. The same seed gives the same numbers on every machine.
+The results of the functions named ``stateless_...`` depend on their arguments alone. ``seed`` is an integer vector of
+two, which may be computed for each element: ``headrace.stack([7, index])``. The same seed gives the same numbers on
+every machine.
 """
 
 from __future__ import annotations
@@ -29,18 +30,19 @@ def _dims(shape: Any) -> Any:
 
 
 def set_seed(seed: int) -> None:
-    """Sets the seed of the process: datasets that are made later draw the same in every run of the program.
+    """Sets the seed of the process: datasets that are made later draw the same numbers in every run of the program.
 
-    As in TensorFlow, ``shuffle``, ``Dataset.random``, ``list_files``, ``sample_from_datasets`` and other datasets
-    without a ``seed`` each get a seed by their number since this call; the seed of those with one depends on both
-    seeds. The same calls in the same order give the same elements, which are not those of TensorFlow.
+    As in TensorFlow, ``shuffle``, ``Dataset.random``, ``list_files``, ``sample_from_datasets`` and other random
+    datasets that are made without a ``seed`` get one that depends on how many such datasets were made since this
+    call. For a dataset with a ``seed``, the numbers depend on that seed and on the seed of the process. The same
+    calls in the same order give the same elements, but not the elements of TensorFlow.
 
     The seed also determines the numbers that functions of later datasets draw for each element
     (``headrace.random.uniform``, ``headrace.image.random_crop``): they differ between elements, passes and iterations.
-    This includes the workers of a service (with other numbers than in this process) and datasets that are saved, but
-    not workers that share the elements (``dynamic``), for which there is a ``RuntimeWarning``: ``stateless_uniform``
-    and its like take seeds. The seed has no effect on datasets that were made before, other processes, or ``random`` of
-    Python and numpy.
+    The seed has this effect also on the workers of a service (with other numbers than in this process) and in
+    datasets that are saved, but not on workers that share the elements under ``dynamic``. There is a
+    ``RuntimeWarning`` for these: use ``stateless_uniform`` and the other functions that take seeds. The seed has no
+    effect on datasets that were made before, on other processes, or on the modules ``random`` of Python and numpy.
 
     Raises ``TypeError`` for a value that is not an integer.
 
@@ -55,11 +57,10 @@ def set_seed(seed: int) -> None:
 
 def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
                       name: str | None = None, alg: str = "auto_select") -> Tensor:
-    """Numbers in ``[minval, maxval)``: of floats in [0, 1) by default; of integers both bounds are needed.
+    """Random numbers in ``[minval, maxval)``: by default floats in [0, 1). For integers ``maxval`` must be given.
 
-    Here and below ``shape`` may be a tensor, or have tensors in it: each element has its own shape.
-
-    Bit for bit those of TensorFlow's default algorithm on CPUs.
+    In this function and the following ones, ``shape`` may be a tensor or contain tensors: then each element has its
+    own shape. The numbers are bit for bit those of TensorFlow's default algorithm on CPUs.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(1).map(lambda i: hr.random.stateless_uniform([], [1, 2]) < 1.0))
@@ -104,9 +105,7 @@ def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: A
 
 def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = dtypes.int64,
                           name: str | None = None) -> Tensor:
-    """``num_samples`` draws for each row of unnormalised log-probabilities.
-
-    [rows, num_samples] of ``dtype``.
+    """``num_samples`` draws for each row of unnormalised log-probabilities: [rows, num_samples] of ``dtype``.
 
     >>> Dataset.from_tensors(hr.random.stateless_categorical([[-1e9, 0.0]], 3, [1, 2])).get_single_element()
     array([[1, 1, 1]])
@@ -140,11 +139,11 @@ def fold_in(seed: Any, data: int) -> Tensor:
 
 
 def element_seed(salt: int) -> Tensor:
-    """A seed for each element, for the functions above; it differs in each pass.
+    """A seed for each element, for the functions named ``stateless_...``: an int64 vector of two. It differs between
+    the elements, and between passes.
 
-    Equal salts in one function give equal seeds. In functions of ``map``, ``filter``, ``take_while`` and ``scan`` only.
-
-    An int64 vector of two.
+    Equal salts in one function give equal seeds. May be called only in functions of ``map``, ``filter``,
+    ``take_while`` and ``scan``.
 
     >>> drawn = Dataset.range(9).map(lambda x: hr.random.stateless_uniform([], hr.random.element_seed(1)))
     >>> len(set(map(float, drawn)))
@@ -155,13 +154,13 @@ def element_seed(salt: int) -> Tensor:
 
 
 def _drawn_seed(seed: Any) -> Tensor:
-    """A seed for each element, for one function that draws random numbers."""
+    """A seed for each element, for one call of a function that draws random numbers."""
     from ._tracing import next_salt
 
     _drawing.note()
     if seed is None:
         return _core.element_seed(next_salt())
-    # Functions with a seed of their own do not depend on the number of others.
+    # A call with a seed of its own takes no salt, so that its numbers do not depend on how many calls were before it.
     given, of_process = integer(seed, "seed"), _seeds.of_process()
     return _core.element_seed(2**32 + given if of_process is None else mixed(3, of_process, given) >> 1, True)
 

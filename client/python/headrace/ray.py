@@ -1,5 +1,5 @@
-"""Services on a Ray cluster: Ray places the workers, restarts lost ones and accounts for their resources; elements are
-sent from the workers to the trainers directly. It needs Ray (``pip install ray``).
+"""Services on a Ray cluster: Ray places the workers, restarts lost workers and accounts for the workers' resources;
+elements are sent from the workers to the trainers directly. This module needs Ray (``pip install ray``).
 
 ::
 
@@ -67,7 +67,9 @@ class _ServerActor:
             os._exit(1)
 
     def address(self, timeout: float) -> tuple[str, str]:
-        """The address, or the reason why there is none. The caller need not have headrace's error classes."""
+        """The address, or the reason why there is none. An error is returned as a text, because the caller may not
+        have headrace's error classes.
+        """
         try:
             return self._server.address(timeout), ""
         except OpError as error:
@@ -104,8 +106,8 @@ class _Actors(Launcher):
         options = dict(self._options[is_dispatcher])
         if options.get("lifetime") is None:
             options.pop("lifetime", None)
-        # A dispatcher's process is restarted by its parent, at the same address; on another host it would have another
-        # one.
+        # Ray does not restart a dispatcher's actor, because a new actor could run on another host, at another
+        # address. A dispatcher that crashes is restarted at the same address by the parent of its process.
         actor = ray.remote(_ServerActor).options(name=f"{self._name}/{place}", namespace=_NAMESPACE, max_concurrency=4,
                                                  max_restarts=0 if is_dispatcher else -1, max_task_retries=0, **options)
         try:
@@ -126,7 +128,7 @@ class _Actors(Launcher):
         return True
 
     def handle(self, place: str) -> Any:
-        """The actor; None: there is none."""
+        """The handle of the actor for that place; None: there is no actor."""
         ray = _ray()
         if place not in self._handles:
             try:
@@ -186,8 +188,8 @@ class _Actors(Launcher):
 
 
 class RayService(LaunchedService):
-    """A service on a Ray cluster: what ``start`` and ``connect`` give. It can be passed to tasks, actors and Ray Train workers,
-    which then connect to it by its name.
+    """A service on a Ray cluster, as returned by ``start`` and ``connect``. It can be passed to tasks, actors and Ray
+    Train workers, which then connect to the service by its name.
     """
 
     def __init__(self, launcher: _Actors, name: str, address: str, certificates: Certificates, worker: ServerPlan,
@@ -221,21 +223,25 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
           python: bool = True, dispatcher_cpus: float = 0, worker_options: dict[str, Any] | None = None,
           dispatcher_options: dict[str, Any] | None = None,
           timeout: float = 120.0) -> RayService:
-    """Starts a service on the Ray cluster that this program is connected to, and waits until its workers are there.
+    """Starts a service on the Ray cluster that this program is connected to, and waits until the workers have
+    registered.
 
-    workers: how many, or the least and the most: it begins with the least, and as many run as the trainers need while this
-    program runs (``follow``). cpus_per_worker, memory_per_worker: the
+    workers: the number of workers, or the least and the most: then the service begins with the least, and while this
+    program runs, the number follows the demand of the trainers (``follow``). cpus_per_worker, memory_per_worker: the
     resources that Ray reserves for each worker (memory in bytes, or ``"8GiB"``). strategy: how Ray places the workers:
     ``"DEFAULT"``, ``"SPREAD"``, or a scheduling strategy of ``ray.util.scheduling_strategies``. placement_group: the
-    workers and the dispatcher run in its bundles.
-    name: by which ``connect`` finds the service; without one it gets a random one. lifetime: ``"detached"``: it outlives this
-    program, until a program connects and calls ``stop``. python: workers run Python functions, too. dispatcher_cpus:
-    the CPUs that Ray reserves for the dispatcher. worker_options, dispatcher_options: further settings of both, by
-    their names in docs/configuration.md: ``{"tag": "gpu"}``, ``{"work_dir": "/shared/headrace"}``. timeout: seconds
-    that the start of the service may take, and the default of ``scale``.
+    group in whose bundles the workers and the dispatcher run.
+    name: the name by which ``connect`` finds the service; by default a random one. lifetime: with ``"detached"`` the
+    service outlives this program, until a program connects and calls ``stop``. python: workers run Python functions,
+    too.
+    dispatcher_cpus: the CPUs that Ray reserves for the dispatcher. worker_options, dispatcher_options: further
+    settings of the workers and of the dispatcher, by their names in docs/configuration.md: ``{"tag": "gpu"}``,
+    ``{"work_dir": "/shared/headrace"}``. timeout: seconds that the start of the service may take, and the default of
+    ``scale``.
 
-    Raises ``ModuleNotFoundError`` without Ray, ``ValueError`` for an argument that is none of these, ``AlreadyExistsError`` if there is a service of that name, and
-    ``DeadlineExceededError`` or ``UnavailableError`` if a server did not come, which says what is free in the cluster.
+    Raises ``ModuleNotFoundError`` without Ray, ``ValueError`` for an argument of a wrong value,
+    ``AlreadyExistsError`` if there is a service of that name, and ``DeadlineExceededError`` or ``UnavailableError``,
+    with the free resources of the cluster, if a server was not started.
     """
     ray = _ray()
     least_and_most = bounds_of(workers)
@@ -282,17 +288,17 @@ def start(workers: int | tuple[int, int] = 1, *, cpus_per_worker: float = 1, mem
     return out
 
 
-#: The services to which this process has connected: a dataset that is made in each step of a program uses the same
-#: session.
+#: The services to which this process has connected, by name. They are kept, so that datasets which a program makes
+#: repeatedly use the same session.
 _connected: dict[str, RayService] = {}
 _connecting = threading.Lock()
 
 
 def connect(name: str, *, timeout: float = 60.0) -> RayService:
-    """The service of that name on the Ray cluster that this program is connected to; from anywhere: another program, a task,
-    an actor, a Ray Train worker.
+    """The service of that name on the Ray cluster that this program is connected to. May be called in any program on
+    the cluster: another program, a task, an actor or a Ray Train worker.
 
-    Raises ``NotFoundError`` if there is none, which names those that there are.
+    Raises ``NotFoundError``, with the names of the existing services, if there is none of that name.
     """
     ray = _ray()
     if not ray.is_initialized():

@@ -59,7 +59,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
 
 
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """``len`` units from ``pos`` on; a negative ``pos`` counts from the end.
+    """The part of each string that has ``len`` units and begins at ``pos``; a negative ``pos`` counts from the end.
 
     A position beyond either end is an error of the element.
 
@@ -124,9 +124,10 @@ def strip(input: Any, name: str | None = None) -> Tensor:
 def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The parts of strings between separators; without a separator, the parts between white space.
 
-    Of a scalar a vector, of more strings a ``RaggedTensor`` with an axis more. An ``input`` whose rank is not known is a
-    vector. ``sep``: a string, or a tensor of one that is the same for all elements. ``maxsplit``: how many separators
-    count, from the left (1,000 at most; -1: all); what follows stays one part. Raises ``UnimplementedError`` for more.
+    The parts of a scalar are a vector, the parts of several strings a ``RaggedTensor`` with one axis more than
+    ``input``. An ``input`` of unknown rank must be a vector. ``sep``: a string, or a tensor of one string that is the
+    same for all elements. ``maxsplit``: the number of separators, from the left, at which a string is split (-1:
+    all); the rest of the string is one part. Raises ``UnimplementedError`` for a ``maxsplit`` of more than 1,000.
 
     >>> Dataset.from_tensors("a,b").map(lambda x: split(x, ",")).get_single_element()
     array([b'a', b'b'], dtype=object)
@@ -139,9 +140,10 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
 
 
 def split_padded(input: Any, count: int, sep: str | None = None, padding: str = "") -> Tensor:
-    """The first ``count`` parts of each string, split as ``split`` does, in a new last axis; ``padding`` for missing ones.
+    """The first ``count`` parts of each string, split as by ``split``, in a new last axis. ``padding`` stands for
+    missing parts.
 
-    For tensors of strings, where TensorFlow's ``split`` gives a ragged tensor.
+    The result is a tensor, whereas ``split`` of several strings gives a ragged tensor.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.from_tensors(["a b c", "d"]).map(lambda x: hr.strings.split_padded(x, 2)))

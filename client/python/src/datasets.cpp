@@ -93,7 +93,8 @@ void find_parameters(const expr_node& x, scopes& out, std::unordered_set<const v
   for (const auto& input : x.inputs) find_parameters(*input, out, seen);
 }
 
-/// Collects the functions whose parameters a graph uses, and those that are inside it.
+/// Collects the scopes of functions: in `used` the functions whose parameters the graph uses, and
+/// in `bound` the functions that are part of the graph.
 void find_scopes(const dataset_node& x, scopes& used, scopes& bound,
                  std::unordered_set<const void*>& seen) {
   if (!seen.insert(&x).second)
@@ -119,7 +120,7 @@ bool is_inside_function(const dataset_node& x) {
 
 } // namespace
 
-/// One line for each operator: headrace/_dataset gives them their public names and arguments.
+/// Binds each operator. The public names and arguments of operators are in headrace/_dataset.
 void bind_datasets(nb::module_& m) {
   using seed = std::optional<uint64_t>;
   nb::class_<dataset>(m, "Graph")
@@ -154,7 +155,7 @@ void bind_datasets(nb::module_& m) {
                            counters_in(measured, x)};
       },
       nb::arg("record"), nb::arg("measured") = nb::none())
-    // The next iteration. `seed`: None: the dataset's own.
+    // Begins the dataset's next iteration. `seed` None stands for the dataset's own seed.
     .def(
       "read",
       [](graph x, seed s, nb::handle measured) {
@@ -167,7 +168,7 @@ void bind_datasets(nb::module_& m) {
         return new reading{x, s, repetition, counters_in(measured, x)};
       },
       nb::arg("seed").none(), nb::arg("repetition"), nb::arg("measured") = nb::none())
-    // True if the graph has `latency_stats` or similar nodes.
+    // True if the graph has a node of `latency_stats` or `bytes_produced_stats`.
     .def("measures", [](graph x) {
       return any_node(x.node(), [](const dataset_node& n) { return n.op == dataset_op::stats; });
     });
@@ -268,7 +269,7 @@ void bind_datasets(nb::module_& m) {
         [](graph a, graph b) { return checked(make_concatenate(a.node(), b.node())); });
   m.def("zip",
         [](const std::vector<dataset>& inputs) { return checked(make_zip(nodes_of(inputs))); });
-  // The same components in the tuples and dicts of another nest.
+  // Arranges the components of `in` in the tuples and dicts of `nest`.
   m.def("arranged", [](graph in, nb::handle nest) {
     std::vector<nb::object> leaves;
     auto f = std::make_shared<function>();
@@ -342,7 +343,8 @@ void bind_datasets(nb::module_& m) {
     return of.counted_together(
       make_last_element(in.node(), nodes_of(structure_of(otherwise))).value());
   });
-  // A dataset of one int64 element, for functions. An error if the cardinality is unknown.
+  // A dataset of one int64 element, the cardinality of `in`, which may depend on the argument of a
+  // function. Throws `error` if the cardinality is known only after the elements are read.
   m.def("cardinality", [](graph in) { return checked(make_cardinality(in.node())); });
   m.def("single_element",
         [](graph in) { return in.counted_together(make_single_element(in.node()).value()); });

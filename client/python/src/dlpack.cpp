@@ -6,7 +6,7 @@ namespace headrace::detail::python {
 
 namespace {
 
-/// The DLPack type of a numpy dtype.
+/// The DLPack type of the array's values.
 nb::dlpack::dtype dlpack_type(PyArrayObject* array) {
   const auto* type = PyArray_DESCR(array);
   const auto bits = static_cast<uint8_t>(PyArray_ITEMSIZE(array) * 8);
@@ -31,7 +31,8 @@ nb::dlpack::dtype dlpack_type(PyArrayObject* array) {
 } // namespace
 
 void bind_dlpack(nb::module_& m) {
-  // Older versions of numpy do not export read-only arrays, and not every library accepts one.
+  // Exports an array as writable. numpy's own export is not used for the read-only arrays of
+  // elements: older versions of numpy refuse it, and not every library accepts a read-only array.
   m.def("dlpack", [](nb::handle value) {
     if (!PyArray_Check(value.ptr()))
       throw nb::type_error("an array is needed");

@@ -21,9 +21,9 @@ public:
 
   void give_strings(strings_as how) { strings_ = how; }
 
-  /// Sets the block from which `row` takes its rows: that of this element.
+  /// Sets the block whose rows `row` converts: the block that contains the element `any`.
   void hold(element any);
-  /// A row of the present block. @pre there is one
+  /// The row `index` of the block that `hold` has set. @pre `hold` was called
   nb::object row(size_t index);
 
 private:
@@ -32,7 +32,7 @@ private:
     PyArray_Descr* type = nullptr; ///< borrowed from `types_`
     const char* values = nullptr;
     size_t row_bytes = 0;
-    std::vector<npy_intp> dims; ///< of every row, if dense
+    std::vector<npy_intp> dims; ///< the extents of each row, if they are equal in all rows
   };
   nb::object write(const structure& layout, size_t& at, size_t row);
   nb::object write_leaf(leaf& x, size_t row);
@@ -45,14 +45,14 @@ private:
   strings_as strings_;
   std::vector<nb::object> types_;
   std::vector<nb::object> names_;  ///< the dict keys, in the order in which `write` uses them
-  std::vector<nb::object> makers_; ///< `maker_of` each labelled tuple and dict, in the same order
+  std::vector<nb::object> makers_; ///< `maker_of` each labelled tuple and dict, in that order
   std::vector<leaf> leaves_;
   element held_;
   nb::object owner_; ///< a capsule that keeps the block, made when an array needs it
   size_t name_ = 0, maker_ = 0;
 };
 
-/// The numpy dtype with that name; bfloat16 needs the package ml_dtypes.
+/// The numpy dtype for `type`; strings have `object`. bfloat16 needs the package ml_dtypes.
 nb::object numpy_dtype(dtype type);
 
 } // namespace headrace::detail::python

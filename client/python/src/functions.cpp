@@ -67,8 +67,8 @@ nb::object to_python(const expr_structure& x) {
 
 } // namespace
 
-/// One line for each function: headrace/math.py and its neighbours give them their public names,
-/// arguments and documentation.
+/// Binds each function. The public names and arguments of functions, and their documentation, are
+/// in headrace/math.py and the modules beside it.
 void bind_functions(nb::module_& m) {
   // elementwise
   m.def("square", &square);
@@ -185,7 +185,7 @@ void bind_functions(nb::module_& m) {
   m.def("true_places", &true_places);
   m.def("cumprod", &math::cumprod);
 
-  // assertions: each gives its first argument back
+  // assertions: each returns its first argument
   m.def("assert_true", &debugging::Assert);
   m.def("assert_equal", &debugging::assert_equal);
   m.def("assert_none_equal", &debugging::assert_none_equal);

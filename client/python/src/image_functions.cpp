@@ -19,7 +19,8 @@ dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
 
 } // namespace
 
-/// As `bind_functions`, for headrace/image.py.
+/// Binds each function of images. Their public names and arguments, and their documentation, are in
+/// headrace/image.py.
 void bind_image_functions(nb::module_& m) {
   // files
   const auto transform_of = [](bool fast) {
@@ -71,7 +72,7 @@ void bind_image_functions(nb::module_& m) {
   m.def("adjust_hue", &image::adjust_hue);
   m.def("adjust_gamma", &image::adjust_gamma);
 
-  // by chance
+  // random, by a seed
   m.def("stateless_random_flip_left_right", &image::stateless_random_flip_left_right);
   m.def("stateless_random_flip_up_down", &image::stateless_random_flip_up_down);
   m.def("stateless_random_crop", &image::stateless_random_crop);

@@ -1,7 +1,7 @@
 #include "nested.hpp"
 #include "reading.hpp"
 
-/// Python's class `Iterator`, and what happens to open iterators when the interpreter exits.
+/// Python's class `Iterator`, and the functions that end open iterators when the interpreter exits.
 namespace headrace::detail::python {
 
 namespace {

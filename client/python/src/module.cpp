@@ -16,8 +16,8 @@ void import_numpy() {
 NB_MODULE(_core, m) {
   using namespace headrace::detail::python;
   import_numpy();
-  // Objects that live when the interpreter exits (in an exception's traceback) are not defects.
-  // Tests enable the warnings.
+  // nanobind warns of objects that exist when the interpreter exits. Such objects are no defect: an
+  // exception's traceback may refer to them. Tests enable the warnings by `report_leaks`.
   nanobind::set_leak_warnings(false);
   m.def("report_leaks", [] { nanobind::set_leak_warnings(true); });
   m.doc() = "What the package headrace is made of; programs use the package.";

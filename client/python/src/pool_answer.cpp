@@ -32,7 +32,7 @@ std::string plain(std::string_view text) {
       good = (static_cast<unsigned char>(out[i + k]) & 0xc0) == 0x80;
     if (good && length > 2) {
       const auto second = static_cast<unsigned char>(out[i + 1]);
-      // Overlong forms, surrogates, and what is beyond the last code point.
+      // UTF-8 excludes overlong forms, surrogates, and values beyond the last code point.
       good = !(lead == 0xe0 && second < 0xa0) && !(lead == 0xed && second >= 0xa0)
              && !(lead == 0xf0 && second < 0x90) && !(lead == 0xf4 && second >= 0x90);
     }
@@ -43,8 +43,8 @@ std::string plain(std::string_view text) {
   return out;
 }
 
-/// The errors that a row of a Python function may have. `out_of_range` is none of them: it would
-/// look like the end.
+/// True if a row of a Python function may have an error of this code. `out_of_range` is not
+/// allowed, because it would look like the end of the dataset.
 bool is_of_row(status_code why) {
   return why == status_code::unknown || why == status_code::invalid_argument
          || why == status_code::resource_exhausted || why == status_code::unimplemented;

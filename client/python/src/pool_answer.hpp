@@ -15,27 +15,27 @@ namespace headrace::detail::python {
 ///
 /// The format, with sizes in bytes: the number of the request (8) and the number of rows (4), which
 /// are not read here; then the rows. A failed row is a status code (1), a length (4) and a text in
-/// UTF-8. Another row is a zero (1), and for each component its rank (1), its extents (8 each) and
-/// its values: numbers of the declared dtype as they are in memory, or strings, each with its
-/// length (8) before it. Integers are little-endian and unsigned.
+/// UTF-8. A row that did not fail is a zero (1), and for each component the rank (1), the extents
+/// (8 each) and the values: numbers of the declared dtype as they are in memory, or strings, each
+/// after its length (8). Integers are little-endian and unsigned.
 class pool_answer {
 public:
   static constexpr size_t header_bytes = 12;
 
-  /// `bytes` and `declared` must outlive it.
+  /// `bytes` and `declared` must outlive this object.
   pool_answer(std::string_view bytes, const std::vector<tensor_spec>& declared);
 
-  /// Reads the next row and appends its values to the builders, one for each component. After an
-  /// error they are unchanged: `unknown`, `invalid_argument`, `resource_exhausted` or
-  /// `unimplemented` if the row failed in the process; `data_loss` if the bytes are no row of the
-  /// declared specs, after which no further row can be read.
+  /// Reads the next row and appends its values to the builders, one for each component. If it
+  /// returns an error, the builders are unchanged. The error is `unknown`, `invalid_argument`,
+  /// `resource_exhausted` or `unimplemented` if the row failed in the process, and `data_loss` if
+  /// the bytes are no row of the declared specs; after `data_loss` no further row can be read.
   status next(std::vector<detail::column_builder>& to);
 
 private:
   struct value {
     shape dims;
     size_t count = 0;
-    std::string_view bytes; ///< of all values
+    std::string_view bytes; ///< the bytes of all values, for strings with their lengths
   };
   status read_row();
   status read_values(const tensor_spec& spec, value& into);

@@ -26,20 +26,20 @@ namespace headrace::detail::python {
 
 namespace nb = nanobind;
 
-/// Text for people, which may have come from a file or another process: bytes that are no UTF-8 are
-/// written out, as `\xff`.
+/// A str for a text in a message, which may have come from a file or another process: a byte that
+/// is not UTF-8 is written as an escape sequence such as `\xff`.
 inline nb::object text_of(std::string_view x) {
   return nb::steal(
     PyUnicode_DecodeUTF8(x.data(), static_cast<Py_ssize_t>(x.size()), "backslashreplace"));
 }
 
-/// The origin of an error: making an object, or an element that was read.
+/// The origin of an error: a call that makes an object, or an element that was read.
 enum class error_of : bool { what_is_made, what_is_read };
 
 /// Sets Python's current exception to the one for `why`.
 void set_python_error(const status& why, error_of when);
 
-/// Each adds its part to the module.
+/// Each of these functions defines a part of the extension module.
 void bind_errors(nb::module_& m);
 void bind_tensors(nb::module_& m);
 void bind_functions(nb::module_& m);

@@ -22,7 +22,8 @@ namespace headrace::detail::python {
 
 namespace {
 
-/// The status for an exception: with the code of an exception of `headrace.errors`, else `unknown`.
+/// The status for an exception. An exception of `headrace.errors` has a code and a message; for any
+/// other exception the code is `unknown`.
 status status_of(const nb::python_error& e) {
   const auto why = e.value();
   if (!nb::hasattr(why, "error_code") || !nb::hasattr(why, "message"))
@@ -94,7 +95,7 @@ private:
   size_t at_ = 0;   ///< index of the next part
   size_t left_ = 0; ///< rows left in the part that is read
   std::optional<pool_answer> read_;
-  std::string why_; ///< set for a part of which no row succeeded
+  std::string why_; ///< the error of all rows of the part, if `read_` is empty
 };
 
 /// Compares the function's argument with the block, because the graph may contain a wrong spec.
@@ -180,7 +181,7 @@ nb::object origin_of(const function_reference& what) {
   return origin ? *origin : nb::none();
 }
 
-/// `reading`: the number of the iteration or other run of the graph.
+/// Finds a function for one run of a graph, such as an iteration. `reading`: the number of the run.
 named_function find(const function_reference& what, const nb::object* pool, uint64_t reading) {
   if (what.name != python_name)
     return plugins().find(what);

@@ -10,14 +10,14 @@
 
 namespace headrace::detail::python {
 
-/// Finds the Python functions that graphs call: they run in processes of `pool`, a Pool, or
-/// of the process's own pool if it is None (see headrace/_processes/python.py). It also finds the
-/// C++ functions of loaded plug-ins. Throws `error` (not_found) for other names. The result may be
-/// called and destroyed without the GIL.
+/// Returns a finder of the Python functions that graphs call. They run in processes of `pool`, a
+/// Pool, or of this process's own pool if `pool` is None (see headrace/_processes/python.py). The
+/// finder also finds the C++ functions of loaded plug-ins, and throws `error` (not_found) for other
+/// names. It may be called and destroyed without the GIL.
 function_finder python_functions(nb::object pool = nb::none());
 
-/// The programs of the Python functions that a graph calls, including those in its functions'
-/// datasets.
+/// The programs of the Python functions that a graph calls, including calls in datasets that
+/// functions of the graph make.
 std::set<std::string> python_programs(const dataset_node& graph);
 
 } // namespace headrace::detail::python

@@ -19,29 +19,30 @@ namespace headrace::detail::python {
 struct reading::shared : std::enable_shared_from_this<shared> {
   dataset_ptr graph;
   iterate_options options;
-  std::optional<buffer> record;         ///< where to continue
-  std::optional<dataset_iterator> from; ///< opened at the first element
-  std::optional<result<buffer>> at_end; ///< the result of `save` at the end
+  std::optional<buffer> record;         ///< the position at which to begin; unset: the start
+  std::optional<dataset_iterator> from; ///< the iterator, opened at the first element
+  std::optional<result<buffer>> at_end; ///< the result of the iterator's `save` at the end
   announcement fetched;
 
   std::atomic<bool> warned{false}; ///< `warnings` is not empty
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::string> warnings; ///< not issued yet
-  bool started = false;              ///< the thread runs
+  std::vector<std::string> warnings; ///< warnings not issued yet
+  bool started = false;              ///< the thread that runs the iterator exists
   bool asked = false;
   bool lent = false;               ///< a caller without the GIL uses `from`, which must stay here
   std::atomic<bool> closed{false}; ///< set while the GIL is held
   bool ended = false;              ///< thread and iterator have ended
-  uint64_t ignored = 0;            ///< the count of `from` before it was destroyed
+  uint64_t ignored = 0;            ///< `from->ignored()` when `from` was destroyed
 
-  // The element that the thread has fetched.
+  // The last result of the thread: an element, the error of an element, or an exception. None of
+  // the three is set at the end.
   std::optional<element> at;
   status failed;
   std::exception_ptr thrown;
 
-  /// Opens `from`, unless it is closed meanwhile. To be called without the GIL, which the engine
-  /// may need.
+  /// Opens the iterator and stores it in `from`, unless the iteration is closed meanwhile. To be
+  /// called without the GIL, which the engine may need.
   void open() {
     std::optional<dataset_iterator> opened;
     opened.emplace(record ? dataset_iterator{graph, *record, options}
@@ -57,15 +58,15 @@ struct reading::shared : std::enable_shared_from_this<shared> {
     closed = true;
     if (from) {
       from->stop();
-      // The iterator's destructor may take a while, and may need the GIL. A forked child does not
-      // call it.
+      // The iterator is destroyed on the thread, because its destructor may take a while, and may
+      // need the GIL. A forked child does not destroy it.
       if (!started && !is_orphan())
         start();
     }
     changed.notify_all();
   }
-  /// Starts the thread. False if that fails: then the iterator is destroyed with this object. @pre
-  /// the mutex is held
+  /// Starts the thread. False: the system gave no thread, and the iterator will be destroyed with
+  /// this object. @pre the mutex is held
   bool start() noexcept {
     try {
       std::thread{[self = shared_from_this()] { work(self); }}.detach();
@@ -80,8 +81,8 @@ struct reading::shared : std::enable_shared_from_this<shared> {
   ~shared();
 };
 
-/// Keeps the iterator where it is while a caller uses it without the GIL. A `close` of another
-/// thread then stops it, but does not destroy it.
+/// Keeps the iterator in `shared::from` while a caller uses it without the GIL. If another thread
+/// calls `close` meanwhile, the iterator is stopped, but not destroyed.
 class reading::loan {
 public:
   /// @pre the thread is not asked for an element
@@ -144,7 +145,8 @@ reading::shared::~shared() {
 
 namespace {
 
-/// True if the graph reads from a service in rounds, which begin only when all consumers have come.
+/// True if the graph reads from a service in rounds, which begin only when all consumers have
+/// joined.
 bool reads_in_rounds(const dataset_ptr& what, std::set<const dataset_node*>& seen) {
   if (!seen.insert(what.get()).second)
     return false;
@@ -166,8 +168,8 @@ reading::reading(const dataset& what, std::optional<uint64_t> seed,
 }
 
 void reading::join_rounds() {
-  // The iterator is opened here and not for its first element: one thread may read several
-  // consumers in turn, and elements come only when all consumers have joined.
+  // The iterator is opened here, and not when its first element is requested. One thread may read
+  // several consumers in turn, and its first request would wait for consumers that have not joined.
   if (std::set<const dataset_node*> seen; reads_in_rounds(what_.node(), seen))
     run_interruptibly([s = shared_] { s->open(); });
 }
@@ -237,7 +239,8 @@ void reading::await_threads() noexcept {
     std::unique_lock lock{one->mutex};
     one->changed.wait_until(lock, limit, [&] { return !one->started || one->ended; });
   }
-  // These threads end soon, as their waits were ended; if the interpreter exits before, they crash.
+  // Threads of the engine that run Python code end soon, because their waits were ended. They would
+  // crash if the interpreter exited before.
   visit::await_all(clock::system().now() + 10s);
 }
 
@@ -255,7 +258,7 @@ void reading::work(const std::shared_ptr<shared>& s) {
       if (!s->from)
         s->open();
       if (!s->from)
-        break; // closed meanwhile
+        break; // the iteration was closed meanwhile
       if (auto next = s->from->next())
         at = *std::move(next);
       else
@@ -294,7 +297,7 @@ void reading::work(const std::shared_ptr<shared>& s) {
   s->changed.notify_all();
 }
 
-/// Lets the thread fetch one element and waits for it; false at the end.
+/// Requests one element from the thread and waits for it; false at the end.
 bool reading::fetch() {
   if (!asked_) {
     {
@@ -318,9 +321,9 @@ bool reading::fetch() {
   return shared_->at.has_value() || !shared_->failed.ok();
 }
 
-/// Waits on this thread for the service; false at the end.
+/// Waits on the caller's thread for the next element from the service; false at the end.
 bool reading::await_service(const status*& failed) {
-  // Signals do not end the wait for a condition, so they are checked in between.
+  // A signal does not end the wait of the engine, so signals are checked between short waits.
   constexpr auto look_every = 50ms;
   for (;;) {
     auto came = dataset_iterator::outcome::over;
@@ -334,7 +337,7 @@ bool reading::await_service(const status*& failed) {
           shared_->at_end = from->save();
       }
     }
-    // A closed iteration has ended, whatever arrived after that.
+    // A closed iteration has ended, even if an element arrived after it was closed.
     if (came == dataset_iterator::outcome::over || shared_->closed)
       return false;
     if (came == dataset_iterator::outcome::element) {
@@ -348,8 +351,9 @@ bool reading::await_service(const status*& failed) {
 
 namespace {
 
-/// The error of an element. `out_of_range` is the sign of the end alone: functions of plug-ins and
-/// of other releases' workers may give it, and a loop over `get_next` would end there in silence.
+/// The error of a failed element. `out_of_range` becomes `invalid_argument`: functions of plug-ins,
+/// and workers of other releases, may give that code, and a loop over `get_next` would take it for
+/// the end of the dataset.
 error of_element(const status& why) {
   return error{why.code() == status_code::out_of_range ? invalid_argument(why.message()) : why};
 }
@@ -416,7 +420,7 @@ void reading::restore(const buffer& record) {
   reading fresh{what_, record, shared_->options.counters};
   const auto turn = take_turn();
   close();
-  // Swapped, so that `fresh` destroys the old iteration.
+  // The iterations are swapped, so that the destructor of `fresh` ends the old one.
   const auto old = shared_;
   shared_.swap(fresh.shared_);
   at_ = {};
@@ -429,7 +433,8 @@ nb::object reading::next() {
   if (over_)
     return {};
   const status* failed = nullptr;
-  // Only a thread with the GIL can close it, so the iterator stays here meanwhile.
+  // Only a thread that holds the GIL can close the iteration, so the iterator is not destroyed
+  // while this thread holds the GIL.
   const bool open = !asked_ && !shared_->closed && shared_->from;
   if (open && shared_->from->take(at_, failed))
     return give(at_, failed);

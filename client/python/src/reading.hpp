@@ -12,16 +12,16 @@
 
 namespace headrace::detail::python {
 
-/// One iteration over a dataset. Elements at hand are returned at once. For others the dataset's
-/// iterator runs on a thread of its own, while the caller waits without the GIL; if they come
-/// directly from a service, the caller itself waits for the service. Any thread may call; `next`,
-/// `save` and `restore` run one at a time.
+/// One iteration over a dataset. Elements that are ready are returned at once. To make others, the
+/// dataset's iterator runs on a thread of its own, while the caller waits without the GIL; if the
+/// elements come directly from a service, the caller itself waits for the service. Any thread may
+/// call; `next`, `save` and `restore` run one at a time.
 class reading {
 public:
   /// The iteration with this number (unset: the next one) and seed (unset: the dataset's own).
   explicit reading(const dataset& what, std::optional<uint64_t> seed = {},
                    std::optional<uint64_t> repetition = {}, counters_of counters = {});
-  /// Continues from a record of `save`.
+  /// An iteration that begins at the position in `record`, which `save` has returned.
   reading(const dataset& what, const buffer& record, counters_of counters = {});
   reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
@@ -32,9 +32,9 @@ public:
   nb::object next();
   /// The position after the elements that were returned. Throws `error`.
   nb::bytes save();
-  /// Moves to the position in `record`.
+  /// Moves to the position in `record`, which `save` returned for an equal dataset.
   void restore(const buffer& record);
-  /// Strings of elements are bytes until this is called, and then also equal to str.
+  /// From now on, strings of elements are bytes that are also equal to str. Before, they are bytes.
   void give_string_values() { writer_.give_strings(strings_as::values); }
   /// How many elements `ignore_errors` has left out.
   uint64_t ignored() const;
@@ -43,8 +43,8 @@ public:
   const element_spec& spec() const { return what_.spec(); }
   /// To be called before the interpreter ends: closes all open iterations.
   static void close_all() noexcept;
-  /// To be called after that: waits a moment for their threads, and for the engine's threads that
-  /// are in Python.
+  /// To be called after `close_all`: waits a moment for the threads of the closed iterations, and
+  /// for the engine's threads that run Python code.
   static void await_threads() noexcept;
 
 private:
@@ -58,8 +58,8 @@ private:
   /// Opens the iteration now if it is part of coordinated reads.
   void join_rounds();
   bool await_service(const status*& failed);
-  /// Issues a RuntimeWarning if elements of the repetition are missing; throws if the program turns
-  /// warnings into errors.
+  /// Issues a RuntimeWarning for each warning of the engine, such as that elements of the
+  /// repetition are missing. Throws nb::python_error if the program turns warnings into errors.
   void give_warnings();
   turns::turn take_turn();
 
@@ -69,7 +69,7 @@ private:
   element_writer writer_;
   const block* held_ = nullptr;
   element at_;
-  bool asked_ = false; ///< the thread was asked for an element that was not taken yet
+  bool asked_ = false; ///< an element was requested from the thread and not taken yet
   bool over_ = false;
 };
 

@@ -8,7 +8,7 @@
 namespace headrace::detail::python {
 namespace {
 
-/// How many rows a dataset of file names has, up to `most`.
+/// Reads a dataset of file names, and returns the number of its rows, or `most` if it has more.
 result<int64_t> count_names_here(const dataset_ptr& names, int64_t most) {
   dataset_iterator rows{names, {}};
   for (int64_t count = 0; count < most; ++count) {

@@ -7,7 +7,8 @@
 
 namespace headrace::detail::python {
 
-/// Counters for an iteration from Python: None, or (Statistics, prefix, all operators).
+/// The counters for an iteration over `graph`. `measured`: a tuple (Statistics, prefix, all
+/// operators), or None if nothing is measured.
 counters_of counters_in(nb::handle measured, const dataset& graph);
 
 } // namespace headrace::detail::python

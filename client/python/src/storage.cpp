@@ -22,7 +22,7 @@ iterate_options with_python(std::optional<uint64_t> seed = {}) {
 
 } // namespace
 
-/// Saved elements, and explain.
+/// Adds the functions for caches, snapshots and saved datasets, and `explain`, to the module.
 void bind_storage(nb::module_& m) {
   m.def("cache", [](graph in, std::string folder, int64_t most_bytes) {
     return checked(make_cache(in.node(), std::move(folder), most_bytes));
@@ -40,7 +40,8 @@ void bind_storage(nb::module_& m) {
     nb::arg("reader").none());
   m.def("saved_shards",
         [](std::string folder) { return checked(make_saved_shards(std::move(folder))); });
-  // One shard of a saved dataset with the spec of `like`; the folder need not exist yet.
+  // A dataset of one shard of the dataset that is saved in the folder. The folder need not exist
+  // yet, so `like` gives the spec.
   m.def("load_shard", [](std::string folder, graph like, const expr& shard) {
     return checked(
       make_load(std::move(folder), like.spec(), -1, unknown_cardinality, shard.node()));
@@ -74,14 +75,16 @@ void bind_storage(nb::module_& m) {
         folder, {.wait = true, .stall_timeout = seconds(stall_timeout), .stop = std::move(stop)});
     });
   });
-  // (compression, number of shards) of the dataset saved in the folder, or None
+  // Returns (compression, number of shards) of the dataset that is saved in the folder; None if
+  // there is no saved dataset.
   m.def("saved", [](const std::string& folder) -> nb::object {
     auto found = find_saved(folder).value();
     if (!found)
       return nb::none();
     return nb::make_tuple(std::string{to_string(found->compression)}, found->shards.size());
   });
-  // (compression, number of pieces) of the dataset that workers write into the folder, or None
+  // Returns (compression, number of pieces) of the dataset that workers write into the folder; None
+  // if there is no plan for one.
   m.def("saving", [](const std::string& folder) -> nb::object {
     auto found = find_save_plan(folder).value();
     if (!found)

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-/// The class `String`. It derives from numpy's scalar of bytes, and not from bytes alone, because
-/// numpy.asarray reads other classes that derive from bytes as a number.
+/// The class `String`. It derives from numpy.bytes_, and not directly from bytes, because
+/// numpy.asarray parses the text of other classes that derive from bytes as a number.
 namespace headrace::detail::python {
 
 namespace {
@@ -20,7 +20,8 @@ PyObject* plain(PyObject* self) {
   return PyBytes_FromStringAndSize(PyBytes_AS_STRING(self), PyBytes_GET_SIZE(self));
 }
 
-/// The UTF-8 bytes of a str; false if it cannot be encoded, because it has lone surrogates.
+/// Sets `out` to the UTF-8 bytes of the str `text`. False: `text` cannot be encoded, because it has
+/// lone surrogates.
 bool utf8_of(PyObject* text, std::string_view& out) {
   Py_ssize_t size = 0;
   const char* data = PyUnicode_AsUTF8AndSize(text, &size);
@@ -54,13 +55,14 @@ void destroy(PyObject* self) {
 /// True for numpy's arrays, lists and tuples, which are compared value by value, as with a tensor.
 bool has_values(PyObject* x) { return PyArray_Check(x) || PyList_Check(x) || PyTuple_Check(x); }
 
-/// An array of Python's objects.
+/// Converts `x` to a numpy array of Python objects.
 nb::object objects_of(PyObject* x) {
-  // Without a dtype numpy would cut NULs off at the ends.
+  // For a list of bytes numpy would choose a dtype that drops NULs at the end of each value.
   return nb::steal(PyArray_FROM_OTF(x, NPY_OBJECT, NPY_ARRAY_FORCECAST));
 }
 
-/// An array without axes that contains the value as an object, which numpy does not convert.
+/// A numpy array without axes whose only value is the object `self`, so that numpy does not convert
+/// `self` to another type.
 nb::object array_of(PyObject* self) {
   auto out = nb::steal(PyArray_SimpleNew(0, nullptr, NPY_OBJECT));
   if (out) {
@@ -109,7 +111,8 @@ PyObject* add(PyObject* a, PyObject* b) {
   return make(joined.append(parts[1]));
 }
 
-/// Leaves `value * 2` to the repetition of sequences, because numpy's scalars define another `*`.
+/// Returns NotImplemented, so that Python computes `value * 2` by the repetition of sequences. The
+/// class would otherwise inherit the `*` of numpy's scalars.
 PyObject* multiply(PyObject*, PyObject*) { Py_RETURN_NOTIMPLEMENTED; }
 
 PyObject* reduce(PyObject* self, PyObject*) {
@@ -161,8 +164,8 @@ void bind_string_value(nb::module_& m) {
   auto type = nb::steal(PyType_FromSpecWithBases(&spec, bases.ptr()));
   if (!type)
     throw nb::python_error();
-  // numpy's arrays leave comparisons with a String to this class: they do not compare str with
-  // bytes.
+  // With this priority, numpy's arrays leave comparisons with a String to the class String. The
+  // arrays themselves do not compare str with bytes.
   type.attr("__array_priority__") = 100.0;
   string_type = reinterpret_cast<PyTypeObject*>(nb::object{type}.release().ptr());
   m.attr("String") = type;

@@ -11,7 +11,7 @@ namespace headrace::detail::python {
 /// do. Making one takes as long as making bytes.
 nb::object string_value(std::string_view text);
 
-/// Adds the class to the module.
+/// Adds the class `String` to the module.
 void bind_string_value(nb::module_& m);
 
 } // namespace headrace::detail::python

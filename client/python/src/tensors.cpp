@@ -19,7 +19,8 @@ expr true_divide(const expr& a, const expr& b) {
   return cast(a, wide) / cast(b, wide);
 }
 
-/// Throws Python's error for a value that is no index.
+/// Converts a Python object to an index. Throws the Python exception if the object is not an
+/// integer, or does not fit.
 int64_t index_of(nb::handle x) {
   const auto out = PyNumber_AsSsize_t(x.ptr(), PyExc_IndexError);
   if (out == -1 && PyErr_Occurred() != nullptr)
@@ -54,8 +55,8 @@ slice_spec slice_of(nb::handle part) {
                                "tensor of integers; for more use headrace.gather")};
 }
 
-/// An index that depends on the element, as a number from 0 on: negative indices are counted from
-/// the end of `axis`.
+/// Converts `index`, whose value depends on the element, to an index from the start of `axis` of
+/// `x`: the extent of the axis is added to a negative value.
 expr counted_from_start(const expr& x, const expr& index, int64_t axis) {
   const auto is_scalar = !index.dims().has_rank() || index.dims().is_scalar();
   if (!is_integer(index.type()) || !is_scalar)
@@ -64,7 +65,8 @@ expr counted_from_start(const expr& x, const expr& index, int64_t axis) {
   return where(place < 0, place + shape_of(x)[axis], place);
 }
 
-/// An index of numpy's basic indexing, some of whose parts may depend on the element.
+/// An index as in numpy's basic indexing. Its parts may also be tensors, or slices with tensors as
+/// bounds: the values of these *computed* parts depend on the element.
 class index_parts {
 public:
   explicit index_parts(nb::handle index) {
@@ -76,7 +78,8 @@ public:
 
   expr of(const expr& x) const {
     auto out = x.slice(known_);
-    // From the last one to the first, because an index removes its axis.
+    // The computed parts are applied from the last to the first: an index removes its axis, and so
+    // changes only the numbers of later axes.
     for (auto part = computed_.rbegin(); part != computed_.rend(); ++part) {
       const auto axis = axis_of(out, *part);
       if (part->index)
@@ -89,7 +92,7 @@ public:
 
 private:
   struct computed {
-    size_t at; ///< its index in `known_`, which has `all()` in its place
+    size_t at; ///< the part's index in `known_`, where `all()` stands in place of the part
     std::optional<expr> index;
     std::optional<expr> start, stop;
     int64_t step = 1;
@@ -125,8 +128,8 @@ private:
     known_.push_back(at::all());
   }
 
-  /// The axis of `x` to which a computed part applies. `x`: the result of the known parts, and of
-  /// the computed parts after this one.
+  /// The axis of `x` to which the computed part `part` applies. `x`: the indexed tensor after the
+  /// known parts and the computed parts that come after `part` were applied.
   int64_t axis_of(const expr& x, const computed& part) const {
     using kind = slice_spec::kind;
     const auto is_axis = [](const slice_spec& p) { return p.what != kind::index; };
@@ -169,7 +172,7 @@ public:
       return leaf.spec().is_dataset() ? nb::cast(dataset{elements_of(leaf)}) : nb::cast(leaf);
     });
   }
-  /// For (key, elements): the elements as one dataset.
+  /// The argument of a function of groups: (key, dataset of the group's elements).
   nb::object group() const {
     const auto& given = call_.argument();
     return nb::make_tuple(given.child(0).single(), dataset{elements_of(given.child(1))});
@@ -264,7 +267,8 @@ void bind_tensors(nb::module_& m) {
     .def("finish_dataset",
          [](open_function& f, const dataset& result) { return std::move(f.call_).finish(result); });
   m.def("open_function", [](const dataset& input) { return open_function{input.spec()}; });
-  // A function of (state, element): `initial` is the first state, and states have these shapes.
+  // Opens a function of (state, element). `initial`: the first state; `shapes`: a shape for each
+  // component of the states.
   m.def("open_scan_function", [](nb::handle initial, const nb::list& shapes, const dataset& input) {
     auto state = structure_of(initial).spec();
     for (size_t i = 0; i < state.components.size(); ++i)

@@ -11,7 +11,7 @@ namespace {
 column strings_of(const shape& dims, PyArrayObject* array) {
   std::vector<nb::object> kept;
   std::vector<std::string_view> views;
-  // PyArray_ToList leaves its argument's reference to the caller.
+  // PyArray_ToList does not take over the reference to its argument, so `ravelled` must own it.
   const auto ravelled = nb::steal(PyArray_Ravel(array, NPY_CORDER));
   if (!ravelled)
     throw nb::python_error();

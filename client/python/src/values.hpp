@@ -6,26 +6,29 @@
 
 namespace headrace::detail::python {
 
-/// A constant of the result of numpy.asarray: numbers are copied; arrays of bytes and str become
-/// strings.
+/// Converts `array`, which numpy.asarray returned, to a column with one row: the value of a
+/// constant. Numbers are copied; bytes and str become strings.
 column column_of(nb::handle array);
 
-/// The expression for a Python value in a function: a tensor itself, a literal (bool, int, float,
-/// str, bytes), or a constant. Throws TypeError or ValueError, naming the value's type.
+/// The expression for a Python value in a function: the expression of a tensor, a literal for a
+/// bool, int, float, str or bytes, or a constant for another value. Throws a Python exception, such
+/// as TypeError or ValueError, if the value cannot be converted.
 expr expr_of(nb::handle value);
 
-/// Tuples and dicts of such values.
+/// The expressions for the values in a structure of tuples and dicts, each as by `expr_of`.
 expr_structure structure_of(nb::handle value);
 
 /// True for a list, a tuple, and an array or scalar of numpy.
 bool takes_dtype_of_neighbour(nb::handle value);
 
-/// An operand of an operator: convertible from all that `expr_of` takes.
+/// An operand of an operator. It is converted from any Python value that `expr_of` accepts.
 struct operand {
   expr value{int64_t{0}};
   nb::object given; ///< the Python value, if `takes_dtype_of_neighbour` is true for it
 
-  /// The operand. If `given` is set and `neighbour` is not a literal, numbers get its dtype.
+  /// The expression of the operand beside the operand `neighbour`. If `given` is set and
+  /// `neighbour` is not a literal, numbers in `given` get the dtype of `neighbour` (see
+  /// `operand_beside` in _values.py).
   expr beside(const expr& neighbour) const;
 };
 

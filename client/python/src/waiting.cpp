@@ -19,13 +19,14 @@ namespace {
 
 /// True if threads were started in this process, or in one that it was forked from.
 std::atomic<bool> started{false};
-/// True in a forked child of a process with threads. It is set at the fork, as comparing process
-/// ids would cost more than an element.
+/// True in a forked child of a process that had started threads. The child sets it at the fork: to
+/// compare process ids for each element would take longer than the element itself.
 std::atomic<bool> orphan{false};
 
 std::atomic<bool> gone{false};
 
-/// A signal just before the wait does not end it; this bounds the delay.
+/// The longest time between two checks for signals. A signal that arrives just before the wait
+/// begins does not interrupt the wait, and is found at the next check.
 constexpr long look_every_ns = 50'000'000;
 
 struct visits {
@@ -35,7 +36,7 @@ struct visits {
   std::atomic<bool> refused{false};
 };
 visits& all_visits() {
-  static auto* the = new visits; // never destroyed, as threads may use it to the end
+  static auto* the = new visits; // never destroyed: threads may use it until exit
   return *the;
 }
 
@@ -124,7 +125,7 @@ void visit::await_all(std::chrono::steady_clock::time_point limit) noexcept {
 std::shared_ptr<nb::object> kept(nb::object x) {
   return {new nb::object{std::move(x)}, [](nb::object* p) {
             if (const visit here; here)
-              delete p; // otherwise the interpreter destroys it
+              delete p; // otherwise the interpreter is ending, and the object is kept
           }};
 }
 

@@ -17,7 +17,8 @@
 namespace headrace::detail::python {
 
 /// An event that another thread announces; each announcement ends one wait. The waiting thread
-/// releases the GIL, and a signal (Ctrl-C) ends the wait with the exception of its handler.
+/// releases the GIL. A signal (Ctrl-C) whose handler raises an exception ends the wait, and `wait`
+/// throws that exception.
 class announcement {
 public:
   announcement() { sem_init(&done_, 0, 0); }
@@ -29,7 +30,7 @@ public:
   void announce() noexcept { sem_post(&done_); }
   /// Throws nb::python_error if a signal's handler raised. @pre the GIL is held
   void wait();
-  /// True if it was announced; then it need not be waited for.
+  /// Uses up one announcement without waiting; false if there is none.
   bool try_wait() noexcept { return sem_trywait(&done_) == 0; }
 
 private:
@@ -74,10 +75,10 @@ public:
       announced_.announce();
   }
   bool is_set() const noexcept { return set_; }
-  /// See `announcement`.
+  /// Waits until the flag is set, as `announcement::wait`.
   void wait() {
     announced_.wait();
-    announced_.announce(); // to the next one
+    announced_.announce(); // ends the wait of the next thread
   }
 
 private:
@@ -85,12 +86,13 @@ private:
   announcement announced_;
 };
 
-/// Runs a function that may block on a thread of its own, and waits as above. Its exception is
-/// thrown here. `work` must own what it uses: after a signal it continues, and is not waited for.
+/// Runs `work`, which may block, on a thread of its own, and waits for it as `announcement::wait`
+/// does. An exception of `work` is thrown here. If a signal ends the wait, `work` continues on its
+/// thread; therefore `work` must own all data that it uses.
 void run_interruptibly(std::function<void()> work);
 
-/// Returns a value that a thread makes, while the caller waits. A signal requests the thread's
-/// stop.
+/// Calls `make(token)` on a thread of its own, waits as `run_interruptibly` does, and returns the
+/// result. If a signal ends the wait, a stop is requested of `token`.
 template <class F>
 auto interruptibly(F make) {
   using value = decltype(make(std::stop_token{}));
@@ -107,18 +109,20 @@ auto interruptibly(F make) {
   return std::move(**out);
 }
 
-/// Converts Python's seconds.
+/// Converts a number of seconds, as Python passes it, to a duration.
 inline duration seconds(double x) {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
 }
 
-/// To be called when the interpreter is about to end. Threads other than the main one that return
-/// from waits later stay there: if they took the GIL, they would be unwound at any point.
+/// To be called when the interpreter is about to end. Afterwards `stay_out_if_leaving` never
+/// returns, except on the main thread: if another thread took the GIL then, Python would end that
+/// thread by unwinding its stack.
 void leave() noexcept;
-/// To be called before the GIL is taken again.
+/// Blocks for ever after `leave`, except on the main thread. To be called before a thread that has
+/// released the GIL takes it again.
 void stay_out_if_leaving() noexcept;
 
-/// Releases the GIL while it lives.
+/// Releases the GIL while the object exists.
 class without_gil {
 public:
   ~without_gil() { stay_out_if_leaving(); }
@@ -127,8 +131,9 @@ private:
   nb::gil_scoped_release others_;
 };
 
-/// Lets a thread of the engine run Python: holds the GIL while the object lives. The interpreter's
-/// exit waits for visits, because a thread that takes the GIL later would be unwound at any point.
+/// Allows a thread of the engine to run Python: holds the GIL while the object exists. The exit of
+/// the interpreter waits for visits, because Python would end a thread that takes the GIL later by
+/// unwinding its stack.
 class visit {
 public:
   visit();
@@ -140,7 +145,7 @@ public:
   /// No visits can begin from now on.
   static void refuse() noexcept;
   static bool are_refused() noexcept;
-  /// Waits for present visits. @pre the GIL is not held
+  /// Waits until all visits have ended, but at most until `limit`. @pre the GIL is not held
   static void await_all(std::chrono::steady_clock::time_point limit) noexcept;
 
 private:
@@ -155,7 +160,8 @@ std::shared_ptr<nb::object> kept(nb::object x);
 void enter_threads();
 /// True in a forked child of a process that had started threads.
 bool is_orphan() noexcept;
-/// Never destroys `x`. For objects in such a child whose destruction would wait for threads.
+/// Keeps `x` without ever destroying it. For a forked child in which `is_orphan()` is true, and for
+/// objects whose destruction would wait for threads.
 template <class T>
 void keep_for_ever(T x) noexcept {
   static_cast<void>(new (std::nothrow) T{std::move(x)});

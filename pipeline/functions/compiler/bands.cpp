@@ -12,7 +12,8 @@ bool contains(const std::vector<size_t>& items, size_t i) {
   return std::ranges::find(items, i) != items.end();
 }
 
-/// True if the step resizes, by lines, one image a row to known extents.
+/// True if the step resizes one image in each row to known extents, by a method that computes the
+/// result line by line (all but "nearest").
 bool starts_bands(const program::plan& plan, const program::plan::step& step) {
   if (step.what != plan_kind::op || plan.items[step.nodes.front()].uniform)
     return false;
@@ -20,7 +21,8 @@ bool starts_bands(const program::plan& plan, const program::plan::step& step) {
   return node.op == expr_op::resize_image && node.attrs.text != "nearest"
          && node.spec.dims.is_static()
          && node.spec.dims.rank() == 3
-         // If images have one line, a pass may also compute values that depend on no image.
+         // If the results have one line, a fused pass over them may also compute values of the same
+         // shape that do not depend on an image.
          && node.spec.dims[0] > 1;
 }
 
@@ -55,7 +57,7 @@ public:
     return members_.size() > 1 && !contains(plan_.results, image);
   }
 
-  /// Puts the members into one step in the place of the last one.
+  /// Replaces the members by one step, in the place of the last member.
   void join() {
     program::plan::step out;
     out.what = plan_kind::bands;
@@ -85,7 +87,7 @@ private:
            && std::ranges::all_of(step.nodes,
                                   [&](size_t i) {
                                     const auto& item = plan_.items[i];
-                                    // Which rows of a `where` fail depends on its condition.
+                                    // The condition of a `where` also decides which rows fail.
                                     return !item.uniform && item.node->spec.dims == image
                                            && item.node->op != expr_op::where;
                                   })
@@ -107,8 +109,8 @@ private:
   }
 
   program::plan& plan_;
-  std::vector<size_t> members_; ///< steps
-  std::vector<size_t> made_;    ///< values of the members
+  std::vector<size_t> members_; ///< the indices of the steps that are joined
+  std::vector<size_t> made_;    ///< the indices of the items that the members compute
 };
 
 } // namespace

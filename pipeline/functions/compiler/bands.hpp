@@ -4,9 +4,10 @@
 
 namespace headrace::detail {
 
-/// Joins each resize of images with the fused passes over its result into one step, if nothing else
-/// reads the images: the step runs over bands of a few lines, which stay in the cache, and the
-/// resized images are never in memory as a whole. @pre the steps of `plan` are in order
+/// Joins each resize of images with the fused passes over the resized images into one step, if no
+/// other step reads the resized images. The step runs over bands of a few lines, which stay in the
+/// cache, so that a resized image is never in memory as a whole. @pre the steps of `plan` are in
+/// order
 void join_bands(program::plan& plan);
 
 } // namespace headrace::detail

@@ -10,8 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Bytes of a band of the resized image: with what the passes need it stays in the second-level
-/// cache, and each pass has work for far longer than it takes to begin.
+/// The bytes of a band of the resized image. The band and the memory that the passes need for it
+/// stay in the second-level cache, and a pass over it takes much longer than the start of the pass.
 constexpr size_t band_bytes = size_t{64} << 10;
 
 /// Runs the passes over the images of one column, band by band.
@@ -54,7 +54,7 @@ public:
 
   void filled(size_t first, size_t count) override {
     const auto n = count * values_in_line_;
-    // The columns of all bands have the same memory, one after the other.
+    // All bands use the same memory: the column of a band replaces the column of the band before.
     band_[image_] = column::dense(dtype::float32, {static_cast<int64_t>(count), dims_[1], dims_[2]},
                                   1, buffer{memory_, memory_->data(), n * sizeof(float)});
     for (size_t m = 1; m < step_.members.size(); ++m) run_pass(m);
@@ -91,7 +91,7 @@ public:
 private:
   struct kept_result {
     size_t item;
-    size_t size; ///< bytes a value
+    size_t size; ///< the bytes of a value
     column_builder made;
     std::byte* row = nullptr;
   };
@@ -126,18 +126,20 @@ private:
   const program::plan::step& step_;
   const find_value& at_;
   const size_t image_; ///< the item that is the resized image
-  const shape dims_;   ///< of that image
+  const shape dims_;   ///< the extents of the resized image
   const size_t values_in_line_;
   std::shared_ptr<mutable_buffer> memory_;
   band out_;
   std::vector<kept_result> results_;
-  std::vector<std::vector<row_error>> errors_; ///< of each member
+  std::vector<std::vector<row_error>> errors_; ///< the errors of each member
 
-  // Of the row that is being resized.
+  // The following members describe the row that is being resized.
   size_t row_ = 0;
   bool begun_ = false;
-  std::vector<status> row_errors_; ///< the first one of each member
-  std::map<size_t, column> band_;  ///< values of the row; those of members: of the current band
+  std::vector<status> row_errors_; ///< the first error of each member
+  /// By item: for an input, its value in this row; for an item of a member, its value in the
+  /// current band.
+  std::map<size_t, column> band_;
 };
 
 } // namespace
@@ -145,8 +147,8 @@ private:
 void evaluation::run_bands(const program::plan::step& step) {
   const auto& resize = step.members.front();
   const auto& item = plan_.items[resize.nodes.front()];
-  // If another operand has failed rows, these need not fail in all passes: the steps run one by
-  // one, which is seldom needed.
+  // If an operand of a pass has failed rows, these rows need not fail in the passes that do not
+  // read the operand. Then the members run one by one, which is seldom needed.
   for (auto i : step.inputs)
     if (!at(i).errors.empty() && std::ranges::find(item.inputs, i) == item.inputs.end()) {
       for (const auto& member : step.members) run_step(member);
@@ -162,7 +164,8 @@ void evaluation::run_bands(const program::plan::step& step) {
       resize_rows(call, bands);
       return std::move(bands).finish();
     });
-  // A pass fails where what it reads has failed, and where it fails itself.
+  // A row of a pass fails if a value that the pass reads has failed in the row, or if the pass
+  // itself fails in it.
   std::map<size_t, std::vector<row_error>> errors{{resize.nodes.front(), std::move(made.errors)}};
   for (size_t m = 1; m < step.members.size(); ++m) {
     const auto& pass = step.members[m];

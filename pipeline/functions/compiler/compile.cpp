@@ -73,7 +73,8 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
   for (auto number : attrs.numbers) put(key, number);
   put(key, attrs.texts.size());
   for (const auto& text : attrs.texts) put(key, std::string_view{text});
-  // The steps of a loop are programs of their own.
+  // The inputs that are no operands, such as the condition of a loop, belong to programs of their
+  // own: their addresses are compared.
   for (const auto& part : std::span{node.inputs}.subspan(inputs.size())) put(key, part.get());
   if (node.op == expr_op::resize_image)
     if (const auto* decode = detail::decoder_of(node))
@@ -109,8 +110,8 @@ public:
 private:
   using kind = program::plan::kind;
 
-  /// Adds the values that `root` needs, then its own, and returns the number of its value. Written
-  /// without recursion, as chains may be long.
+  /// Adds the values that `root` needs, then the value of `root`, and returns the number of the
+  /// value of `root`. Written without recursion, because chains of nodes may be long.
   size_t visit(const expr_ptr& root) {
     std::vector<const expr_ptr*> open{&root};
     while (!open.empty()) {
@@ -120,7 +121,8 @@ private:
         continue;
       }
       bool ready = true;
-      // A condition is computed first: it decides for which rows its branches are computed.
+      // The condition of a `cond` is computed before the branches, because it decides for which
+      // rows each branch is computed.
       if (node->op == expr_op::cond && !known_.contains(node->inputs[0].get())) {
         open.push_back(&node->inputs[0]);
         continue;
@@ -192,8 +194,9 @@ private:
     }
   }
 
-  /// Finds values that only chosen rows of a `cond` need. A value with several uses is skipped in a
-  /// row only if all of them are.
+  /// Finds the values that are needed only in rows in which a `cond` chooses the branch that uses
+  /// them, and sets their guards. A value with several uses is skipped in a row only if all its
+  /// uses are.
   void guard() {
     using guards = std::vector<std::pair<size_t, bool>>;
     std::vector<std::optional<guards>> used(plan_.items.size());
@@ -226,7 +229,7 @@ private:
     }
   }
 
-  /// Equal for all results of one loop, and for all features of one parse.
+  /// A key that is equal for all results of one loop, and for all features of one parse.
   std::string key_of_all_results(const program::plan::item& item) const {
     auto whole = *item.node;
     whole.attrs.index = 0;
@@ -259,9 +262,10 @@ private:
            && !detail::is_checked(*a.node) && !detail::is_checked(*b.node);
   }
   /// Computes levels and groups; the fused items of a group become one pass. The level of an item
-  /// is the largest number of edges on a path to it between items that cannot share a pass; an edge
-  /// leads to an item from each input and from each guard, which shares no pass with it. All items
-  /// of a group have one level: none depends on another one through an item outside of the group.
+  /// is the lowest one that is higher than the levels of its guards and of the inputs with which it
+  /// cannot share a pass, and not lower than the levels of its other inputs. All items of a group
+  /// have one level: none depends on another item of the group through an item outside of the
+  /// group.
   void level() {
     levels_.resize(plan_.items.size());
     group_.resize(plan_.items.size());

@@ -16,34 +16,34 @@ struct program::plan {
     expr_ptr node;
     kind what = kind::op;
     std::vector<size_t> inputs;
-    bool uniform = false; ///< one row for all
-    /// Bool values that decide whether a row of this value is needed: only if each has the given
-    /// value.
+    bool uniform = false; ///< the value has one row, which stands for all rows
+    /// Items that are conditions of a `cond`, each with the branch that uses this value: a row of
+    /// this value is needed only if, in the row, each condition chooses that branch.
     std::vector<std::pair<size_t, bool>> guards;
-    detail::value ready; ///< of constants, also folded ones
+    detail::value ready; ///< for a constant, also a folded one: its value
   };
 
   struct step {
     kind what = kind::op;
     std::vector<size_t> nodes;                   ///< the items that are computed here, in order
     std::vector<size_t> inputs;                  ///< values of other steps that are read here
-    std::vector<std::pair<size_t, bool>> guards; ///< those that all nodes have
+    std::vector<std::pair<size_t, bool>> guards; ///< the guards that all nodes have
     std::optional<detail::fused_pass> pass;
-    std::vector<size_t> kept; ///< results of the pass
+    std::vector<size_t> kept; ///< the items of the pass that are read outside of it
     bool alike = false;       ///< the inputs' shapes are static: rows' shapes are not compared
-    std::vector<detail::fused_pass> single; ///< one pass for each function of the pass
+    std::vector<detail::fused_pass> single; ///< for each node of the pass, a pass with it alone
     std::vector<size_t> done;               ///< values that are not read by later steps
-    std::shared_ptr<const plan> condition;  ///< of a loop
-    std::shared_ptr<const plan> after;      ///< a step of a loop: its variables' next values
-    std::vector<step> members;              ///< of bands: a resize, and the passes that follow
+    std::shared_ptr<const plan> condition;  ///< for a loop: computes its condition
+    std::shared_ptr<const plan> after;      ///< for a loop: computes the variables after a step
+    std::vector<step> members;              ///< for bands: a resize, and the passes over its result
   };
 
   std::vector<item> items;
   std::vector<step> steps;
   std::vector<size_t> results;
   const function_scope* scope = nullptr;
-  /// The number of columns of the function's argument. One more holds seeds if there are any (see
-  /// row_seeds.hpp); 0: no seeds.
+  /// The number of columns of the function's argument. The block may have one more column, with the
+  /// seeds of the rows (see row_seeds.hpp). If the number is 0, there are no seeds.
   size_t parameters = 0;
 };
 

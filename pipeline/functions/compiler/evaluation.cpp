@@ -20,7 +20,7 @@ void merge(std::vector<row_error>& into, const std::vector<row_error>& more) {
     return;
   std::vector<row_error> both;
   both.reserve(into.size() + more.size());
-  // The merge is stable: of two errors of a row the first one stays.
+  // The merge is stable: of two errors of one row, the error that was in `into` stays.
   std::merge(into.begin(), into.end(), more.begin(), more.end(), std::back_inserter(both), by_row);
   both.erase(std::unique(both.begin(), both.end(),
                          [](const row_error& a, const row_error& b) { return a.row == b.row; }),
@@ -56,7 +56,8 @@ void append_row(column_builder& out, const value& from, size_t r, size_t rank) {
 
 namespace {
 
-/// True if the condition chooses the branch of `wanted` in row `r`.
+/// True if the condition of a `where` or `cond` chooses the branch for `wanted` (true: the first
+/// branch) for at least one value of row `r`.
 bool chooses(const value& condition, size_t r, bool wanted) {
   const auto& data = condition.data;
   const auto row = condition.uniform ? 0 : r;
@@ -71,7 +72,8 @@ void keep_chosen(std::vector<row_error>& errors, const value& condition, bool wa
   std::erase_if(errors, [&](const row_error& e) { return !chooses(condition, e.row, wanted); });
 }
 
-/// The errors of a function's inputs.
+/// The errors that a function takes over from its inputs: all, except those of a branch of `where`
+/// or `cond` in rows in which the branch is not chosen.
 std::vector<row_error> inherited(const expr_node& node, std::span<const value* const> inputs,
                                  size_t rows, bool uniform) {
   std::vector<row_error> out;
@@ -86,8 +88,9 @@ std::vector<row_error> inherited(const expr_node& node, std::span<const value* c
   return out;
 }
 
-/// If a branch of `where` failed in a row, it has no shape there that could be broadcast: the other
-/// branch is used in its place. (Branches of known shape keep it.)
+/// If a branch of `where` failed in a row, it has no shape in that row that could be broadcast, so
+/// the other branch is used in its place. (A branch with a static shape has this shape in failed
+/// rows, too, and is not replaced.)
 void mend_branches(const expr_node& node, std::vector<column>& mended,
                    std::vector<operand>& operands, std::span<const value* const> inputs,
                    size_t rows) {

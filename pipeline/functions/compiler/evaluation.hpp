@@ -12,8 +12,9 @@ public:
   evaluation(const program::plan& plan, const block& in, const environment* outer,
              kernel_counter& counter)
     : plan_(plan), in_(in), outer_(outer), counter_(counter), values_(plan.items.size()) {}
-  /// A run of the condition or a step of a loop, whose variables have these values; the last one is
-  /// a seed if the plan has one. `in` and `variables` must outlive this object.
+  /// A run of the condition or of a step of a loop. `variables`: the values of the loop's
+  /// variables, then of its captures; the last capture is the seeds if the loop uses seeds. `in`
+  /// and `variables` must outlive this object.
   evaluation(const program::plan& plan, const block& in, std::span<const value> variables,
              kernel_counter& counter)
     : evaluation(plan, in, static_cast<const environment*>(nullptr), counter) {
@@ -21,7 +22,7 @@ public:
   }
 
   block run();
-  /// The results as they are, uniform ones with one row.
+  /// The results. A uniform result has one row.
   std::vector<const value*> run_values();
 
 private:
@@ -34,7 +35,8 @@ private:
   void run_loop(const program::plan::step& step);
   void run_bands(const program::plan::step& step);
   void run_single(const program::plan::step& step, size_t node, const fused_pass* pass);
-  /// Rows that need not be evaluated in a step; `own` is memory for the result.
+  /// For each row, 1 if it need not be evaluated in the step; empty: all rows must be evaluated.
+  /// `own` is memory for the result.
   const std::vector<uint8_t>& skipped(const program::plan::step& step,
                                       std::vector<uint8_t>& own) const;
   bool shapes_alike(const program::plan::step& step) const;
@@ -48,11 +50,14 @@ private:
   std::vector<uint8_t> failed_before_; ///< for each row, 1 if `in_` has an error; empty: no errors
 };
 
-/// Adds errors for rows that have none yet; both are ascending.
+/// Adds the errors of `more` to `into`, except for rows that have an error there already. Both are
+/// in ascending order of rows.
 void merge(std::vector<row_error>& into, const std::vector<row_error>& more);
-/// The errors of `x`: the error of a uniform `x` is that of all `rows` rows, unless `uniform`.
+/// The errors of `x`. If `x` is uniform and the parameter `uniform` is false, the error of its only
+/// row is returned for each of `rows` rows.
 std::vector<row_error> spread(const value& x, size_t rows, bool uniform);
-/// Appends row `r` of `from`, with leading extents of 1 up to `rank`.
+/// Appends row `r` of `from`. Extents of 1 are put before the extents of the row, so that it has
+/// the rank `rank`.
 void append_row(column_builder& out, const value& from, size_t r, size_t rank);
 
 struct call_result {
@@ -60,7 +65,8 @@ struct call_result {
   std::vector<row_error> errors;
 };
 
-/// Calls `f` with the inputs' columns. The errors are those of the inputs and those of the call.
+/// Calls `f` with the columns of `inputs`. The errors of the result are those of the inputs and
+/// those that `f` added.
 call_result call_with(const expr_node& node, std::span<const value* const> inputs, size_t rows,
                       bool uniform, const std::vector<uint8_t>& failed_before,
                       const std::function<std::vector<column>(const op_call&)>& f);

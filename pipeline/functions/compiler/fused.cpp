@@ -10,7 +10,7 @@ namespace {
 
 using kernels::tile_form;
 
-/// Bytes of a temporary: several of them stay in the first-level cache.
+/// The bytes of a temporary (a *register*): several of them stay in the first-level cache.
 constexpr size_t tile_bytes = 8192;
 
 dtype operand_type(const expr_node& node) {
@@ -30,7 +30,8 @@ bool is_constant_without(const expr_node& node, kernels::find_bad_fn bad) {
   return bad(value.value_buffer().data(), 0, n) == n;
 }
 
-/// The test that a node needs before it computes, and the operand to be tested.
+/// The test that a node needs before it computes (null: none), and the index of the operand to be
+/// tested.
 std::pair<kernels::find_bad_fn, int> check_of(const expr_node& node) {
   const auto type = operand_type(node);
   if (node.op == expr_op::cast)
@@ -96,8 +97,9 @@ fused_pass::fused_pass(std::vector<step> steps, size_t inputs)
     std::tie(k.check, k.checked) = check_of(node);
     const auto size = size_of(k.type);
     widest_ = std::max({widest_, size, size_of(operand_type(node))});
-    // Operands that are used for the last time free their register before the result takes one.
-    // Kernels work in place only if the sizes are equal, so only such a register is taken.
+    // Operands that are used for the last time free their register before the result takes one, so
+    // the result may replace an operand in place. Kernels can do so only if the sizes of the values
+    // are equal, so the result takes only a register with values of its size.
     std::vector<int> ending;
     for (auto from : steps_[i].operands)
       if (from < 0 && last_use[static_cast<size_t>(-1 - from)] == i) {
@@ -128,12 +130,12 @@ struct fused_pass::tile_state {
   std::vector<planned> plan;
   size_t tile = 0;
   std::vector<operand_reader> readers;
-  std::vector<std::byte*> staged; ///< a tile for inputs that are not read in place; or null
-  std::vector<bool> steady;       ///< the staged tile serves all tiles
+  std::vector<std::byte*> staged; ///< for each input: memory for a tile; null: read in place
+  std::vector<bool> steady;       ///< for each input: the staged values are the same in all tiles
   std::vector<std::byte*> registers;
   std::vector<std::byte*> outputs;
-  std::vector<const void*> inputs; ///< of this tile
-  std::vector<std::byte> repaired; ///< a checked operand without its bad values
+  std::vector<const void*> inputs; ///< the inputs of this tile
+  std::vector<std::byte> repaired; ///< a copy of a checked operand with 0 for bad values
   mutable_buffer scratch;
 };
 
@@ -159,7 +161,8 @@ std::vector<fused_pass::planned> fused_pass::plan(const alignment& to) const {
       p.fn = form(tile_form::right_scalar);
     else if (p.count == 2 && is_scalar(p.operands[0]) && form(tile_form::left_scalar) != nullptr)
       p.fn = form(tile_form::left_scalar);
-    // For `x * 2 + 1`, one kernel for both needs half the loads and stores.
+    // For `x * 2 + 1`, one kernel for both operations needs half the loads and stores of two
+    // kernels.
     if (!out.empty() && out.back().step == i - 1 && out.back().count == 2
         && p.operands[0] == -static_cast<int>(i) && !steps_[i - 1].kept && kernels_[i - 1].uses == 1
         && has_scalar_right(steps_[i - 1]) && has_scalar_right(s)) {
@@ -188,7 +191,8 @@ std::vector<column> fused_pass::run(const op_call& call) const {
   state.tile = std::max<size_t>(1, std::min(tile_bytes / widest_, total));
   for (size_t i = 0; i < inputs_; ++i) {
     state.readers.emplace_back(to, i, *call.inputs[i].data);
-    // If tiles consist of whole periods, all are the same.
+    // If a tile consists of whole periods of an input, the values of the input are the same in all
+    // tiles.
     if (const auto period = static_cast<size_t>(state.readers[i].period());
         period > 1 && period <= state.tile && state.tile < total)
       state.tile -= state.tile % period;

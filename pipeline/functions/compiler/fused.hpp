@@ -22,7 +22,8 @@ class fused_pass {
 public:
   struct step {
     const expr_node* node = nullptr;
-    /// An input (`>= 0`), or step `-1 - i` of this pass.
+    /// For each operand a number `i`: input `i` of the pass if `i >= 0`, else the result of step
+    /// `-1 - i` of the pass.
     std::vector<int> operands;
     bool kept = false; ///< the result is used outside this pass
   };
@@ -30,21 +31,22 @@ public:
   /// @pre each step's operands come before it
   fused_pass(std::vector<step> steps, size_t inputs);
 
-  /// The results of the kept steps, in order. A checked step adds errors to `call`, whose node is
-  /// that of any step and whose inputs are the pass's. Rows that failed have some value.
+  /// Returns the results of the kept steps, in order. `call` has the inputs of the pass and the
+  /// node of any of its steps. A checked step adds errors to `call`; failed rows have any value.
   std::vector<column> run(const op_call& call) const;
 
 private:
   struct kernel {
     kernels::tile_fn forms[3] = {};
-    dtype type{};    ///< of the result
+    dtype type{};    ///< the dtype of the result
     int reg = -1;    ///< the temporary that holds the result, if it is not an output
     int output = -1; ///< the index of the output
     kernels::find_bad_fn check = nullptr;
     int checked = 0; ///< the index of the checked operand
-    size_t uses = 0; ///< by steps of this pass
+    size_t uses = 0; ///< the number of uses of the result by steps of this pass
   };
-  /// A kernel in one call, in which it is known which operands are one value for all rows.
+  /// A kernel that is chosen for one call of `run`. Only in a call it is known which operands have
+  /// one value for all rows.
   struct planned {
     kernels::tile_fn fn = nullptr;
     size_t step = 0;      ///< the step whose result it computes
@@ -60,7 +62,7 @@ private:
 
   std::vector<step> steps_;
   std::vector<kernel> kernels_;
-  std::vector<size_t> register_sizes_; ///< bytes a value
+  std::vector<size_t> register_sizes_; ///< for each register, the bytes of a value in it
   size_t inputs_;
   size_t outputs_ = 0;
   size_t widest_ = 1;

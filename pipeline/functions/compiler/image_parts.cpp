@@ -20,10 +20,10 @@ bool has_known_ranks(const expr_node& node) {
   return std::ranges::all_of(node.inputs, [](const auto& x) { return x->spec.dims.has_rank(); });
 }
 
-/// How a node is used.
+/// The uses of a node by other nodes and by the results.
 struct uses {
   size_t slices = 0;  ///< the number of its slices
-  size_t resizes = 0; ///< the number of its resizes by lines
+  size_t resizes = 0; ///< the number of its resizes by a method other than "nearest"
   size_t extents = 0; ///< the number of uses of its extents alone
   size_t others = 0;
 };
@@ -49,8 +49,8 @@ public:
   }
 
 private:
-  /// Notes the node and all that it needs, operands first. Without recursion, as chains may be
-  /// long.
+  /// Appends the node, and before it all nodes that it needs, to `order_`, and counts their uses.
+  /// Written without recursion, because chains of nodes may be long.
   void visit(const expr_ptr& root) {
     std::vector<std::pair<const expr_ptr*, size_t>> open{{&root, 0}};
     while (!open.empty()) {
@@ -101,7 +101,8 @@ private:
     return out;
   }
 
-  /// True if `node` resizes, by lines, a decoded image, or a part of one, that nothing else needs.
+  /// True if `node` resizes a decoded image or a slice of a decoded image, by a method other than
+  /// "nearest", and no other node needs the pixels of that image or slice.
   bool resizes_decoded(const expr_node& node) const {
     if (node.op != expr_op::resize_image || node.attrs.text == "nearest")
       return false;
@@ -124,7 +125,7 @@ private:
     return out;
   }
 
-  /// A node that decodes only what `of` gives: a slice of an image, or its extents.
+  /// A node that decodes only the part of an image that `of` returns: a slice, or the extents.
   expr_ptr make_part(const expr_node& of) const {
     const auto& image = *of.inputs[0];
     auto out = std::make_shared<expr_node>(image);

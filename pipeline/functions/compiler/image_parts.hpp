@@ -4,10 +4,10 @@
 
 namespace headrace::detail {
 
-/// The same values as `tensors`, where images are decoded only as far as these need them: of an
-/// image of which one slice is used, only that is decoded, and for its extents only its header is
-/// read. An image that is only resized is resized while it is decoded. Values are the same, and so
-/// are failed rows, except that damage after the header is not found if only the extents are used.
+/// Expressions with the same values as `tensors` that decode images only as far as necessary. If
+/// only one slice of an image is used, only the slice is decoded; if only the extents are used,
+/// only the header is read. An image that is only resized is resized while it is decoded. The same
+/// rows fail, except that damage after the header is not found if only the extents are used.
 std::vector<expr_ptr> with_parts_of_images(const std::vector<expr_ptr>& tensors);
 
 } // namespace headrace::detail

@@ -10,7 +10,8 @@ namespace {
 
 using row_list = std::vector<uint32_t>;
 
-/// The rows of `x` at `places`, of `rows` rows. A uniform value stays as it is.
+/// The rows of `x` whose numbers are in `places`; `x` has `rows` rows. A uniform value is returned
+/// unchanged.
 value rows_at(const value& x, const row_list& places, size_t rows) {
   if (x.uniform || places.size() == rows)
     return x;
@@ -44,7 +45,8 @@ value seeds_of(const value& seeds, uint64_t step) {
   return out;
 }
 
-/// One run of a loop over rows, of which fewer and fewer go on.
+/// One run of a loop over rows. A row leaves the loop when its condition is false, or when it
+/// fails; the rows that remain are *active*.
 class loop_run {
 public:
   loop_run(const program::plan::step& step, const loop_parts& parts, row_list rows,
@@ -71,7 +73,8 @@ public:
     }
   }
 
-  /// The results of the variables, over `rows` rows.
+  /// The last values of the variables, for the `rows` rows outside of the loop. Rows that failed or
+  /// did not take part have any value.
   std::vector<column> results(size_t rows) const {
     std::vector<column> out;
     for (size_t v = 0; v < parts_.variables.size(); ++v) {
@@ -82,7 +85,7 @@ public:
     return out;
   }
 
-  std::vector<row_error> errors; ///< with the rows' numbers outside of the loop; not in order
+  std::vector<row_error> errors; ///< with the numbers that rows have outside of the loop; unsorted
 
 private:
   struct piece {
@@ -102,7 +105,7 @@ private:
     return out;
   }
 
-  /// One byte for each active row: 1 goes on, 0 is done, 2 has failed.
+  /// One byte for each active row. 1: the row goes on, 0: it is done, 2: it has failed.
   std::vector<uint8_t> goes_on() {
     const auto made = computed(*step_.condition).front();
     std::vector<uint8_t> out(active_.size());
@@ -132,7 +135,8 @@ private:
     active_.clear();
   }
 
-  /// Stores the values of rows that are done, and keeps only the rows that go on active.
+  /// Stores the values of rows that are done, and removes all rows that do not go on from the
+  /// active rows. `fates`: as from `goes_on`.
   void leave(const std::vector<uint8_t>& fates) {
     row_list done, rest;
     for (uint32_t r = 0; r < fates.size(); ++r)
@@ -190,7 +194,7 @@ private:
   const program::plan::step& step_;
   const loop_parts& parts_;
   row_list active_;          ///< the rows that go on
-  std::vector<value> state_; ///< of the active rows: variables, captures
+  std::vector<value> state_; ///< for the active rows: the variables, then the captures
   value seeds_;
   std::vector<piece> done_;
   kernel_counter& counter_;
@@ -204,7 +208,7 @@ void evaluation::run_loop(const program::plan::step& step) {
   const size_t rows = item.uniform ? 1 : in_.rows;
   std::vector<uint8_t> own;
   auto skip = skipped(step, own);
-  if (item.uniform && !skip.empty()) // One row stands for all.
+  if (item.uniform && !skip.empty()) // One row stands for all rows.
     skip.assign(1, static_cast<uint8_t>(std::ranges::all_of(skip, [](auto x) { return x != 0; })));
   skip.resize(rows);
   std::vector<row_error> errors;

@@ -14,8 +14,8 @@ column alignment::make(dtype type, size_t rows, buffer values) const {
 
 namespace {
 
-/// Appends, for each value of a row of shape `to`, the index of its value in a row of shape `from`,
-/// plus `base`.
+/// Appends, for each value of a row of shape `to`, `base` plus the index of the value that
+/// broadcasts to it from a row of shape `from`.
 void append_index(const shape& from, const shape& to, int64_t base, std::vector<int64_t>& out) {
   const auto rank = to.rank();
   std::vector<int64_t> steps(rank, 0), at(rank, 0);
@@ -74,7 +74,7 @@ alignment all_failed(const op_call& call) {
   out.row_values = *out.dims.elements();
   out.total = out.row_values * static_cast<int64_t>(call.rows);
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    // These values are not read, so none has a place in the input.
+    // All rows failed, so no value of the input is read: all indices are -1.
     out.operands.push_back({aligned_operand::mode::mapped, 0, 0,
                             std::vector<int64_t>(static_cast<size_t>(out.total), -1)});
   }
@@ -123,8 +123,8 @@ bool same_rows(const column& a, const column& b) {
   return x.data() == y.data() || std::memcmp(x.data(), y.data(), n * a.rank() * 8) == 0;
 }
 
-/// The alignment if all inputs of variable shape have the same shapes, and the others one value for
-/// each row, so that no value moves; else nullopt.
+/// The alignment if the inputs of variable shape have equal shapes in each row, and the dense
+/// inputs are scalars, so that no indices are needed; else nullopt.
 std::optional<alignment> align_alike(const op_call& call) {
   const column* first = nullptr;
   for (const auto& in : call.inputs) {
@@ -132,7 +132,7 @@ std::optional<alignment> align_alike(const op_call& call) {
       if (!in.data->row_shape().is_scalar())
         return std::nullopt;
     } else if (in.uniform && call.rows != 1) {
-      return std::nullopt; // its only row is that of all rows
+      return std::nullopt; // the only row of this input stands for all rows
     } else if (first == nullptr) {
       first = in.data;
     } else if (!same_rows(*first, *in.data)) {
@@ -210,7 +210,8 @@ int64_t operand_reader::period() const noexcept {
 
 namespace {
 
-/// Fills `out` with the `period` values at `values`, over and over, beginning with value `at`.
+/// Fills the `n` places at `out` with repetitions of the `period` values at `values`, beginning
+/// with `values[at]`.
 template <class T>
 void repeat_values(T* out, size_t n, const T* values, size_t period, size_t at) {
   auto done = std::min(n, period - at);
@@ -220,7 +221,8 @@ void repeat_values(T* out, size_t n, const T* values, size_t period, size_t at) 
   const auto whole = std::min(n - done, period);
   std::memcpy(out + done, values, whole * sizeof(T));
   auto* const from = out + done;
-  // The part that is filled already is copied repeatedly, as a period may have few values.
+  // The filled part is copied behind itself until all is filled, because copying single periods of
+  // few values would be slow.
   for (done += whole; done < n;) {
     const auto ready = static_cast<size_t>(out + done - from);
     const auto more = std::min(n - done, ready);

@@ -5,34 +5,35 @@
 
 namespace headrace::detail {
 
-/// How the values of one input of an elementwise function are assigned to those of its result.
+/// The assignment of the values of one input of an elementwise function to the values of the
+/// result.
 struct aligned_operand {
   enum class mode : uint8_t {
-    flat,    ///< value for value
-    single,  ///< one value for all rows
-    per_row, ///< one value a row
-    cycled,  ///< the `period` values of each row, over and over
-    pattern, ///< for value `j` of each result row, value `index[j]` of the input's row
-    mapped,  ///< for value `i` of all rows, value `index[i]` of all rows; -1: none
+    flat,    ///< value `i` of the input to value `i` of the result
+    single,  ///< the only value of the input to all values of the result
+    per_row, ///< the only value of an input row to all values of the result row
+    cycled,  ///< the `period` values of an input row in turn to the values of the result row
+    pattern, ///< value `index[j]` of an input row to value `j` of the result row
+    mapped,  ///< value `index[i]` of all input rows to value `i` of all result rows; -1: no value
   };
   mode how = mode::flat;
-  int64_t row_stride = 0;     ///< `cycled`, `pattern`: values from row to row, 0 if uniform
-  int64_t period = 0;         ///< `cycled`
-  std::vector<int64_t> index; ///< `pattern` and `mapped`
+  int64_t row_stride = 0;     ///< for `cycled`, `pattern`: values of an input row; 0 if uniform
+  int64_t period = 0;         ///< for `cycled`
+  std::vector<int64_t> index; ///< for `pattern` and `mapped`
 };
 
-/// The shapes of an elementwise function's result, and where each input's values go.
+/// The shapes of the result of an elementwise function, and the assignment of each input's values.
 struct alignment {
   bool dense = true;
   shape dims;             ///< of each row, if dense
   int64_t row_values = 0; ///< if dense
-  int64_t total = 0;      ///< values of all rows
+  int64_t total = 0;      ///< the number of values of all rows
   buffer row_starts;      ///< if not dense; as in a column
   buffer row_dims;
   size_t rank = 0;
   std::vector<aligned_operand> operands;
 
-  /// A column of these shapes with `values` numbers.
+  /// A column with these shapes, of the numbers in `values`.
   column make(dtype type, size_t rows, buffer values) const;
   int64_t first_value(size_t row) const noexcept {
     if (dense)
@@ -54,8 +55,8 @@ public:
       how_(all.operands[operand]),
       data_(data),
       fill_(kernels::find_fill(size_of(data.type()))) {}
-  /// The index in `data` (over all rows) of the value for value `i` of the result. Fast if `i` is
-  /// near that of the last call.
+  /// The index in `data`, counted over all rows, of the value that is assigned to value `i` of the
+  /// result; -1 if there is none. Fast if `i` is near the `i` of the previous call.
   int64_t source(int64_t i) {
     switch (how_.how) {
     case aligned_operand::mode::flat: return i;
@@ -71,12 +72,14 @@ public:
     }
     return 0;
   }
-  /// True if the input is read in place.
+  /// True if the input's values are those of the result, in the same order, so that they can be
+  /// read where they are.
   bool in_place() const noexcept { return how_.how == aligned_operand::mode::flat; }
-  /// The number of values of the result after which the input's values are repeated, beginning with
-  /// the first row; 0: they are not.
+  /// If the values that are assigned to the whole result repeat with one period, the length of the
+  /// period; else 0.
   int64_t period() const noexcept;
-  /// Copies the values for the result's values `[first, first + n)` to `out`; numbers only.
+  /// Copies the values that are assigned to values `[first, first + n)` of the result to `out`. The
+  /// values must be numbers or bools.
   void load(std::byte* out, int64_t first, size_t n);
 
 private:

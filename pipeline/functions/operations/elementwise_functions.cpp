@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-/// Functions of each value by itself. With numbers they run in fused passes (compiler/fused.hpp);
-/// those that also take strings have a column function for strings (op_strings.cpp).
+/// Elementwise functions, which compute each value separately. For numbers they run in fused passes
+/// (compiler/fused.hpp); functions that also take strings have a `run` for these (op_strings.cpp).
 namespace headrace::detail {
 
 namespace {

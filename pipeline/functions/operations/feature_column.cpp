@@ -126,7 +126,8 @@ status feature_column::append(protozero::data_view feature) {
 
 void feature_column::append_list(protozero::data_view list) {
   reader values{list};
-  // A value of another wire type is an unknown field.
+  // `single` is the wire type of a value that is not packed. A value that is not packed and has
+  // another wire type is skipped, as protobuf skips unknown fields.
   const auto single = is_text()                      ? delimited
                       : spec_.type == dtype::float32 ? protozero::pbf_wire_type::fixed32
                                                      : protozero::pbf_wire_type::varint;

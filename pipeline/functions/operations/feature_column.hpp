@@ -16,11 +16,12 @@ public:
   const feature_spec& spec() const noexcept { return spec_; }
 
   void begin_row();
-  /// Takes a `Feature`; the last one of a row counts, as in any protobuf map.
+  /// Reads a serialised `Feature`. If a row has several, the last one counts, as in any protobuf
+  /// map.
   status read(protozero::data_view feature);
-  /// Takes a `FeatureList`: a `Feature` each step.
+  /// Reads a serialised `FeatureList`, which contains one `Feature` for each step.
   status read_steps(protozero::data_view list);
-  /// Takes the `Feature` that has the places or row lengths of the values.
+  /// Reads the serialised `Feature` with the places or row lengths of the values.
   status read_index(protozero::data_view feature);
   /// Checks and arranges the row's values, or puts the default in their place.
   status end_row();
@@ -38,7 +39,7 @@ private:
   };
 
   bool is_text() const noexcept { return spec_.type == dtype::string; }
-  /// True if the shape is always the same.
+  /// True if all rows have the same shape, whatever their examples contain.
   bool is_fixed() const noexcept;
   void drop_values();
   void add_string(const char* data, size_t size);
@@ -48,7 +49,7 @@ private:
   void put(const taken& from, int64_t i);
   void put_filler();
   status check_steps();
-  /// Arranges the values in lines of these lengths, filled to the longest.
+  /// Arranges the row's values in lines of `lengths` values, each filled to the longest length.
   status pad(const std::vector<int64_t>& lengths);
   status scatter();
 
@@ -67,7 +68,7 @@ private:
   size_t kept_bytes_ = 0;
   size_t kept_borders_ = sizeof(int64_t);
   std::vector<int64_t> steps_;    ///< the number of values of each step
-  std::vector<int64_t> index_;    ///< places or lengths
+  std::vector<int64_t> index_;    ///< the values of the index feature: places or row lengths
   std::vector<int64_t> row_dims_; ///< of the current row
   bool same_ = true;
   std::vector<int64_t> first_dims_;

@@ -5,10 +5,10 @@
 
 namespace headrace::detail {
 
-/// Decodes the image of row `r` of a call of `decode_image`, or the part of it, as that function
-/// does, and passes its lines on one after the other. Before that its extents are passed to
-/// `begin`, which returns the reader of the lines. If the image then has to be decoded in another
-/// way, `begin` is called again, and all lines are passed to the new reader.
+/// Decodes the image of row `r` of a call of `decode_image`, or the part of it that the call
+/// requests, and passes its lines one after the other to a reader. `begin` returns this reader for
+/// the extents of the decoded image or part. If decoding fails, and the image is decoded once more
+/// as a whole, `begin` is called again and all lines are passed to the new reader.
 status decode_lines(const op_call& call, size_t r,
                     const std::function<line_reader(const image_size&)>& begin);
 

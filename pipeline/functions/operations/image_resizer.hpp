@@ -36,11 +36,12 @@ public:
   /// `method`: bilinear, bicubic or area. @pre `find_blend_rows(type)` is not null
   image_resizer(std::string_view method, bool antialias, dtype type);
 
-  /// Begins an image with the extents of `from`. Its result, with those of `to`, is written to
-  /// `out`, and `lines.filled` is called for the lines that are made. @pre neither image is empty
+  /// Begins an image with the extents of `from`. The resized image, with the extents of `to`, is
+  /// written to `out`, and `lines.filled` is called for its lines. @pre neither image is empty
   void begin(const images& from, const images& to, const resized_lines::band& out,
              resized_lines& lines);
-  /// How many lines, the last one included, have to be readable while a line is added.
+  /// The number of lines that must be readable during a call of `add`: the line that is added, and
+  /// those directly before it.
   size_t kept_lines() const noexcept { return down_.taps; }
   /// Adds line `y` of the image. @pre the lines before it were added
   void add(size_t y, const std::byte* line);
@@ -56,12 +57,12 @@ private:
   kernels::axis_weights down_, across_;
   size_t in_height_ = 0, out_height_ = 0, in_width_ = 0, out_width_ = 0;
 
-  // Of the image that was begun.
+  // The state of the image that was begun last.
   resized_lines::band out_;
   resized_lines* lines_ = nullptr;
   size_t values_in_line_ = 0, channels_ = 0;
-  size_t made_ = 0;               ///< lines of the result
-  std::vector<const void*> last_; ///< line `y` of the last ones is at `y` modulo their number
+  size_t made_ = 0;               ///< the number of complete lines of the result
+  std::vector<const void*> last_; ///< the last input lines: line `y` is at `y % last_.size()`
   std::vector<const void*> taps_;
   std::vector<float> blended_; ///< the blended line, and one value that is not used
 };

@@ -3,19 +3,19 @@
 #include "headrace/pipeline/functions/representation/value.hpp"
 #include "headrace/runtime/base/result.hpp"
 
-/// What functions of images have in common: an image is [height, width, channels], and several
-/// have an axis more in front.
+/// Helpers of the functions of images. An image is [height, width, channels], and several images
+/// are [images, height, width, channels].
 namespace headrace::detail {
 
-/// An error if there is no image of such a spec.
+/// An error if a tensor of spec `x` cannot be an image, or several images.
 status check_image(const tensor_spec& x);
-/// An error unless these are a height and a width that an image can have.
+/// An error unless `dims` are a height and a width that an image can have.
 status check_extents(const std::vector<int64_t>& dims);
 
-/// `image` with other extents.
+/// The shape `image` with another height and width.
 shape with_extents(const shape& image, int64_t height, int64_t width);
 
-/// Images of one row: how many, and the extents of each.
+/// The number of images in one row, and the extents of each.
 struct images {
   size_t count = 1, height = 0, width = 0, channels = 0;
   explicit images(const shape& row) {
@@ -30,7 +30,8 @@ struct images {
   size_t values() const { return height * width * channels; }
 };
 
-/// The largest extents with the same aspect ratio that fit, not yet integers.
+/// The largest extents that have the aspect ratio of the input and fit in the given extents, before
+/// they are made integers.
 struct fitted {
   float height, width;
   fitted(int64_t height_in, int64_t width_in, int64_t most_height, int64_t most_width) {
@@ -42,8 +43,8 @@ struct fitted {
   }
 };
 
-/// The node that decodes the images of `resize`, if it resizes them while they are decoded: its
-/// operands are then those of that node.
+/// If the node `resize` resizes images while they are decoded: the `decode_image` node for them.
+/// The operands of `resize` are then the operands of this node. Null for other nodes.
 inline const expr_node* decoder_of(const expr_node& resize) noexcept {
   return static_cast<const expr_node*>(resize.prepared.get());
 }

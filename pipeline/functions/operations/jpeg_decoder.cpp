@@ -12,7 +12,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The library reports errors by a call that must not return.
+/// The error handler of a decoder. The library reports an error by calling a function that must not
+/// return, so this function (`fail`) writes `text` and jumps to `back`.
 struct failing {
   jpeg_error_mgr base;
   std::jmp_buf back;
@@ -31,15 +32,15 @@ void warn(j_common_ptr c, int level) {
     fail(c);
 }
 
-/// Where decoding begins, and its width: the part, and the pixels beside it on which the part's
-/// pixels may depend, as chroma is interpolated.
+/// The region that is decoded: the part, and the pixels around it on which the pixels of the part
+/// may depend because chroma is interpolated.
 struct margins {
   JDIMENSION left, width, top;
 };
 
 margins margins_of(const jpeg_decompress_struct& c, const image_part& part) {
   const auto step = [&](int factor) {
-    return static_cast<int64_t>(factor) * DCTSIZE; // at a smaller scale this is more than needed
+    return static_cast<int64_t>(factor) * DCTSIZE; // at a ratio above 1 more than needed
   };
   const auto across = step(c.max_h_samp_factor), down = 2 * step(c.max_v_samp_factor);
   const auto left = std::max<int64_t>(0, part.left - across);
@@ -48,8 +49,8 @@ margins margins_of(const jpeg_decompress_struct& c, const image_part& part) {
           static_cast<JDIMENSION>(std::max<int64_t>(0, part.top - down))};
 }
 
-/// True if the library smooths blocks, because scans of a progressive image are missing. Smoothing
-/// reads two blocks on each side, of which a cropped line does not have all.
+/// True if the library smooths blocks because scans of a progressive image are missing. Smoothing
+/// reads two blocks on each side of a block, and a cropped line does not contain all of these.
 bool is_smoothed(const jpeg_decompress_struct& c) {
   if (c.progressive_mode && c.coef_bits != nullptr)
     for (int k = 0; k < c.num_components; ++k)
@@ -59,20 +60,22 @@ bool is_smoothed(const jpeg_decompress_struct& c) {
   return false;
 }
 
-/// Lines that are decoded at a time: as many as the library makes of one row of blocks.
+/// The number of lines that are decoded at a time: as many as one row of blocks has if chroma has
+/// half the resolution.
 constexpr JDIMENSION lines_at_once = 2 * DCTSIZE;
 
-/// Memory for the last lines of an image, or for all.
+/// Memory for the last lines of an image, or for all of its lines.
 struct line_memory {
   unsigned char* first;
-  size_t stride; ///< bytes from line to line, at least those of a line
+  size_t stride; ///< the bytes from the start of a line to the start of the next one
   size_t lines;
 
   unsigned char* of(size_t y) const noexcept { return first + y % lines * stride; }
 };
 
-/// Owns memory for some lines. None is aligned for vector units: the library would write aligned
-/// lines past the caches, but here they are read at once.
+/// Owns memory for some lines. The start of each line is misaligned on purpose: the library writes
+/// aligned lines with instructions that bypass the CPU's caches, and here each line is read
+/// immediately.
 class line_ring {
 public:
   line_ring(size_t lines, size_t bytes)
@@ -85,13 +88,14 @@ public:
   }
 
 private:
-  static constexpr size_t alignment = 32; ///< the largest one that the library asks for
+  static constexpr size_t alignment = 32; ///< the largest alignment that matters to the library
 
   size_t lines_, stride_;
   std::unique_ptr<unsigned char[]> memory_;
 };
 
-/// Returns false after a failure. No object in it has a destructor, as a failure calls longjmp.
+/// Decodes `part`. Returns false after a failure. The function has no object with a destructor,
+/// because a failure leaves it by longjmp.
 bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, int ratio,
             bool fast, const image_part& part, const line_memory& memory, const line_reader& to) {
   if (setjmp(errors.back) != 0)
@@ -105,7 +109,7 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
   c.scale_denom = static_cast<unsigned>(ratio);
   jpeg_start_decompress(&c);
   const auto end = static_cast<JDIMENSION>(part.top + part.size.height);
-  // The memory is as large as another reader of the header has found.
+  // `memory` was allocated for the extents that another reader of the header, `jpeg_size`, found.
   if (size_t{c.output_width} * static_cast<size_t>(c.output_components) > memory.stride
       || end > c.output_height) {
     std::strcpy(errors.text, "its extents are read in two ways");
@@ -132,8 +136,8 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
         to.take(static_cast<size_t>(y - part.top),
                 reinterpret_cast<const std::byte*>(memory.of(y) + skip));
   }
-  // The library decodes what it skips, except if that is the whole rest of the image. The last line
-  // is not skipped, so that damage in the rest is found.
+  // The library decodes the lines that it skips, unless these are all remaining lines of the image.
+  // The last line is therefore read, so that damage in the remaining lines is found.
   if (c.output_scanline < c.output_height) {
     if (const auto rest = c.output_height - c.output_scanline; rest > 1)
       jpeg_skip_scanlines(&c, rest - 1);
@@ -144,8 +148,9 @@ bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, 
   return true;
 }
 
-/// Frees what the library holds. No longjmp passes over its destructor: it is made after the
-/// library's own set-up, and later failures jump to `decode`, which was called after it was made.
+/// Frees the memory of the library. No longjmp skips the destructor: the object is made after
+/// `jpeg_create_decompress`, and later failures jump into the other `decode`, which is called while
+/// the object exists.
 struct destroyer {
   jpeg_decompress_struct& c;
 
@@ -182,7 +187,7 @@ status decode_jpeg(std::string_view bytes, int channels, int ratio, bool fast,
 
 status decode_jpeg_lines(std::string_view bytes, int ratio, bool fast, const image_part& part,
                          const line_reader& to) {
-  // The decoded lines are wider than the part, by its margins: the memory is for whole lines.
+  // The decoded lines are wider than the part by its margins, so there is memory for whole lines.
   HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, static_cast<int>(part.size.channels), ratio));
   const line_ring ring{to.kept + lines_at_once, static_cast<size_t>(whole.width * whole.channels)};
   return decode(bytes, ratio, fast, part, ring.get(), to);

@@ -7,16 +7,18 @@
 
 namespace headrace::detail {
 
-/// Orders places whose values include NaN as TensorFlow's kernel of `top_k` does, which is also its
-/// kernel for sorting. NaN is neither before nor after any value, so the order depends on the
-/// algorithm: for all places a sort, then another of each run of equal values; for some places a
-/// heap; for one a search. `before(i, j)`: true if the value of place i is before that of place j.
+/// Orders places (indices of values) whose values include NaN in the same way as TensorFlow's
+/// kernel of `top_k`, which TensorFlow also uses to sort. NaN is neither before nor after any
+/// value, so the order depends on the algorithm. Like the kernel, this class orders all places by a
+/// sort, and then sorts each run of equal values by place; it finds some places with a heap, and
+/// one place by a search. `before(i, j)` is true if the value of place `i` is before the value of
+/// place `j`, and `before.equal(i, j)` if the two are equal.
 template <class Before>
 class nan_order {
 public:
   nan_order(std::vector<int32_t>& places, Before before) : places_(places), before_(before) {}
 
-  /// Puts the places that come first, `kept` of them, to the front.
+  /// Puts the first `kept` places of the order to the front of `places`.
   void sort(size_t kept) {
     std::iota(places_.begin(), places_.end(), 0);
     if (kept == 1)
@@ -30,14 +32,15 @@ public:
 private:
   bool equal(int32_t i, int32_t j) const { return before_.equal(i, j); }
 
-  /// A value replaces the found one unless that is before it: NaN replaces any value, and is
-  /// replaced by the next one.
+  /// The first place of the order. A value replaces the value found so far unless the latter is
+  /// before it: NaN replaces any value, and the value after a NaN replaces the NaN.
   int32_t first() const {
     int32_t found = 0;
     for (int32_t i = 1; i < static_cast<int32_t>(places_.size()); ++i)
       if (!before_(found, i))
         found = i;
-    // The first place with an equal value; no value is equal to NaN.
+    // The result is the first place with a value equal to the found one; 0 if the found value is
+    // NaN, to which no value is equal.
     for (int32_t i = 0; i < found; ++i)
       if (equal(i, found))
         return i;
@@ -58,7 +61,8 @@ private:
     const auto comes_first = [this](int32_t i, int32_t j) {
       return before_(i, j) || (!before_(j, i) && i < j);
     };
-    // A heap, the top of which is the next to go. It begins with one place more.
+    // A heap of the places found so far, with the last of them at its top, which is removed next.
+    // At first it has one place more than are kept.
     const auto begin = places_.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);
     std::make_heap(begin, end + 1, comes_first);
     std::pop_heap(begin, end + 1, comes_first);

@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The result is input 0: rows pass or fail, and nothing is computed.
+/// Input 0, the result of all functions in this file. They only decide which rows fail.
 column pass_through(const op_call& call) {
   const auto& in = call.inputs[0];
   return in.uniform ? repeat_row(*in.data, call.rows) : *in.data;
@@ -61,7 +61,7 @@ result<tensor_spec> infer_check(const library_operands& in) {
   return in[0];
 }
 
-/// How many values of each operand a message shows.
+/// The most values of each operand that a message shows.
 int64_t most_shown(const expr_attrs& attrs) {
   constexpr int64_t usual = 3, all = 1'000;
   const auto asked = attrs.dims.empty() ? usual : attrs.dims[0];

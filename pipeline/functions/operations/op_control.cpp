@@ -58,8 +58,8 @@ column run_cond(const op_call& call) {
   return std::move(out).finish();
 }
 
-/// The spec of a result of a loop, which may have the shape of the variable's first value or of
-/// that after a step.
+/// The spec of one result of a loop. The result may have the shape of the variable's first value,
+/// or the shape of its value after a step.
 result<tensor_spec> infer_while(const library_operands& in) {
   const auto& dims = in.attrs.dims;
   const auto given = static_cast<int64_t>(in.size());
@@ -80,8 +80,9 @@ result<tensor_spec> infer_while(const library_operands& in) {
   return tensor_spec{in[i].type, shape::join(in[i].dims, after.dims)};
 }
 
-/// Checks that the steps of a loop use no variables but its own, with specs that the values fit:
-/// this may not be so in a decoded graph.
+/// Checks that the steps of a loop use no variables, parameters and seeds except those of the loop
+/// itself, and that the values of its variables fit the variables' specs. A graph that was decoded
+/// from bytes may violate this.
 result<std::shared_ptr<const void>> check_while(const expr_node& node) {
   const auto loop = parts_of(node);
   const auto n = loop.variables.size();

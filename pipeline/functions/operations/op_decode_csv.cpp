@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-// `attrs.features`: a type and perhaps a default for each field that is read; `attrs.dims`: the
-// indices of these fields in a line, if not all are read; `attrs.text`: the delimiter;
-// `attrs.flag`: quotes; `attrs.texts[0]`: the text of a missing value, in addition to the empty
-// one.
+// The attributes of `expr_op::decode_csv`. `attrs.features`: a type and perhaps a default for each
+// field that is read; `attrs.dims`: the indices of these fields in a line, if not all are read;
+// `attrs.text`: the delimiter; `attrs.flag`: true if fields may be in quotes; `attrs.texts[0]`: the
+// text that stands for a missing value, as the empty text always does.
 namespace headrace::detail {
 
 namespace {
@@ -56,7 +56,7 @@ result<tensor_spec> infer_field(const library_operands& in) {
   return tensor_spec{in.attrs.features[static_cast<size_t>(in.attrs.index)].type, in[0].dims};
 }
 
-/// The values of one field, one a line.
+/// The values of one field, one for each line.
 class field_values {
 public:
   field_values(const feature_spec& spec, size_t lines) : spec_(spec) {
@@ -66,7 +66,8 @@ public:
       values_.reserve(lines * size_of(spec.type));
   }
 
-  /// Takes the field of a line.
+  /// Appends the value of the field in the current line: the value of `text`, or the default if the
+  /// field is `missing`.
   status take(std::string_view text, bool missing) {
     if (missing && !spec_.has_default)
       return invalid_argument("it is missing, and has no default");
@@ -107,7 +108,7 @@ public:
 private:
   const feature_spec& spec_;
   buffer_builder values_, borders_;
-  size_t end_ = 0; ///< the end, in `values_`, of the lines that have ended
+  size_t end_ = 0; ///< the size of `values_` when the last line ended
 };
 
 class line_reader {
@@ -121,7 +122,7 @@ public:
   status read(std::string_view line) {
     scanner_.start(line, true);
     size_t place = 0, next = 0;
-    // What follows the last selected field is not looked at.
+    // The fields after the last selected one are not read.
     const auto goes_on = [&](csv_scanner::ending ending) {
       return ending == csv_scanner::ending::field && (attrs_.dims.empty() || next < fields_.size());
     };
@@ -156,7 +157,7 @@ public:
   }
 
 private:
-  /// True if the scanner has come to a line end.
+  /// True if the last character that the scanner has read is a line end.
   bool ends_line(std::string_view line) const {
     const char last = line[scanner_.used() - 1];
     return last == '\n' || last == '\r';

@@ -8,7 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Bytes of one part of a value whose bytes have an order: complex numbers have two.
+/// The number of bytes whose order depends on endianness: the bytes of a value, or of one of the
+/// two parts of a complex number.
 size_t ordered_bytes(dtype type) { return is_complex(type) ? size_of(type) / 2 : size_of(type); }
 
 void reverse_parts(std::byte* bytes, size_t n, size_t part) {
@@ -21,7 +22,8 @@ shape with_trailing(const shape& row, int64_t extent) {
   return shape{std::move(dims)};
 }
 
-/// The length of all strings in `[first, last)`, if they have one.
+/// The length of the strings `[first, last)`, if it is the same for all (0 if there are none); else
+/// nullopt.
 std::optional<int64_t> common_length(const column& in, int64_t first, int64_t last) {
   const auto ends = in.border_buffer().as<int64_t>();
   if (first == last)
@@ -47,7 +49,8 @@ column run_decode_raw(const op_call& call) {
   const auto* bytes = in.value_buffer().data() - in.byte_base();
   const auto all = in.is_dense() ? common_length(in, 0, in.total_values()) : std::nullopt;
   if (all && *all % size == 0) {
-    // The bytes of strings of one length already lie as the values must.
+    // If all strings have one length, their bytes are in memory as the values of the result must
+    // be.
     const auto n = static_cast<size_t>(*all * in.total_values());
     const auto* from = n == 0 ? nullptr : bytes + ends[0];
     const bool aligned = reinterpret_cast<uintptr_t>(from) % part == 0;

@@ -8,7 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The indices of one row as int64; -1, which is out of range, for those that int64 does not hold.
+/// Sets `out` to the indices of one row. An index that int64 does not hold becomes -1, which is out
+/// of range.
 void read_indices(const operand& indices, size_t r, std::vector<int64_t>& out) {
   const auto first = static_cast<size_t>(indices.first_value(r));
   const auto row = indices.row(r);

@@ -11,8 +11,8 @@ namespace {
 
 // -- canvas --------------------------------------------------------------------
 
-/// If there is a second operand, it is the image before it was resized: the position of the image
-/// on the canvas is computed from the extents of that one.
+/// The second operand, if there is one, is the image before it was resized. Its extents determine
+/// the position of the resized image on the canvas.
 result<tensor_spec> infer_place(const library_operands& in) {
   if (in.size() == 2)
     HEADRACE_TRY(check_image(in[1]));
@@ -36,7 +36,7 @@ result<tensor_spec> infer_place(const library_operands& in) {
   return tensor_spec{in[0].type, with_extents(in[0].dims, in.attrs.dims[0], in.attrs.dims[1])};
 }
 
-/// The part of an axis that is copied, and its place.
+/// For one axis: the part of the image that is copied, and its place on the canvas.
 struct placing {
   size_t from = 0, to = 0, count = 0;
   placing(size_t in, size_t out, const std::vector<int64_t>& offsets, size_t axis) {
@@ -48,7 +48,8 @@ struct placing {
     from = in > out ? (in - out) / 2 : 0;
     to = out > in ? (out - in) / 2 : 0;
   }
-  /// Centres an extent that was cut to an integer.
+  /// Centres the image on the canvas. `in` is the extent of the image before its fraction was cut
+  /// off.
   void centre(float in, size_t out) {
     const auto half = (static_cast<float>(out) - in) / 2;
     to = std::min(out - count, static_cast<size_t>(std::max(half, 0.0f)));

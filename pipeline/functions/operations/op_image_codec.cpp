@@ -14,12 +14,13 @@ namespace {
 
 // -- decode_image -----------------------------------------------------------------------------
 //
-// Inputs: the file; of a part also where it begins, and its extents if these are not known:
-// vectors of three integers, as of `slice`. `attrs.text`: jpeg, png, or any; `attrs.dims`: the
-// channels (0: as in the file) and the ratio; of a part also its extents, where -1 is the rest;
-// `attrs.flag`: only the extents of the image, as `shape_of` gives them; `attrs.axes`: empty, or
-// extents that a JPEG has at least when its ratio is chosen; `attrs.index`: 1: by the fast
-// transform. The dtype: uint8; of png and any also uint16; of any also float32 in [0, 1].
+// Inputs: the file; if only a part of the image is decoded, also the place where the part begins,
+// and its extents if these are computed: vectors of three integers, as for `slice`. `attrs.text`:
+// jpeg, png, or any; `attrs.dims`: the channels (0: as in the file) and the ratio, for a part
+// followed by its three extents (-1: the rest of the axis); `attrs.flag`: true if the result is
+// only the extents of the image, as of `shape_of`; `attrs.axes`: empty, or the extents that a JPEG
+// must still have at the ratio that is chosen for it; `attrs.index`: 1 for the fast transform. The
+// dtype is uint8; for png and any it may be uint16, and for any float32 in [0, 1].
 
 status check_part(const library_operands& in) {
   if (in.attrs.dims.size() != 5)
@@ -87,8 +88,8 @@ std::string first_bytes(std::string_view bytes) {
   return out;
 }
 
-/// True if the file is a JPEG, false if it is a PNG. An error: the file is neither, or not of the
-/// format that `attrs.text` names.
+/// True if the file is a JPEG, false if it is a PNG. An error if the file is neither, or does not
+/// have the format that `attrs.text` names.
 result<bool> is_jpeg(std::string_view bytes, const expr_attrs& attrs) {
   const bool jpeg = bytes.starts_with(jpeg_start), png = bytes.starts_with(png_start);
   if (attrs.text == "jpeg" ? !jpeg : attrs.text == "png" ? !png : !jpeg && !png)
@@ -138,8 +139,8 @@ struct decoded {
   }
 };
 
-/// Converts the values that a file has to those of `type`, as `convert_image_dtype` does: uint8 of
-/// a JPEG, uint16 of a PNG.
+/// Converts the decoded values of a file, uint8 of a JPEG or uint16 of a PNG, to `type`, as
+/// `convert_image_dtype` does.
 void convert(const decoded& from, bool jpeg, dtype type, std::byte* to) {
   const auto each = [&]<class In, class Out>(In, Out, auto&& change) {
     const auto* in = reinterpret_cast<const In*>(from.pixels.data());
@@ -177,8 +178,7 @@ result<decoded> decode_whole(std::string_view bytes, const op_call& call) {
   return out;
 }
 
-/// The part that is asked for of row `r`, as the extents of the part along each axis and where it
-/// begins.
+/// A part of an image: the place where it begins along each axis, and its extents.
 struct part_place {
   std::array<int64_t, 3> begin, dims;
 };
@@ -215,8 +215,8 @@ std::vector<std::byte> values_of_part(const decoded& from, const part_place& par
   return out;
 }
 
-/// The part of a JPEG that row `r` needs; nullopt if it cannot be decoded line by line, because it
-/// has no pixels, or not all channels of the image.
+/// The requested part of the JPEG of row `r`; nullopt if this part cannot be decoded line by line,
+/// because it has no pixels or not all channels of the image.
 result<std::optional<image_part>> lines_of(std::string_view bytes, const op_call& call, size_t r,
                                            int ratio) {
   HEADRACE_ASSIGN(const auto whole, jpeg_size(bytes, channels_of(call), ratio));
@@ -240,7 +240,7 @@ status decode_lines(const op_call& call, size_t r,
     HEADRACE_TRY(check_jpeg_channels(call));
     HEADRACE_ASSIGN(const auto ratio, ratio_of(bytes, call));
     HEADRACE_ASSIGN(const auto part, lines_of(bytes, call, r, ratio));
-    // If this fails the whole image is decoded, whose error describes the fault of a file better.
+    // If this fails, the whole image is decoded, because that gives a better error for the file.
     if (part && decode_jpeg_lines(bytes, ratio, is_fast(call), *part, begin(part->size)).ok())
       return {};
   }
@@ -252,7 +252,7 @@ status decode_lines(const op_call& call, size_t r,
   const auto to = begin({part.dims[0], part.dims[1], part.dims[2]});
   const auto pixel = static_cast<size_t>(whole.size.channels) * size_of(call.node.spec.type);
   const auto stride = static_cast<size_t>(whole.size.width) * pixel;
-  if (part.dims[2] == whole.size.channels) { // the lines are in memory as they are
+  if (part.dims[2] == whole.size.channels) { // each line of the part is contiguous
     const auto first =
       static_cast<size_t>(part.begin[0]) * stride + static_cast<size_t>(part.begin[1]) * pixel;
     for (size_t y = 0; y < static_cast<size_t>(part.dims[0]); ++y)
@@ -268,7 +268,7 @@ status decode_lines(const op_call& call, size_t r,
 
 namespace {
 
-/// Appends the part that is asked for of row `r`.
+/// Appends the requested part of the image of row `r`.
 status append_part(const op_call& call, size_t r, column_builder& out) {
   image_size size;
   size_t values = 0;

@@ -11,7 +11,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The place of each key. Strings are views of the node's constant.
+/// The place of each key in the table. String keys are views of the node's constant.
 struct index_table {
   std::unordered_map<std::string_view, size_t> strings;
   std::unordered_map<int64_t, size_t> integers;
@@ -19,7 +19,7 @@ struct index_table {
 
 template <class T>
 int64_t as_integer(T x) {
-  // Keys of uint64 that int64 cannot hold still differ.
+  // uint64 keys that int64 does not hold become negative; different keys stay different.
   return static_cast<int64_t>(x);
 }
 
@@ -96,8 +96,8 @@ result<std::shared_ptr<const void>> prepare_lookup(const expr_node& node) {
 
 constexpr size_t absent = ~size_t{0};
 
-/// Calls `take(place, text)` for each key: its place in the table or `absent`, and a function that
-/// returns its text.
+/// Calls `take(place, text)` for each key. `place` is the key's place in the table, or `absent`;
+/// `text` is a function that returns the key as text.
 template <class Take>
 void find_all(const column& keys, const index_table& in, Take&& take) {
   const auto n = static_cast<size_t>(keys.total_values());
@@ -124,7 +124,7 @@ void find_all(const column& keys, const index_table& in, Take&& take) {
 
 column run_lookup(const op_call& call) {
   const auto& keys = *call.inputs[0].data;
-  // The table is made of constants: one row, whatever the call.
+  // Keys, values and default of the table are constants, so each has one row in any call.
   const auto& values = *call.inputs[2].data;
   const auto& other = *call.inputs[3].data;
   const auto& table = *static_cast<const index_table*>(call.node.prepared.get());

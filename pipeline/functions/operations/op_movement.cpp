@@ -20,7 +20,8 @@ void copy_run(T* out, const T* in, const move_run& run) {
   for (int64_t i = 0; i < run.count; ++i, at += run.step) out[i] = in[at];
 }
 
-/// All rows have one shape, so the same runs serve every row.
+/// Copies the values of all rows to `out`. All rows have one shape, so the runs of `plan` are the
+/// same for every row.
 template <class T>
 void copy_rows(T* out, const op_call& call, const move_plan& plan) {
   const auto width = static_cast<size_t>(*plan.dims.elements());
@@ -69,7 +70,7 @@ column move_dense(const op_call& call, move_plan plan) {
   return column::dense(type, std::move(plan.dims), call.rows, std::move(out).freeze());
 }
 
-/// Moves one row by the plan made for it.
+/// Appends row `r` of the result by the plan that was made for it.
 void move_row(column_builder& out, const op_call& call, const move_plan& plan, size_t r) {
   const auto size = size_of(call.node.spec.type);
   for (const auto& run : plan.runs) {

@@ -112,7 +112,7 @@ struct ordered_line {
       return x[i * step];
   }
   bool equal(int32_t i, int32_t j) const { return value(i) == value(j); }
-  /// True if the value of place `i` comes before that of `j`. False for NaN.
+  /// True if the value of place `i` comes before the value of place `j`; false if one is NaN.
   bool operator()(int32_t i, int32_t j) const {
     return descending ? value(j) < value(i) : value(i) < value(j);
   }
@@ -124,8 +124,8 @@ struct ordered_line {
   }
 };
 
-/// Puts the first `kept` places of a line in their order to the front; of equal values the first
-/// comes first.
+/// Puts the places of the first `kept` values of the sorted line to the front of `places`. Equal
+/// values keep their order.
 template <class T>
 void order_line(const T* x, int64_t step, std::vector<int32_t>& places, size_t kept,
                 bool descending) {

@@ -31,8 +31,8 @@ result<shape> check_dims(const std::vector<int64_t>& dims) {
   return shape{dims};
 }
 
-/// The shape that is drawn. Operand number `like`, if it exists, determines the first extent: the
-/// number of its parts.
+/// The shape of the drawn tensor. If there is an operand with the index `like`, the first extent is
+/// the first extent of this operand.
 result<shape> drawn_dims(const library_operands& in, size_t like) {
   auto wanted = in.attrs.dims;
   bool known = true;
@@ -140,8 +140,8 @@ column run_uniform(const op_call& call) {
   });
 }
 
-/// Normal numbers by Box and Muller, a pair from two uniform ones, with this library's own log,
-/// sine and cosine.
+/// Draws normal numbers by the method of Box and Muller, each pair from two uniform numbers. The
+/// logarithm, sine and cosine are headrace's own kernels.
 template <class T>
 void fill_normal(std::vector<T>& out, const kernels::seeded_words& words, uint64_t first_pair,
                  size_t pairs) {

@@ -16,7 +16,7 @@ result<tensor_spec> infer_contents(const library_operands& in) {
   return in[0];
 }
 
-/// Appends the content of the file, or nothing if that fails.
+/// Appends the content of the file; nothing is appended if it cannot be read.
 status append_file(const std::string& path, const std::stop_token& impatient, buffer_builder& to) {
   HEADRACE_ASSIGN(const auto file, random_file::open(path, impatient));
   const auto size = static_cast<size_t>(file->bytes());
@@ -30,7 +30,8 @@ status append_file(const std::string& path, const std::stop_token& impatient, bu
 
 column run_contents(const op_call& call) {
   const auto& in = *call.inputs[0].data;
-  // Once a wait for a file descriptor was in vain, no other file waits for one.
+  // If no file descriptor was free in the time for which a file waits for one, the later files of
+  // this call do not wait.
   std::stop_source impatient;
   buffer_builder borders, bytes;
   borders.push_back(int64_t{0});

@@ -7,13 +7,14 @@ namespace headrace::detail {
 
 namespace {
 
-/// A row as `outer` runs of `n` by `inner` values, if the reduced axes are adjacent.
+/// A row as `outer` runs of `n` by `inner` values, where `n` is the extent that is reduced. It
+/// exists if the reduced axes are adjacent.
 struct extents {
   size_t outer = 1, n = 1, inner = 1;
 };
 std::optional<extents> extents_of(const shape& row, const std::vector<bool>& gone) {
   extents out;
-  int part = 0; // outer, reduced, inner
+  int part = 0; // 0: outer axes, 1: reduced axes, 2: inner axes
   for (size_t i = 0; i < row.rank(); ++i) {
     const auto extent = static_cast<size_t>(row[i]);
     if (gone[i] && part == 2)

@@ -25,7 +25,7 @@ result<tensor_spec> infer_resize(const library_operands& in) {
     return invalid_argument(fmt::format("the image is {}; cast it to float32", to_string(in[0])));
   auto height = in.attrs.dims[0], width = in.attrs.dims[1];
   if (!in.attrs.axes.empty()) {
-    // The aspect ratio is kept: the largest image that fits.
+    // The aspect ratio is kept: the result is the largest image that fits in the given extents.
     const auto& dims = in[0].dims;
     const auto h = dims.has_rank() ? dims[dims.rank() - 3] : shape::unknown;
     const auto w = dims.has_rank() ? dims[dims.rank() - 2] : shape::unknown;
@@ -91,7 +91,7 @@ public:
 
 private:
   shape nothing_, dims_;
-  size_t values_ = 0; ///< of this row
+  size_t values_ = 0; ///< the number of values of the current row
   column_builder out_;
 };
 
@@ -101,7 +101,8 @@ status check_pixels(const images& from) {
   return {};
 }
 
-/// The shape to which one image, or one row of images, is resized, or why there is none.
+/// The shape of the result for an image, or a row of images, with the spec `image`; an error if it
+/// cannot be resized.
 result<shape> resized_shape(const op_call& call, const tensor_spec& image) {
   HEADRACE_ASSIGN(const auto to, infer_resize({{&image, 1}, call.node.attrs, call.node.spec.type}));
   HEADRACE_TRY(check_pixels(images{image.dims}));
@@ -125,8 +126,8 @@ status resize_row(const op_call& call, size_t r, image_resizer& resizer, resized
   return {};
 }
 
-/// Resizes the image of row `r` while it is decoded, so that no whole JPEG is in memory. Returns
-/// false after a failure.
+/// Resizes the image of row `r` while it is decoded, so that all pixels of a JPEG need not be in
+/// memory at the same time. Returns false after a failure.
 bool decode_row(const op_call& call, const op_call& decoding, size_t r, image_resizer& resizer,
                 resized_rows& out) {
   status unfit;

@@ -16,18 +16,18 @@ namespace {
 // A tensor as TensorFlow writes it: message TensorProto { DataType dtype = 1; TensorShapeProto
 // tensor_shape = 2; bytes tensor_content = 4; repeated float float_val = 5 ... }, message
 // TensorShapeProto { message Dim { int64 size = 1; } repeated Dim dim = 2; bool unknown_rank = 3;
-// }. The values are in tensor_content as they lie in memory, or in one of the repeated fields; of
-// these the last value stands for all that are missing.
+// }. The values are in tensor_content with the layout that they have in memory, or in the repeated
+// field of the dtype. If this field has too few values, the last one is repeated.
 static_assert(std::endian::native == std::endian::little);
 
-/// The size of the largest tensor whose values may repeat the last one given.
+/// The most bytes of a tensor in which the last given value is repeated.
 constexpr int64_t most_repeated_bytes = int64_t{1} << 30;
 constexpr protozero::pbf_tag_type string_field = 8;
 
 struct proto_type {
   dtype type;
-  uint32_t number;               ///< of TensorFlow's DataType
-  protozero::pbf_tag_type field; ///< of its values where they are not in tensor_content
+  uint32_t number;               ///< the number of the dtype in TensorFlow's enum DataType
+  protozero::pbf_tag_type field; ///< the repeated field for values that are not in tensor_content
 };
 constexpr std::array<proto_type, 16> proto_types{{
   {dtype::float32, 1, 5},
@@ -58,7 +58,7 @@ std::string written_tensor(const column& in, size_t row) {
   std::string out;
   protozero::pbf_writer tensor{out};
   tensor.add_enum(1, static_cast<int32_t>(proto_type_of(in.type()).number));
-  // Messages without content are written as well, which nested writers would leave out.
+  // The messages are written as bytes, because nested writers would leave out empty messages.
   std::string dims;
   protozero::pbf_writer to_dims{dims};
   const auto of_row = in.shape_of(row);
@@ -106,12 +106,12 @@ column run_serialize_tensor(const op_call& call) {
 
 /// The parts of a serialised tensor.
 struct read_tensor {
-  uint32_t number = 0; ///< of its DataType
+  uint32_t number = 0; ///< the number of its dtype in DataType
   std::vector<int64_t> dims;
   int64_t elements = 1;
   protozero::data_view content;
   std::vector<std::string_view> strings;
-  std::string values; ///< of a repeated field, as they lie in memory
+  std::string values; ///< the values of the repeated field, with their layout in memory
 };
 
 status read_dims(protozero::pbf_reader dims, read_tensor& to) {
@@ -149,7 +149,7 @@ void add_value(T x, std::string& to) {
   to.append(reinterpret_cast<const char*>(&x), sizeof x);
 }
 
-/// Appends to `to` one value of a repeated field of numbers, as it lies in memory.
+/// Appends to `to` the bytes that one value of a repeated field of numbers has in memory.
 void add_number(dtype type, protozero::pbf_tag_type field, uint64_t bits, std::string& to) {
   if (field == 11) // bool_val
     return add_value<uint8_t>(bits != 0, to);
@@ -267,7 +267,7 @@ column run_parse_tensor(const op_call& call) {
   const auto& in = call.inputs[0];
   const auto& wanted = proto_type_of(call.node.spec.type);
   column_builder out{wanted.type, call.rows};
-  std::optional<size_t> rank; // of all rows: a column has one
+  std::optional<size_t> rank; // the rank of all rows; a column has only one
   const auto fail = [&](size_t r, const status& why) {
     call.fail(r, why);
     out.end_row_of_nothing(shape_of_nothing(call.node.spec, rank.value_or(0)));

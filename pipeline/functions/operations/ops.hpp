@@ -4,16 +4,16 @@
 
 #include <cstring>
 
-/// Functions that several files of operations use. The column functions, whose records are in other
-/// files than their definitions, return a column of `call.rows` rows of `call.node.spec`.
+/// Functions that several files of operations use. The functions `run_*` are the
+/// `library_function::run` of records in other files.
 namespace headrace::detail {
 
-column run_compare(const op_call& call); ///< strings
-column run_where(const op_call& call);   ///< strings
+column run_compare(const op_call& call); ///< for strings
+column run_where(const op_call& call);   ///< for strings
 column run_gather(const op_call& call);
 column run_decode_raw(const op_call& call);
 
-/// Appends `count` values of `from`, the first of which is `first`.
+/// Appends the values `[first, first + count)` of `from`.
 inline void append_values(column_builder& out, const column& from, int64_t first, int64_t count) {
   if (from.is_string()) {
     for (auto i = first; i < first + count; ++i)

@@ -39,8 +39,8 @@ uint32_t luma_of(const T* colour, uint32_t half) {
 uint16_t luma(const uint16_t* x) { return static_cast<uint16_t>(luma_of(x, 1 << 14)); }
 uint8_t luma(const uint8_t* x) { return static_cast<uint8_t>(luma_of(x, 0)); }
 
-/// Converts four channels, with the depth of the file or the requested one, to the requested number
-/// of channels. Colours become grey before their depth changes.
+/// Converts pixels of four channels, which have the bit depth of `In`, to `channels` channels with
+/// the bit depth of `Out`. Colours become grey before their bit depth changes.
 template <class Out, class In>
 void pick_channels(Out* out, const In* from, size_t pixels, int channels, bool grey) {
   const auto deep_enough = [](In x) {
@@ -66,7 +66,7 @@ status decode_png(std::string_view bytes, int channels, bool wide, const image_r
   if (!reader)
     return resource_exhausted("no memory for a PNG decoder");
   spng_set_crc_action(reader.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR);
-  constexpr size_t most_chunk = 64 << 20; // texts and profiles beside the image
+  constexpr size_t most_chunk = 64 << 20; // the most bytes of a text, profile or other chunk
   spng_set_chunk_limits(reader.get(), most_chunk, most_chunk);
   if (auto code = spng_set_png_buffer(reader.get(), bytes.data(), bytes.size()); code != 0)
     return failure(code);

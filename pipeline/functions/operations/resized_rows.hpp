@@ -12,7 +12,7 @@ public:
   virtual void end_row(size_t r, bool has_value) = 0;
 };
 
-/// Runs a call of `resize_image` by one of the methods that blend lines.
+/// Runs a call of `resize_image` whose method is not nearest.
 void resize_rows(const op_call& call, resized_rows& to);
 
 } // namespace headrace::detail

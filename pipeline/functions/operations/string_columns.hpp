@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/functions/operations/alignment.hpp"
 
-/// Helpers for functions of strings whose columns have the shapes of others.
+/// Helpers for functions of strings whose results have the shapes of other columns.
 namespace headrace::detail {
 
 /// A column with the shapes of `like`.
@@ -21,7 +21,7 @@ inline column strings_with_shapes_of(const column& like, buffer borders, buffer 
   return column::variable_strings(like.rank(), like.rows(), std::move(borders), std::move(bytes),
                                   byte_base, like.row_start_buffer(), like.row_dim_buffer());
 }
-/// Strings of the shapes that operands broadcast to.
+/// Strings with the shapes of `to`, to which the operands of a call broadcast.
 inline column strings_with_shapes_of(const alignment& to, size_t rows, buffer borders,
                                      buffer bytes) {
   if (to.dense)

@@ -7,7 +7,7 @@ namespace headrace::detail {
 /// Stands in `expr_attrs::dims` for an extent that depends on the element.
 inline constexpr int64_t computed_extent = -2;
 
-/// `attrs.dims` with unknown extents for computed ones, and as they are in one row.
+/// `attrs.dims` as a shape in which each computed extent is unknown.
 shape known_extents(const expr_attrs& attrs);
 /// The extents in row `row`. `first`: the index of the operand that is the first computed extent.
 std::vector<int64_t> extents_in_row(const op_call& call, size_t row, size_t first);

@@ -13,13 +13,14 @@ namespace headrace::detail {
 
 namespace {
 
-/// Functions that usually cost more than all else in a function, the costliest first.
+/// The library functions that usually cost more than all other parts of a traced function, the
+/// costliest first.
 constexpr std::array costly{expr_op::decode_image,  expr_op::encode_image,
                             expr_op::resize_image,  expr_op::read_file,
                             expr_op::while_loop,    expr_op::parse_sequence_example,
                             expr_op::parse_example, expr_op::decode_csv,
                             expr_op::parse_tensor,  expr_op::matmul};
-/// The number of functions, the first in `costly`, that take far longer than waking a thread.
+/// The first `images` functions in `costly` take far longer for any row than waking a thread takes.
 constexpr size_t images = 2;
 
 /// The place in `costly` of the costliest function of `f`.
@@ -52,7 +53,7 @@ std::string shown_by_cost(const dataset_node& node) {
   if (!part)
     return called;
   auto name = to_string(costly[*part]);
-  name.remove_prefix(name.rfind('.') + 1); // if there is none, from the beginning
+  name.remove_prefix(name.rfind('.') + 1); // the whole name remains if it has no dot
   return called.empty() ? std::string{name} : fmt::format("{}, {}", name, called);
 }
 

@@ -6,12 +6,13 @@
 
 namespace headrace::detail {
 
-/// True if `f` has a function that takes far longer for a row than it takes to wake a thread,
-/// whatever the row is: images are decoded or encoded.
+/// True if `f` decodes or encodes images. This takes far longer for any row than waking a thread
+/// takes.
 bool has_costly_rows(const function& f);
 
-/// A description of a `map` or `filter` for people: of a traced function the part that is likely to
-/// cost most, then a named function and the parallel calls (`shown_function`). May be empty.
+/// A description of a `map` or `filter` for users: the library function in its traced function that
+/// is likely to cost most, then the text of `shown_function` (a named function, and the parallel
+/// calls). May be empty.
 std::string shown_by_cost(const dataset_node& node);
 
 } // namespace headrace::detail

@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The records of all functions, at the numbers of their `expr_op`; null where there is none.
+/// The records of all functions, indexed by the numbers of `expr_op`; null for other numbers.
 std::vector<const library_function*> all_functions() {
   std::vector<const library_function*> out;
   for (const auto group :

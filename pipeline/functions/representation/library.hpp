@@ -5,14 +5,16 @@
 
 #include <span>
 
-/// The functions of expressions. Each is a record of how it is checked and how it runs.
+/// The library: the functions that nodes of expressions apply. Each has a record with the functions
+/// that check and run it.
 namespace headrace::detail {
 
-/// The operands of a library function: as specified when the node is made, or as they are in a row.
+/// The specs of the operands of a library function: those known when the node is made, or those of
+/// one row.
 struct library_operands {
   std::span<const tensor_spec> specs;
   const expr_attrs& attrs;
-  dtype type; ///< as asked for, see `make_expr`
+  dtype type; ///< the argument `type` of `make_expr`
 
   const tensor_spec& operator[](size_t i) const noexcept { return specs[i]; }
   size_t size() const noexcept { return specs.size(); }
@@ -27,11 +29,12 @@ struct library_function {
   /// known unless they depend on data. It is called again for rows, whose shapes may be more
   /// precise than those known when the function was made.
   result<tensor_spec> (*infer)(const library_operands& in);
-  /// A column of `call.rows` rows of `call.node.spec`. May be null if there is a `run_all`; null
-  /// for functions that run only in fused passes (see compiler/fused.hpp), for loops and for their
-  /// variables (see compiler/loop_run.cpp).
+  /// Returns a column of `call.rows` rows of the spec `call.node.spec`. May be null if `run_all` is
+  /// not; null for functions that run only in fused passes (see compiler/fused.hpp), for loops and
+  /// for their variables (see compiler/loop_run.cpp).
   column (*run)(const op_call& call) = nullptr;
-  /// Makes the content of the node's `prepared`, once; or null.
+  /// Makes `expr_node::prepared` when the node is made. It is null if the function has nothing to
+  /// prepare.
   result<std::shared_ptr<const void>> (*prepare)(const expr_node& node) = nullptr;
   /// If not null, it is called in place of `run` for all results of one call: one column for each
   /// component.
@@ -41,7 +44,7 @@ struct library_function {
 /// The record of `op`; null if it is not in the library.
 const library_function* find_library_function(expr_op op) noexcept;
 
-/// The result's spec, or what is wrong with the inputs or attributes (without the function's name).
+/// The result's spec, or an error about the inputs or attributes (without the function's name).
 result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const expr_attrs& attrs,
                           dtype type);
 /// The shape of the result of `of` for inputs of these shapes and the dtypes of its own inputs.
@@ -71,9 +74,9 @@ std::span<const library_function> csv_functions();          ///< decode_csv
 std::span<const library_function> file_functions();         ///< read_file
 std::span<const library_function> tensor_proto_functions(); ///< serialize_tensor, parse_tensor
 std::span<const library_function> complex_functions();      ///< parts of complex numbers
-std::span<const library_function> extent_functions(); ///< those whose extents depend on values
+std::span<const library_function> extent_functions(); ///< range, repeat, slices with bounds ...
 
-// -- for their implementation --------------------------------------------------
+// -- helpers for the implementations of functions ------------------------------
 
 /// Evaluates row by row: `body(r, dims, out)` appends row `r`, of shape `dims` as inferred for it,
 /// to the `column_builder` (values and `end_row`), or fails without having appended anything.
@@ -115,7 +118,7 @@ column run_rows(const op_call& call, Body&& body) {
   return std::move(out).finish();
 }
 
-/// Values of one row of a plain input, in place.
+/// The values of one row of an operand of dtype `dtype_of<T>`, without copying them.
 template <class T>
 std::span<const T> row_values(const operand& in, size_t r) {
   const auto row = in.row(r);
@@ -124,7 +127,8 @@ std::span<const T> row_values(const operand& in, size_t r) {
     static_cast<size_t>(first), static_cast<size_t>(in.data->first_value(row + 1) - first));
 }
 
-/// Integer `i` of row `r`, of any integer dtype; one that int64 does not hold becomes its maximum.
+/// Value `i` of row `r` of an operand of any integer dtype. A value that int64 does not hold
+/// becomes the maximum of int64.
 int64_t integer_at(const operand& in, size_t r, size_t i = 0);
 
 /// A row of `dims` as `outer` runs of `extent` parts of `inner` values along `axis`.

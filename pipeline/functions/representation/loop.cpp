@@ -21,7 +21,7 @@ public:
       return known->second;
     auto out = copy_of(x);
     copies_.emplace(x.get(), out);
-    kept_.push_back(x); // the keys are addresses
+    kept_.push_back(x); // so that its address, a key of `copies_`, is not used again
     return out;
   }
   std::vector<expr_ptr> captures() const {
@@ -65,7 +65,8 @@ private:
     return out;
   }
 
-  /// A loop of a decoded graph has no scope; no loop is traced around it.
+  /// True if `loop` was opened after this loop. A loop of a decoded graph has no scope; it was not
+  /// traced inside another loop.
   bool opened_later(const expr_node& loop) const {
     return loop.scope && static_cast<const loop_scope&>(*loop.scope).number > scope_->number;
   }

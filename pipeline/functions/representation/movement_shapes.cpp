@@ -10,7 +10,7 @@ namespace headrace::detail::movement {
 namespace {
 
 constexpr int64_t unknown = shape::unknown;
-/// A row of more values than this is a mistake, or an attack.
+/// The most values of a row. A row of more values would be a mistake, or an attack.
 constexpr int64_t most_filled = int64_t{1} << 30;
 
 } // namespace
@@ -135,7 +135,7 @@ result<shape> expand_dims(const expr_attrs& attrs, const shape& in) {
 }
 
 result<shape> squeeze(const expr_attrs& attrs, const shape& in) {
-  // All rows must have one rank, whatever their extents are.
+  // All rows must have one rank, so the axes that are removed must not depend on a row's extents.
   if (attrs.axes.empty() && !in.is_static())
     return invalid_argument(
       fmt::format("the extents of {} are not all known; name the axes that go", to_string(in)));

@@ -5,8 +5,8 @@
 
 #include <span>
 
-/// The shapes of the results of functions that only move values. As for `shape_rule`, extents may
-/// be unknown.
+/// The shapes of the results of functions that only move values. Extents of the inputs may be
+/// unknown, as for a `shape_rule`.
 namespace headrace::detail::movement {
 
 result<shape> reshape(const expr_attrs& attrs, const shape& in);

@@ -25,7 +25,8 @@ void append(std::vector<move_run>& runs, const move_run& next) {
   runs.push_back(next);
 }
 
-/// Visits a row in the order of `axes` (place and step in values), outermost first.
+/// Appends the runs for the values of a row in the order of `axes`, outermost axis first. The start
+/// and step of each axis count values of the row.
 void walk(std::vector<move_run>& runs, std::span<const axis_range> axes, int64_t base) {
   if (axes.empty())
     return append(runs, {0, base, 1, 1});
@@ -53,7 +54,7 @@ void plan_index_moves(std::vector<move_run>& runs, const std::vector<slice_spec>
     axes[i].start *= steps[i];
     axes[i].step *= steps[i];
   }
-  // Complete inner axes are joined to one run.
+  // An innermost axis that is taken whole is joined with the axis before it.
   while (axes.size() > 1 && axes.back().step == 1 && axes.back().start == 0
          && axes.back().count == row[axes.size() - 1]
          && axes[axes.size() - 2].step == axes.back().count) {
@@ -82,8 +83,8 @@ void plan_transpose(std::vector<move_run>& runs, const std::vector<int64_t>& per
   walk(runs, axes, 0);
 }
 
-/// Plans `stack` and `concat`: runs of the inputs in turn, one of each for each place before
-/// `axis`.
+/// Plans `stack` and `concat`: for each place along the axes before `axis`, one run of each input
+/// in turn.
 void plan_joined(std::vector<move_run>& runs, std::span<const shape> inputs, size_t axis) {
   int64_t outer = 1;
   for (size_t i = 0; i < axis; ++i) outer *= inputs[0][i];
@@ -96,8 +97,8 @@ void plan_joined(std::vector<move_run>& runs, std::span<const shape> inputs, siz
     }
 }
 
-/// Plans a result that takes along each axis the given places of the same axis of the input; place
-/// -1 is the filler (input 1). Neighbouring places of the last axis become one run.
+/// Plans a result whose values come from the given `places` along each axis of the input; place -1
+/// stands for the filler (input 1). Consecutive places of the last axis become one run.
 void walk_places(std::vector<move_run>& runs, std::span<const std::vector<int64_t>> places,
                  std::span<const int64_t> steps, std::span<const int64_t> inner, int64_t base) {
   const auto& here = places[0];

@@ -7,7 +7,8 @@
 
 namespace headrace::detail {
 
-/// Values of one row of an input, `step` values apart, that are consecutive in a row of the result.
+/// Values of one row of an input that are consecutive in a row of the result. In the input's row
+/// the distance between them is `step`.
 struct move_run {
   size_t input = 0;
   int64_t start = 0; ///< in the input's row
@@ -15,7 +16,7 @@ struct move_run {
   int64_t count = 0;
 };
 
-/// For a function that only moves values: where the values of a row come from.
+/// A row of the result of a function that only moves values, as runs of values of its inputs.
 struct move_plan {
   shape dims; ///< of the result
   std::vector<move_run> runs;
@@ -24,8 +25,8 @@ struct move_plan {
 /// True if function `op` only changes the shape.
 bool keeps_order(expr_op op) noexcept;
 
-/// Plans a node of `movement_functions` for rows of these shapes. Fails (without the function's
-/// name) if they do not fit.
+/// Plans one row of the result of a node of `movement_functions`, for inputs of these shapes. If
+/// these do not fit, returns an error without the function's name.
 result<move_plan> plan_moves(const expr_node& of, std::span<const shape> inputs);
 
 } // namespace headrace::detail

@@ -3,7 +3,7 @@
 #include "headrace/pipeline/functions/representation/library.hpp"
 #include "headrace/pipeline/functions/representation/shapes.hpp"
 
-/// How functions are checked whose operands are of one kind.
+/// The checks of functions all of whose operands are of one kind.
 namespace headrace::detail {
 
 /// A kind of operands, and its name in messages.
@@ -38,7 +38,8 @@ inline constexpr operand_kind printable{[](dtype t) { return is_real(t) || t == 
                                         "integers, floats or bools"};
 } // namespace kinds
 
-/// The dtype of a result: that of an operand, as asked for, or always the same one.
+/// The dtype of a result: the dtype of the first or second operand, the requested dtype, or always
+/// the same dtype.
 enum class gives : uint8_t { first, second, asked, boolean, int32, int64, string };
 
 struct operand_rule {
@@ -46,19 +47,19 @@ struct operand_rule {
   shape_rule dims = shape_rules::broadcast_all;
   gives type = gives::first;
   bool one_type = true; ///< all operands must have one dtype
-  /// What else must hold; null: nothing.
+  /// A further check of the operands; null: there is none.
   status (*check)(const library_operands& in) = nullptr;
 };
 
 /// The result's spec by a rule, or an error without the function's name.
 result<tensor_spec> infer_by(const operand_rule& rule, const library_operands& in);
-/// As `library_function::infer`.
+/// A `library_function::infer` that applies `Rule`.
 template <const operand_rule& Rule>
 result<tensor_spec> infer_by(const library_operands& in) {
   return infer_by(Rule, in);
 }
 
-/// The shape rule of a function `Of` that looks at the first operand's shape alone.
+/// A `shape_rule` that applies `Of` to the shape of the first operand.
 template <result<shape> (*Of)(const expr_attrs&, const shape&)>
 result<shape> of_first(const expr_attrs& attrs, std::span<const shape> in) {
   return Of(attrs, in[0]);

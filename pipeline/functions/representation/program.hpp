@@ -10,17 +10,18 @@
 
 namespace headrace::detail {
 
-/// The parameters' values of one enclosing function, for a dataset or function inside it.
+/// The values of the parameters of one enclosing function, which a dataset or function inside it
+/// may use.
 struct environment {
   const function_scope* scope = nullptr;
-  std::span<const column> values; ///< one row each
+  std::span<const column> values; ///< a column of one row for each parameter
   const environment* outer = nullptr;
 };
 
 /// The number of column kernels that a program ran, and the stop request for its loops.
 struct kernel_counter {
   uint64_t calls = 0;
-  /// Once it is requested, rows that are still in a loop fail as cancelled.
+  /// When a stop is requested, rows that are still in a loop fail with `cancelled`.
   std::stop_token stop{};
 };
 
@@ -30,17 +31,17 @@ struct kernel_counter {
 class program {
 public:
   /// Evaluates the expressions for each row of `in` (whose columns are the function's parameters).
-  /// The result has one column for each expression, as many rows as `in`, and its origins. A failed
-  /// row stays failed; a row in which a function fails gets that error (the first, in the order of
-  /// the results and their operands), and the other rows continue. Results do not depend on how
-  /// rows are divided into blocks, except that a row of `cond` or `parse_tensor` fails if its rank
-  /// is not that of the first value in its block. `outer`: the enclosing functions, if the
-  /// expressions capture anything. @pre `in.rows > 0`, its columns are those that the function's
-  /// argument announces
+  /// The result has one column for each expression, and the rows and origins of `in`. A failed row
+  /// stays failed. A row in which a function fails becomes an error row with the error of that
+  /// function (the first one, in the order of the results and their operands), and the other rows
+  /// are evaluated further. Results do not depend on the division of rows into blocks, except that
+  /// a row of `cond` or `parse_tensor` fails if its rank is not that of the first value in its
+  /// block. `outer`: the enclosing functions whose parameters the expressions may use; null: none.
+  /// @pre `in.rows > 0`, and the columns of `in` are those of the function's argument
   block run(const block& in, const environment* outer, kernel_counter& counter) const;
 
-  /// Evaluates expressions without parameters of their own to one row each. An error of that row is
-  /// returned.
+  /// Evaluates expressions that use no parameters except those of `outer`. Returns a column of one
+  /// row for each expression, or the error of that row.
   result<std::vector<column>> run_once(const environment* outer) const;
 
   struct plan; ///< see compile.hpp

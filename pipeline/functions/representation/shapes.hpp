@@ -16,20 +16,20 @@ using shape_rule = result<shape> (*)(const expr_attrs& attrs, std::span<const sh
 namespace shape_rules {
 result<shape> broadcast_all(const expr_attrs& attrs, std::span<const shape> inputs);
 result<shape> reduce(const expr_attrs& attrs, const shape& in);     ///< over `attrs.axes`
-result<shape> arg_reduce(const expr_attrs& attrs, const shape& in); ///< over the one axis there
+result<shape> arg_reduce(const expr_attrs& attrs, const shape& in); ///< over `attrs.axes[0]`
 result<shape> index(const expr_attrs& attrs, const shape& in);      ///< by `attrs.slices`
-/// A vector of unknown length for a scalar.
+/// The shape of a vector of unknown length. The input must be a scalar.
 result<shape> split(const expr_attrs& attrs, const shape& in);
 result<shape> without_last_axis(const expr_attrs& attrs, const shape& in);
-/// One more axis, of unknown extent.
+/// The shape `in` with one more axis, of unknown extent, at the end.
 result<shape> with_last_axis(const expr_attrs& attrs, const shape& in);
 } // namespace shape_rules
 
 /// `axis` counted from the front. Fails if there is no such axis.
 result<size_t> normal_axis(int64_t axis, size_t rank);
 
-/// For each of `rank` axes, true if it is one of `axes`, or if these are empty. Fails for axes that
-/// do not exist or are named twice.
+/// For each of `rank` axes, true if the axis is in `axes`, or if `axes` is empty. Fails if `axes`
+/// contains an axis that does not exist, or an axis twice.
 result<std::vector<bool>> reduced_axes(const std::vector<int64_t>& axes, size_t rank);
 
 /// One axis of the input as basic indexing reads it: `count` places from `start` by `step`.
@@ -38,10 +38,11 @@ struct axis_range {
   int64_t step = 1;
   int64_t count = 0;
 };
-/// The effect of numpy's basic indexing on an input of `dims`: the ranges of its axes. Ranges of
-/// unknown extents have count `shape::unknown` (unless an index picks one).
+/// The effect of numpy's basic indexing on an input of shape `dims`: the range of each of its axes.
+/// The range of an axis of unknown extent has the count `shape::unknown`, unless an index selects
+/// one place, or the range is empty for any extent.
 struct index_plan {
-  std::vector<axis_range> axes; ///< one an input axis
+  std::vector<axis_range> axes; ///< one for each axis of the input
   std::vector<int64_t> dims;    ///< of the result
 };
 result<index_plan> plan_index(const std::vector<slice_spec>& parts, const shape& dims);

@@ -14,7 +14,7 @@ shape with_batch(size_t size, const shape& row) {
   return row.with_leading(static_cast<int64_t>(size));
 }
 
-// Finds rows whose shape differs from that of their batch's first row.
+// Adds to `failed` each batch with rows whose shapes differ.
 void check_shapes(const column& c, size_t index, size_t size, failed_batches& failed) {
   const auto rank = c.rank();
   auto dims = c.row_dim_buffer().as<int64_t>();
@@ -34,7 +34,8 @@ void check_shapes(const column& c, size_t index, size_t size, failed_batches& fa
   }
 }
 
-// The values of all batches, which are those of the rows, in the same order.
+// A column of `batches` rows of shape `row` with the values of `c` in the same order, without a
+// copy.
 column same_values(const column& c, const shape& row, size_t batches) {
   if (c.is_string())
     return column::strings(row, batches, c.border_buffer(), c.value_buffer(), c.byte_base());
@@ -62,7 +63,7 @@ column variable_batches(const column& c, size_t size, const failed_batches& fail
   for (size_t b = 0; b < batches; ++b) {
     start[b] = c.first_value(b * size);
     const auto values = c.first_value((b + 1) * size) - start[b];
-    if (failed.at(b)) { // any shape with the same number of values
+    if (failed.at(b)) { // its shape does not matter, but must have the same number of values
       *dim++ = values;
       for (size_t d = 0; d < rank; ++d) *dim++ = 1;
       continue;

@@ -7,7 +7,7 @@ namespace headrace::detail {
 /// The batches that failed, with the first error of each.
 class failed_batches {
 public:
-  /// The batches with a failed row. @pre `size` divides `rows.rows`
+  /// At first, the batches with a failed row have failed. @pre `size` divides `rows.rows`
   failed_batches(const block& rows, size_t size) : why_(rows.rows / size) {
     for (const auto& e : rows.errors) add(e.row / size, e.why);
   }
@@ -27,7 +27,8 @@ private:
 /// shapes. A batch has the origin of its last row. @pre `size` divides `rows.rows`
 block batch_rows(const block& rows, size_t size);
 
-/// Column `index` of these batches, in the form in which `batch_rows` makes it.
+/// The column that `batch_rows` makes of the column `rows`. Adds batches to `failed` whose rows
+/// have different shapes; `index` is the number of the column in their errors.
 column batch_column(const column& rows, size_t index, size_t size, failed_batches& failed);
 
 /// The result of `batch_rows` without its columns: the number of batches, errors and origins.

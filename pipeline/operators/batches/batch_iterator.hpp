@@ -12,7 +12,7 @@ struct batch_size {
   bool drop_remainder;
 };
 
-/// The size for that place; an error if it is not a valid size of batches.
+/// The size of the batches of `node` at the place `at`; an error if the size is not valid.
 inline result<batch_size> size_at(engine& shared, const dataset_ptr& node, const place& at,
                                   const batch_parameters& how) {
   HEADRACE_ASSIGN(const auto rows, shared.number_of(node, at, how.rows));
@@ -29,8 +29,8 @@ opened open_batches(engine& shared, const dataset_ptr& node, const place& at) {
     std::make_unique<Iterator>(shared, *node, size, std::move(input))};
 }
 
-/// The number of rows of a batch, for `piece_facts::rows_together`; 0: the graph does not determine
-/// it (see `known_number`).
+/// The number of rows of a batch, for `piece_facts::rows_together`; 0: the number is computed when
+/// the graph runs (see `known_number`).
 inline int64_t known_rows(const batch_parameters& how) { return how.rows.value_or(0); }
 
 /// The base of operators that make one row of several consecutive rows of their input.
@@ -49,7 +49,7 @@ private:
     const auto in = rows_.next(wanted, kernel_calls_);
     return in ? std::optional{batched(in->rows, in->size)} : std::nullopt;
   }
-  // Saves a point of the input: the first row that is held.
+  // Saves the point of the input from which it must be read again: that of the first held row.
   void save_to(position& to) const final { put(to, rows_.point()); }
   status restore_from(position_reader& from) final { return rows_.restore(from); }
 

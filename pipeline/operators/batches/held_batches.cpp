@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-// Batches that are larger than this are made of several blocks of this size.
+// The most bytes of one block of the input. A batch that is larger is made of several such blocks.
 constexpr size_t most_bytes = size_t{1} << 30;
 
 } // namespace
@@ -19,8 +19,8 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
     return std::nullopt;
   if (held < size_)
     return batches{take(held, kernel_calls), held};
-  // Complete batches are used in place if their rows lie in one block; a batch whose rows do not is
-  // copied.
+  // Batches whose rows lie in one block are returned without a copy; a batch whose rows lie in
+  // several blocks is copied.
   const auto front = held_.front().rows;
   auto count = front / size_;
   if (count == 0)
@@ -28,7 +28,8 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
   return batches{take(std::min(count, wanted.rows) * size_, kernel_calls), size_};
 }
 
-// One batch must be complete, whatever its size; several are returned only if they are small.
+// The number of batches that fit in `bytes`, at least 1: a single batch is returned whatever its
+// size.
 size_t held_batches::batches_in(size_t bytes) const {
   if (bytes == SIZE_MAX)
     return bytes; // there is no bound

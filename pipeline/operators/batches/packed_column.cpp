@@ -18,7 +18,8 @@ void put_bytes(position& to, const std::byte* data, size_t size) {
   }
 }
 
-// The buffer grows with the bytes that are read, so that a wrong size takes no memory.
+// The buffer grows with the bytes that are read, so that no memory is allocated for a wrong `size`
+// in a damaged position.
 std::optional<buffer> read_bytes(position_reader& from, uint64_t size) {
   buffer_builder out;
   for (uint64_t i = 0; i < size; i += word_bytes) {

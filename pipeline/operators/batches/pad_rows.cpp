@@ -33,8 +33,9 @@ result<shape> padded_shape(const column& rows, size_t first, size_t last, const 
   return shape{std::move(out)};
 }
 
-/// Calls `run(from, to, count)` for each contiguous range of values of a tensor of shape `dims`
-/// within one of shape `whole`.
+/// Places a tensor of shape `dims` at the beginning of each axis of a tensor of shape `whole`.
+/// Calls `run(from, to, count)` for each range of `count` values that are contiguous in both
+/// tensors; `from` and `to` are the places of the first value in the source and in the result.
 class placing {
 public:
   using place = std::function<void(int64_t, int64_t, int64_t)>;
@@ -53,7 +54,8 @@ private:
     return out;
   }
   void axis(size_t at, int64_t to, int64_t count) {
-    // If all inner axes are equal, the values from this axis on are contiguous.
+    // If both tensors have the same extents of all inner axes, the values of this axis are
+    // contiguous.
     if (at == dims_.size() || std::ranges::equal(dims_.subspan(at + 1), whole_.subspan(at + 1))) {
       if (at < dims_.size())
         count = product(dims_.subspan(at));
@@ -71,12 +73,12 @@ private:
   int64_t from_ = 0;
 };
 
-/// The shapes of batches, and the offset of the values of each.
+/// The shapes of the batches, and the places of their values in one buffer.
 struct batch_layout {
-  size_t size;                 ///< the number of rows of each batch
-  std::vector<shape> wholes{}; ///< the shapes to which rows are padded
-  std::vector<int64_t> starts{0};
-  bool alike = true;
+  size_t size;                    ///< the number of rows of each batch
+  std::vector<shape> wholes{};    ///< for each batch: the shape to which its rows are padded
+  std::vector<int64_t> starts{0}; ///< for each batch: the index of its first value; then the end
+  bool alike = true;              ///< all batches have the same shape
 
   size_t count() const { return wholes.size(); }
   shape batch(size_t i) const { return wholes[i].with_leading(static_cast<int64_t>(size)); }
@@ -134,7 +136,7 @@ void place_rows(const column& rows, const batch_layout& to, const failed_batches
   }
 }
 
-/// The values of all batches as a column.
+/// The buffers of a column that contains all batches.
 struct column_parts {
   buffer values;
   buffer borders{}; ///< the borders of strings

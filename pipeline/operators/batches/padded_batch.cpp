@@ -12,8 +12,8 @@ namespace {
 /// A batch with a failed row is one failed row, as for `batch`.
 class padded_batch_iterator final : public batch_iterator {
 public:
-  /// `extent`: for axes whose padded extent is unknown; `shape::unknown`: the largest one in the
-  /// batch.
+  /// `extent` replaces the unknown extents of the padded shapes. If it is `shape::unknown`, they
+  /// stay unknown, and each batch has its largest extents.
   padded_batch_iterator(engine& shared, const dataset_node& node, batch_size size, int64_t extent,
                         std::unique_ptr<iterator> input)
     : batch_iterator(shared, node, size, std::move(input)),

@@ -13,8 +13,9 @@ int64_t product(std::span<const int64_t> extents) {
   return out;
 }
 
-/// Rows of one rank that differ only in their first extent; dense if they do not differ. `starts`:
-/// the offset of the values of each row, and the end of the last row.
+/// Builds a column of rows of one rank whose shapes may differ; the column is dense if all rows
+/// have the same shape. `starts_`: the index of the first value of each row, then the number of
+/// values.
 class growing_rows {
 public:
   explicit growing_rows(int64_t first) { starts_.push_back(first); }
@@ -48,8 +49,9 @@ private:
   buffer_builder starts_, dims_;
 };
 
-/// For each batch the lengths of its rows along `axis`, one after another, including those of inner
-/// rows.
+/// A column with one row for each batch: the lengths along `axis`, one after another. For axis 0
+/// each row of the batch has one length; for an inner axis it has one length for each index of the
+/// axes before that axis.
 column lengths_along(const column& rows, size_t size, size_t axis, const failed_batches& failed) {
   buffer_builder all;
   growing_rows out{0};
@@ -74,7 +76,8 @@ column lengths_along(const column& rows, size_t size, size_t axis, const failed_
   return std::move(out).numbers(dtype::int64, all.finish());
 }
 
-/// For each batch the values of its rows, one after another, as parts of shape `inner`.
+/// A column with one row for each batch: the values of the batch's rows, one after another, as a
+/// tensor of parts of shape `inner`.
 column all_values(const column& rows, size_t size, const shape& inner,
                   const failed_batches& failed) {
   const auto part = *inner.elements();
@@ -85,12 +88,12 @@ column all_values(const column& rows, size_t size, const shape& inner,
     int64_t parts = 0;
     if (part != 0 && values % part == 0)
       parts = values / part;
-    else if (failed.at(b)) { // any shape with the same number of values
+    else if (failed.at(b)) { // its shape does not matter, but must have the same number of values
       std::vector<int64_t> dims(inner.rank() + 1, 1);
       dims[0] = values;
       out.add(end, std::move(dims));
       continue;
-    } else // only the shapes have the number of parts
+    } else // the parts have no values, so their number follows only from the shapes of the rows
       for (auto row = b * size; row < (b + 1) * size; ++row) {
         const auto dims = rows.shape_of(row);
         parts += product(dims.dims().first(dims.rank() - inner.rank()));

@@ -40,8 +40,8 @@ protected:
     input_.release_before(groups_.empty() ? reached() : groups_.oldest());
     return join(rest);
   }
-  // Saves the number of rows to read again, from the oldest held row on; then the groups; then the
-  // point of the input at that row.
+  // Saves the number of rows to read again, which begin with the oldest held row; then the groups;
+  // then the point of the input at the oldest held row.
   void save_to(position& to) const override {
     const auto oldest = groups_.empty() ? reached() : groups_.oldest();
     to.numbers.push_back(reached() - oldest);
@@ -62,7 +62,7 @@ protected:
       for (auto& [key, runs] : by_key(*in))
         if (auto at = wanted.find(key); at != wanted.end()) {
           put_rows(*in, key, runs, first);
-          groups_.keep_last(key, at->second); // the other rows were returned
+          groups_.keep_last(key, at->second); // earlier rows of the key were returned
         }
     }
     for (const auto& [key, rows] : wanted)
@@ -72,15 +72,16 @@ protected:
   }
 
 private:
-  /// 0: a column of the input contains the size.
+  /// The size of each group; 0: a column of the input contains the sizes.
   int64_t window_size() const { return node_.as<group_parameters>().size; }
   size_t leading() const { return window_size() == 0 ? 2 : 1; }
 
   // The number of the next row that is put into a group.
   uint64_t reached() const { return input_.rows() - (in_.rows - next_); }
 
-  // Ensures that there is a row. Reads the estimated number of rows that results in the wanted
-  // ones, based on the groups so far; surplus rows stay in `in_`.
+  // Reads rows into `in_` if all its rows were used. False: the input has ended. The number of rows
+  // to read is estimated from the groups so far, so that about `wanted.rows` groups become
+  // complete.
   bool fill(const limits& wanted) {
     if (next_ < in_.rows)
       return true;
@@ -119,8 +120,10 @@ private:
   // a row for each complete group, and each failed row.
   std::vector<block> take(size_t most) {
     std::vector<block> out;
-    std::map<int64_t, std::vector<row_run>> fresh; // rows that are in no group yet
-    std::map<int64_t, uint64_t> rows;              // by key: the number of rows in its group
+    // By key: the rows of `in_` that are not in `groups_` yet; the size of the group with these
+    // rows.
+    std::map<int64_t, std::vector<row_run>> fresh;
+    std::map<int64_t, uint64_t> rows;
     const auto& in = in_;
     const auto first = input_.rows() - in.rows;
     for (; next_ < in.rows && out.size() < most; ++next_) {

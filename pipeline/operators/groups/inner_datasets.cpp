@@ -10,8 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The operator that the user's program called. If a function of `map` uses the only element of a
-/// dataset, the part of the function after that is made as a `flat_map` over a `single_element`.
+/// The operator that the user's program called. If the function of a `map` uses the only element of
+/// a dataset, the rest of the function is represented as a `flat_map` over a `single_element`.
 dataset_op called(const dataset_node& node) {
   const bool of_map =
     node.op == dataset_op::flat_map && node.inputs.front()->op == dataset_op::single_element;
@@ -81,8 +81,8 @@ inner_dataset inner_datasets::next() {
   }
   place inside;
   inside.path = mix(mix(at_.path, 0xf17), out.row);
-  // If splits are shared with other runs, another run has a row with the same number, which must
-  // have other random numbers.
+  // If splits are shared with other runs, a row of another run may have the same number, but must
+  // get other random numbers. So the path also depends on the origin of the row.
   if (!out.from.empty()) {
     const auto& from = out.from.front();
     inside.path = mix(mix(mix(inside.path, from.source), from.pass), from.split);

@@ -5,12 +5,12 @@
 
 namespace headrace::detail {
 
-/// One row of the input of a function that makes datasets, with its dataset.
+/// The dataset that a function makes of one row of an input.
 struct inner_dataset {
-  std::unique_ptr<iterator> rows; ///< null: `failed` has the error
+  std::unique_ptr<iterator> rows; ///< the iterator of the dataset; null: `failed` has the error
   status failed;
-  std::vector<origin> from; ///< the origin of the row; empty, or one
-  uint64_t row = 0;         ///< the number of the row
+  std::vector<origin> from; ///< the origin of the input row; empty if the row has none
+  uint64_t row = 0;         ///< the number of the input row
 };
 
 /// The datasets that a function makes of the rows of an input. The arguments of their sources are
@@ -20,7 +20,7 @@ public:
   inner_datasets(engine& shared, const dataset_node& node, const place& at,
                  std::unique_ptr<iterator> input);
 
-  /// Reads up to `rows` rows if none is left. False: the input has ended.
+  /// Reads up to `rows` rows of the input if `next` has used all rows. False: the input has ended.
   bool fill(size_t rows, uint64_t& kernel_calls);
   /// The next row's dataset. @pre `fill` returned true
   inner_dataset next();
@@ -35,8 +35,8 @@ public:
   status restore(position_reader& from);
   /// Drops rows until `row` is next. `data_loss` if there are fewer rows.
   status skip_to(uint64_t row, uint64_t& kernel_calls);
-  /// The dataset of a later row; those of the rows before it are not made. `data_loss` if there is
-  /// no such row.
+  /// The dataset of row `row`, which may be later than the next row; the datasets of the rows
+  /// between are not made. `data_loss` if there is no such row.
   result<inner_dataset> next_of(uint64_t row, uint64_t& kernel_calls);
 
 private:
@@ -56,8 +56,8 @@ private:
   std::vector<source> sources_;
   block rows_;
   size_t next_ = 0;
-  uint64_t row_ = 0;   ///< the number of row `next_`
-  uint64_t first_ = 0; ///< the number of the first row that `input_` has returned
+  uint64_t row_ = 0;   ///< the number of the row at index `next_` of `rows_`
+  uint64_t first_ = 0; ///< the number of the first row that `input_` returns
 };
 
 /// Gives every row of `rows` the origin `from` (or none).

@@ -12,9 +12,9 @@ struct row_range {
   size_t count = 0;
 };
 
-/// Makes one row of each range. Its values are datasets of the range's rows, one for each column.
-/// Ranges may overlap. No values are copied. A range with a failed row becomes a failed row; each
-/// row has the origin of the range's last row.
+/// Makes one row of each range: for each column of `rows`, the new row has a dataset of the range's
+/// rows. Ranges may overlap. No values are copied. A range with a failed row becomes a failed row.
+/// A new row has the origin of the last row of its range.
 block nest_rows(const block& rows, std::span<const row_range> ranges);
 
 } // namespace headrace::detail

@@ -6,7 +6,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The rows, copied if they are few, so that the block can be freed.
+/// The rows `runs` of `in`. They are copied if they are less than half of the block, so that the
+/// block can be freed.
 block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kernel_calls) {
   const block* piece = &in;
   auto out = gather_rows({&piece, 1}, runs, kernel_calls);
@@ -19,8 +20,8 @@ block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kern
   return out;
 }
 
-/// The keys and rows of both lists; for a key in both, those of the later list. `all`: closed
-/// groups are left out.
+/// Merges two lists of keys and numbers of rows. For a key in both lists the number in `later` is
+/// valid. `all`: the result is a list of all groups, so closed groups (0 rows) are left out.
 position_ptr merged(const position& earlier, const position& later, bool all) {
   auto out = std::make_shared<position>();
   out->op = dataset_op::group_by_window;
@@ -97,8 +98,8 @@ void open_groups::changed(int64_t key) {
   if (saved_.empty())
     return;
   changed_.insert(key);
-  // With so many changes, the next position begins with a list of all groups again; until then no
-  // changes are recorded.
+  // After so many changes the lists are dropped, and changes are no longer recorded: the next
+  // position begins with a list of all groups again.
   if (changed_.size() > groups_.size() + 1024) {
     saved_.clear();
     changed_.clear();
@@ -118,8 +119,8 @@ void open_groups::save_to(position& to) const {
     changed_.clear();
     saved_.push_back(std::move(now));
   }
-  // Each list is more than twice as long as the next one, so that there are few lists, and every
-  // key is moved only a few times.
+  // Lists are merged until each list is more than twice as long as the next one. So there are few
+  // lists, and every key is copied only a few times.
   while (saved_.size() > 1) {
     const auto &earlier = saved_[saved_.size() - 2], &later = saved_.back();
     if (earlier->numbers.size() > 2 * later->numbers.size())

@@ -34,7 +34,7 @@ protected:
       return std::nullopt;
     return windows_of(1, (held - 1) / stride_ + 1);
   }
-  // Saves as numbers: the rows to skip; then the point of the input at the first held row.
+  // Saves the number of rows to skip, then the point of the input at the first held row.
   void save_to(position& to) const override {
     to.numbers = {skip_};
     put(to, rows_.point());
@@ -45,7 +45,7 @@ protected:
   }
 
 private:
-  // The next windows, of `size` rows each.
+  // Returns the next `windows` windows, of `size` rows each, and advances to the window after them.
   block windows_of(size_t windows, size_t size) {
     std::vector<row_run> runs;
     std::vector<row_range> ranges;

@@ -6,15 +6,15 @@
 
 namespace headrace::detail {
 
-/// Records, for the rows in a buffer, which leave it in any order, the points from which the input
-/// can be read again to get them. Rows of neighbouring blocks share a mark, so that there are few
+/// Records marks: positions of an input from which the rows in a buffer can be read again. Rows
+/// leave the buffer in any order. Rows of neighbouring blocks share a mark, so that there are few
 /// marks.
 class held_rows {
 public:
   struct mark {
     position_ptr at;      ///< the position of the input
-    uint64_t row = 0;     ///< the number of rows of the input that were read before
-    uint64_t entered = 0; ///< the number of rows that had entered the buffer before
+    uint64_t row = 0;     ///< the number of input rows that were read before the mark
+    uint64_t entered = 0; ///< the number of rows that had entered the buffer before the mark
     /// The number of rows that entered between this mark and the next one and are still in the
     /// buffer.
     uint32_t held = 0;
@@ -44,9 +44,9 @@ public:
     if (--marks_[which].held == 0 && which == 0)
       drop_unused();
   }
-  /// As `row_reservoir::prefetch`.
+  /// A hint that `give(place)` is likely to be called soon.
   void prefetch(size_t place) const { __builtin_prefetch(of_.data() + place, 1); }
-  /// As `row_reservoir::arrange`.
+  /// Records that the rows were permuted: place i got the row of place `from[i]`.
   void arrange(const std::vector<uint32_t>& from) {
     std::vector<uint16_t> moved;
     for (auto place : from) moved.push_back(of_[place]);
@@ -66,7 +66,7 @@ private:
   uint64_t gap_; ///< the least number of rows between marks
   std::deque<mark> marks_;
   uint16_t base_ = 0;        ///< the number of the first mark, modulo 2^16
-  std::vector<uint16_t> of_; ///< by place: the number of the mark of the row
+  std::vector<uint16_t> of_; ///< for each place: the number of its row's mark, modulo 2^16
 };
 
 } // namespace headrace::detail

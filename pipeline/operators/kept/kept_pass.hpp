@@ -36,7 +36,7 @@ private:
 
 class folder_sink final : public pass_sink {
 public:
-  /// `shard_of`: the function for the shard of a row; null: there is one shard.
+  /// `shard_of`: the function that returns the shard of each row; null: there is one shard.
   folder_sink(std::unique_ptr<saved_writer> to, std::shared_ptr<const compiled_function> shard_of)
     : to_(std::move(to)), shard_of_(std::move(shard_of)) {}
   status keep(const block& rows, uint64_t& kernel_calls) override;
@@ -78,7 +78,7 @@ private:
   saved_reader from_;
   uint64_t block_ = 0; ///< the block that contains row `row_`
   uint64_t row_ = 0;
-  std::optional<headrace::block> held_; ///< that block, if it was read
+  std::optional<headrace::block> held_; ///< block `block_`, if it was read
 };
 
 } // namespace headrace::detail

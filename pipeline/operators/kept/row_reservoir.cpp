@@ -222,7 +222,8 @@ private:
     return gather_rows(pieces, runs, kernel_calls);
   }
 
-  // Copies all held rows into one block, so that old blocks of which few rows are left are freed.
+  // Copies all held rows into one block, so that the blocks that contained them, of which few rows
+  // may still be held, are freed.
   void compact() {
     since_ = 0;
     if (slots_.empty())

@@ -41,8 +41,8 @@ protected:
         continue;
       }
       if (at_ == in_.rows && !ended_) {
-        // Each returned row makes room for one: the number of rows to read is the largest that can
-        // be needed.
+        // Each returned row makes room for another one, so this is the largest number of rows that
+        // the requested rows can need.
         read({size_ - rows_->held() + (wanted.rows - given - 1), wanted.bytes});
       }
       if (!ended_) {
@@ -58,9 +58,10 @@ protected:
       return std::nullopt;
     return rows_->finish(kernel_calls_);
   }
-  // Saves as numbers how many rows left the buffer, entered it, were used of the input since the
-  // position in the part, and had entered at that position. Which rows the buffer contains follows
-  // from the random choices; these rows are read again.
+  // Saves as a part a position of the input from which all rows in the buffer can be read again. As
+  // numbers: how many rows have left the buffer; how many have entered it; how many rows of the
+  // input after the saved position have been used; how many rows had entered at the saved position.
+  // Which rows the buffer contains follows from the random choices.
   void save_to(position& to) const override {
     if (rows_->held() == 0 && at_ == in_.rows) {
       to.numbers = {drawn_, entered_, 0, entered_};
@@ -96,7 +97,8 @@ protected:
   }
 
 private:
-  // Reads `rows` rows and keeps those with the given numbers. False: some of these are missing.
+  // Reads `rows` rows of the input, and puts the rows with `numbers` into the buffer; `order` has
+  // the indices of `numbers` in ascending order of the numbers. False: a row is missing.
   bool read_again(uint64_t rows, const std::vector<uint64_t>& numbers,
                   const std::vector<uint32_t>& order) {
     constexpr uint64_t most = 4096;
@@ -153,7 +155,8 @@ private:
     return mix(mix(once, shared.context().repetition), at.iteration);
   }
 
-  // Takes rows of the input until a row must be returned; returns the number of returned rows.
+  // Takes rows of `in_` until all of them are used, the buffer is full, or `most` failed rows were
+  // returned. Returns the number of failed rows that were returned.
   size_t accept(size_t most) {
     size_t given = 0;
     while (at_ < in_.rows && given < most && rows_->held() < size_) {
@@ -180,7 +183,7 @@ private:
   held_rows held_;
   uint64_t entered_ = 0; ///< the number of rows that entered the buffer
   uint64_t read_ = 0;    ///< the number of rows of the input that were read
-  block in_;             ///< the rows from `at_` on have not entered the buffer yet
+  block in_;             ///< rows of the input; those from `at_` on are not used yet
   size_t at_ = 0;
   bool ended_ = false;
 };

@@ -12,8 +12,9 @@ std::vector<uint64_t> shuffle_history::places(counter_random& choices) const {
   const auto refills = entered - first_fill;
   constexpr auto nobody = UINT64_MAX;
   std::vector<uint64_t> out(held());
-  // By place at the present step of the trace: the final place of the row that is there; `nobody`:
-  // the row leaves before the end, or its number was found.
+  // For each place, at the present step of the trace back: the place that the row which is there
+  // has at the end. `nobody`: the row leaves the buffer before the end, or its number is found
+  // already.
   std::vector<uint64_t> whose(first_fill, nobody);
   for (uint64_t i = 0; i < held(); ++i) whose[i] = i;
   auto left = held();

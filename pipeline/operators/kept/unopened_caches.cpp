@@ -4,7 +4,7 @@ namespace headrace::detail {
 
 namespace {
 
-// A position with the pass as numbers, and the position at the beginning of the pass as its part.
+// A position that stores a kept pass: its identity as numbers, and its beginning as the only part.
 position_ptr position_of(const kept_pass& pass) {
   auto out = std::make_shared<position>();
   out->op = dataset_op::cache;

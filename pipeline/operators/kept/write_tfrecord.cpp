@@ -26,7 +26,8 @@ protected:
     out.columns = {column::of_scalars(std::span{&records, 1})};
     return out;
   }
-  // Saves the input, of which no row was read.
+  // Saves the position of the input, of which no row was read: after `produce` the operator has
+  // ended, and this function is not called.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

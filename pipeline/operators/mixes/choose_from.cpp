@@ -9,8 +9,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// The first input decides from which of the others each row is taken. A choice that failed, or
-/// that is not the number of an input, becomes a failed row.
+/// The rows of the first input are choices: each is the number of the other input from which the
+/// next row is taken. A choice that failed, or that is not the number of an input, becomes a failed
+/// row.
 class choose_from_iterator final : public operator_iterator {
 public:
   choose_from_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> choices,

@@ -35,8 +35,9 @@ protected:
       input_.reset();
     }
   }
-  // Saves as numbers: the input to open next; as parts: the present input, if it is open, then the
-  // caches below later inputs, and the inputs that were opened later.
+  // Saves as a number the index of the input to open next. As parts: the present input, if it is
+  // open; the caches below the inputs that are not open yet; the inputs that were opened after this
+  // position.
   void save_to(position& to) const override {
     to.numbers = {next_};
     to.parts = {input_ ? input_->save() : nullptr};

@@ -34,7 +34,7 @@ public:
   /// The blocks that contain the first and the last held row. @pre `held() > 0`
   const block& front() const { return pieces_.front(); }
   const block& back() const { return pieces_.back(); }
-  /// The first rows, in one block. @pre `0 < rows <= held()`
+  /// The first `rows` held rows, in one block. @pre `0 < rows <= held()`
   block first(size_t rows, uint64_t& kernel_calls) const {
     std::vector<const block*> pieces;
     std::vector<row_run> runs;
@@ -46,13 +46,13 @@ public:
     }
     return gather_rows(pieces, runs, kernel_calls);
   }
-  /// Appends a run of one row. @pre `row < held()`
+  /// Appends held row number `row` to `runs`, which refer to `pieces()`. @pre `row < held()`
   void append(std::vector<row_run>& runs, size_t row) const {
     uint32_t piece = 0;
     for (; row >= pieces_[piece].rows; ++piece) row -= pieces_[piece].rows;
     append_run(runs, {piece, static_cast<uint32_t>(row), 1});
   }
-  /// Drops the first rows. @pre `rows <= held()`
+  /// Drops the first `rows` held rows. @pre `rows <= held()`
   void drop(size_t rows) {
     held_ -= rows;
     input_.release_before(input_.rows() - held_);

@@ -115,11 +115,12 @@ protected:
     for (const auto& piece : pieces) views.push_back(piece.get());
     return gather_rows(views, runs, kernel_calls_);
   }
-  // Saves the first row whose dataset is open, or the next row. As numbers: the next row, the place
-  // that is visited, the number of rows of its turn that were returned, whether the input has
-  // ended, the number of places; for each place its state; unless it is closed, the number of its
-  // row; for an open one a point of its dataset; if the order may change, the choices after that.
-  // As parts after these: datasets that were opened later.
+  // Saves the input at the first row whose dataset is open, or at the next row. Then as numbers:
+  // the next row; the place that is visited; how many rows it has given in its turn; whether the
+  // input has ended; the number of places. For each place its state and, unless the place is
+  // closed, the number of its row and, if its dataset is open, the dataset's point. Then the
+  // datasets that were opened after this position and, if the order may change, the choices after
+  // this position.
   void save_to(position& to) const override {
     datasets_.save_to(to, first_row());
     to.numbers.insert(to.numbers.end(),
@@ -175,8 +176,8 @@ private:
       choices_.note(made, openings_.log());
   }
 
-  // Opens the dataset that a choice opened, or goes to the place of which it took rows. False: the
-  // data is not the same, or the iteration was stopped.
+  // Repeats a choice: opens a dataset at the place of the choice, or goes to this place and ensures
+  // that it has a row. False: the data is not the same, or the iteration was stopped.
   bool repeat(place_choices::choice made, const limits& wanted) {
     if (made.place >= slots_.size())
       slots_.resize(made.place + 1);
@@ -196,7 +197,8 @@ private:
     return slot.open() && (slot.at != slot.rows->rows || refill(slot, wanted, wanted.rows));
   }
 
-  // Moves to the next place that has a row ready or can take a dataset. False: there is none yet.
+  // Moves to the next place that has a row ready, or at which a dataset can be opened. False: there
+  // is no such place yet.
   bool go_to_ready_place() {
     seen_ = arrivals_->count();
     const auto places = std::min(cycle_, slots_.size() + 1);
@@ -214,8 +216,8 @@ private:
     return open_ == 0; // all datasets have ended
   }
 
-  // One of the places for which the reader waits, the next in turn, reads even if the budget is
-  // used up.
+  // Allows the dataset of the next open place without a ready row to read `rows` rows even if the
+  // memory budget is used up.
   void ask(size_t rows) {
     for (size_t i = 0; i < slots_.size(); ++i)
       if (auto& next = slots_[(at_ + i) % slots_.size()]; next.open() && next.waits())
@@ -228,7 +230,7 @@ private:
     inner_dataset dataset;
     std::unique_ptr<read_ahead> ahead;
     std::shared_ptr<const block> rows = std::make_shared<const block>();
-    size_t at = 0; ///< earlier rows were returned
+    size_t at = 0; ///< the number of rows of `rows` that were returned
     uint32_t piece = no_piece;
     bool failed = false; ///< `rows` is an error row in place of the dataset
     resume_point before; ///< the point before `rows`
@@ -331,9 +333,9 @@ private:
     }
   }
 
-  // The number of rows of the input to read, at least 1: the larger of the number of free places
-  // that have a turn in the wanted rows, and the number of datasets that are estimated to have so
-  // many rows, based on the datasets so far.
+  // The number of rows of the input to read, at least 1. It is the larger of two numbers: how many
+  // free places have a turn within the wanted rows; how many datasets are needed for the wanted
+  // rows, estimated from the datasets so far.
   size_t outer_rows(size_t wanted) const {
     const auto turns = (wanted + length_ - 1) / length_;
     const auto free = std::min(cycle_ - open_, turns);
@@ -344,8 +346,8 @@ private:
   bool refill(slot& from, const limits& wanted, size_t left) {
     if (from.failed)
       return false;
-    // The number of rows that this place gives if no dataset ends; if others end, more rows are
-    // requested of it.
+    // The number of the wanted rows that this place gives if no dataset ends. If other datasets
+    // end, this place gives more, and these rows are requested later.
     const auto round = (input_ended_ ? open_ : cycle_) * length_;
     const auto share = (left + round - 1) / round * length_;
     const limits asked{
@@ -384,7 +386,7 @@ private:
   bool input_ended_ = false;
   uint64_t opened_ = 0, given_ = 0;
   status broken_;         ///< not ok: a restored iterator found other data, and has no further rows
-  place_choices choices_; ///< if the order may change
+  place_choices choices_; ///< used only if the order may change
 };
 
 opened open_interleave(engine& shared, const dataset_ptr& node, const place& at) {

@@ -21,7 +21,7 @@ public:
   bool has(size_t input) const noexcept { return inputs_[input].at < inputs_[input].rows.rows; }
   /// Reads 1 to `wanted.rows` rows; false: the input has ended.
   bool read(size_t input, const limits& wanted);
-  /// Appends the input's next row to the output. @pre it has one
+  /// Appends the input's next row to the output. @pre `has(input)`
   void take(size_t input);
   /// Appends a row that belongs to no input.
   void add(block row);

@@ -8,8 +8,9 @@
 
 namespace headrace::detail {
 
-/// What an interleave without a fixed order did, and what a restored one has to do again: it opened
-/// a dataset at a place, or took rows of the dataset that is open there.
+/// The choices of an interleave whose order may change. A choice is to open a dataset at a place,
+/// or to take rows of the dataset that is open at a place. The class writes new choices into a log,
+/// and has the choices that a restored interleave must repeat.
 class place_choices {
 public:
   struct choice {
@@ -19,7 +20,8 @@ public:
 
   /// The next choice that has to be repeated; null: there is none.
   const choice* next() const { return again_.empty() ? nullptr : &again_.front(); }
-  /// The next choice was repeated, or `rows` of its rows were taken.
+  /// Records that the next choice was repeated or, if it is to take rows, that `rows` of these were
+  /// taken.
   void repeated(size_t rows = 0) {
     auto& first = again_.front();
     first.rows -= rows;
@@ -27,7 +29,7 @@ public:
       again_.pop_front();
   }
 
-  /// Notes a choice; consecutive rows of one place become one.
+  /// Notes a new choice. Consecutive choices to take rows of one place become one choice.
   void note(const choice& made, choice_log& to) {
     if (made.rows != 0 && noted_ && noted_->rows != 0 && noted_->place == made.place) {
       noted_->rows += made.rows;
@@ -46,8 +48,9 @@ public:
   void save_to(position& to) const {
     for (const auto& x : again_) to.numbers.push_back(as_number(x));
   }
-  /// Reads all numbers that are left. `places`: the number of places that are there, of at most
-  /// `most`: a dataset is opened at one of them, or at the one after them.
+  /// Reads all numbers that are left as choices to repeat. `places`: the number of places that
+  /// exist at the position; `most`: the most places. A choice is valid for a place that exists, and
+  /// a choice to open a dataset also for the next new place.
   void restore(position_reader& from, size_t places, size_t most) {
     while (from.has_number()) {
       const auto number = from.number();

@@ -42,8 +42,8 @@ protected:
     }
     return inputs_.finish(kernel_calls_);
   }
-  // Saves as numbers: the number of drawn rows, then for each input whether it is left out from now
-  // on; then points of the inputs.
+  // Saves the number of drawn rows; then for each input 1 if no more rows are drawn from it, else
+  // 0; then the points of the inputs.
   void save_to(position& to) const override {
     to.numbers = {draws_};
     for (auto weight : weights_) to.numbers.push_back(weight == 0);

@@ -8,7 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Both lists are in ascending order; of two errors for one row that of the first list is kept.
+/// Merges two lists of errors, which are in ascending order of rows. If both lists have an error
+/// for one row, the error in `a` is kept.
 std::vector<row_error> merge_errors(const std::vector<row_error>& a,
                                     const std::vector<row_error>& b) {
   std::vector<row_error> out;
@@ -35,7 +36,8 @@ protected:
       if (held_[i].rows == 0) {
         auto more = inputs_[i].next({rows, wanted.bytes});
         if (!more) {
-          // Unread splits are given back now, not only when the whole pipeline ends.
+          // The inputs are destroyed now, so that they give back their unread splits at once, not
+          // only when the whole pipeline ends.
           inputs_.clear();
           return std::nullopt;
         }
@@ -70,7 +72,7 @@ protected:
 
 private:
   std::vector<held_input> inputs_;
-  std::vector<block> held_; ///< rows whose counterparts in other inputs are not read yet
+  std::vector<block> held_; ///< for each input: rows that were read and not returned yet
 };
 
 opened open_zip(engine& shared, const dataset_ptr& node, const place& at) {

@@ -7,8 +7,8 @@ namespace headrace::detail {
 
 namespace {
 
-// The choices are numbers: a block of so many rows was read; the rows of the block of this number
-// were the next ones.
+// Choices are logged as numbers. `read_choice`: a block of `rows` rows was read. `block_choice`:
+// the first rows of the block with this number were returned.
 constexpr uint64_t read_choice(uint64_t rows) { return 2 * rows; }
 constexpr uint64_t block_choice(uint64_t number) { return 2 * number + 1; }
 
@@ -37,9 +37,10 @@ void block_order::forget() {
   order_.clear();
 }
 
-// Saves the number of blocks from the point on, if the order is kept only to the last one of which
-// rows were returned; for each of them the number of its rows, and of the rows of its result that
-// were returned. Without order also the number of the first block, and the choices after the point.
+// Saves as numbers: the number of blocks that are read again, and for each of these blocks the
+// number of its rows, and of the rows of its result that were returned. In the order of the input,
+// blocks after the last one of which rows were returned are not saved. Without order, the number of
+// the first block and the choices after the position are also saved.
 void block_order::save_to(position& to, std::vector<read_block> blocks) const {
   const auto first = number_ - blocks.size();
   blocks.insert(blocks.end(), planned_.begin(), planned_.end());
@@ -67,8 +68,8 @@ void block_order::restore(position_reader& from) {
     from.refuse();
 }
 
-// The block of which rows were returned in part comes first, then those in the order of the
-// choices. Blocks after the last one of these are read as if there had been no position.
+// In the restored order, a block of which only some rows were returned comes first, and then the
+// blocks in the order of the choices. Blocks after the last one of these are not restored.
 void block_order::restore_choices(position_reader& from) {
   for (size_t i = 0; i < planned_.size(); ++i)
     if (planned_[i].given != 0 && planned_[i].given != all)

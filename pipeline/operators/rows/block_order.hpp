@@ -8,9 +8,9 @@
 
 namespace headrace::detail {
 
-/// The order in which the rows of blocks are returned: that of the input, or that in which the
-/// blocks are done. In the second case it logs its choices, and a restored order repeats them.
-/// Blocks are numbered from 0 in the order of the input. Not thread-safe.
+/// The order in which the rows of blocks are returned: the order of the input, or the order in
+/// which the results of blocks are done. In the second case the choices are logged, and a restored
+/// order repeats them. Blocks are numbered from 0 in the order of the input. Not thread-safe.
 class block_order {
 public:
   /// A block that was read.
@@ -23,30 +23,34 @@ public:
   /// `kept`: the order is that of the input.
   explicit block_order(bool kept) : kept_(kept) {}
 
-  /// True if it is fixed whose rows are the next ones: those of `next`, else of the first block.
+  /// True if the block whose rows are returned next is fixed: it is block `next()`, or the first
+  /// block if `next()` is empty.
   bool is_fixed() const noexcept { return kept_ || !order_.empty(); }
-  /// The number of the block whose rows a restored order returns next.
+  /// The number of the block whose rows a restored order returns next; nullopt: no order was
+  /// restored, or it is used up.
   std::optional<uint64_t> next() const {
     return order_.empty() ? std::nullopt : std::optional{order_.front()};
   }
-  /// The next block, if a restored order needs it as it was read before; else null.
+  /// The block to read next, if a restored order needs it with the same rows as before; else null.
   const read_block* planned() const { return planned_.empty() ? nullptr : &planned_.front(); }
-  /// The number of the next block.
+  /// The number of the block that is read next.
   uint64_t number() const noexcept { return number_; }
 
   /// The next block was read.
   void note_read(uint64_t rows);
-  /// Rows of a block are returned, the first ones of it if `given` is 0.
+  /// Rows of block `number` are returned. `given`: the number of its rows that were returned
+  /// before.
   void note_choice(uint64_t number, uint64_t given);
   /// All rows of a block were returned.
   void note_end();
-  /// The input has other data than before: nothing is repeated.
+  /// Drops the restored blocks and choices, because the input has other data than when the position
+  /// was saved.
   void forget();
 
-  /// Appends the numbers of a position. `blocks`: the last ones that were read, beginning with the
-  /// first one that is read again.
+  /// Appends the numbers of a position. `blocks`: the last blocks that were read, beginning with
+  /// the first one that a restored operator must read again.
   void save_to(position& to, std::vector<read_block> blocks) const;
-  /// Reads the numbers. @pre no block was read
+  /// Reads the numbers that `save_to` appended. @pre no block was read
   void restore(position_reader& from);
 
 private:

@@ -5,7 +5,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Failed rows are counted, too.
+/// Failed rows are numbered, too.
 class enumerate_iterator final : public operator_iterator {
 public:
   enumerate_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)

@@ -8,7 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-// Failed rows are kept, so that their errors reach the reader.
+// The rows for which `keep` is true. Failed rows are also kept, so that their errors reach the
+// reader.
 std::vector<row_run> chosen(const column& keep, const block& rows) {
   std::vector<row_run> runs;
   auto error = rows.errors.begin();
@@ -26,7 +27,7 @@ std::vector<row_run> chosen(const column& keep, const block& rows) {
 
 // The rows of `in` for which `kept` is true, or that failed. The result may be empty.
 block kept_rows(block in, block kept, const dataset_node& node, uint64_t& kernel_calls) {
-  in.errors = std::move(kept.errors);             // includes those of the input
+  in.errors = std::move(kept.errors);             // includes the errors of the input
   in.columns.resize(node.spec.components.size()); // removes the column of seeds
   const auto runs = chosen(kept.columns[0], in);
   const block* piece = &in;

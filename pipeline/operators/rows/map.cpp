@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 // If a row takes this long, the use of a second thread saves time.
 constexpr auto costly_row = 200us;
-// The number of costly blocks in a row after which further threads are used. One block is not
+// The number of consecutive costly blocks after which further threads are used. One block is not
 // enough, because a function may build tables in its first call.
 constexpr int costly_blocks = 4;
 
@@ -35,7 +35,8 @@ protected:
       spread();
     if (spread_)
       return read(*spread_, wanted);
-    // After a costly block, rows are read one by one, so that the next decision comes soon.
+    // After a costly block, blocks of one row are read, so that it is soon decided whether to use
+    // all cores.
     const auto in = input_->next(seen_costly_ == 0 ? wanted : limits{1, wanted.bytes});
     if (!in)
       return std::nullopt;
@@ -47,8 +48,8 @@ protected:
     seen_costly_ = costly ? seen_costly_ + 1 : 0;
     return out;
   }
-  // Saves as numbers: whether the function runs on all cores; then as `parallel_blocks`, or the
-  // input as a part.
+  // Saves as a number whether the function runs on all cores. If it does, the position of
+  // `parallel_blocks` follows; otherwise the input is saved as a part.
   void save_to(position& to) const override {
     to.numbers.push_back(spread_ ? 1 : 0);
     if (spread_)
@@ -70,10 +71,10 @@ private:
     spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), 2);
   }
 
-  std::unique_ptr<iterator> input_; ///< null, as `function_`, when all cores are used
+  std::unique_ptr<iterator> input_; ///< moved to `spread_` when that is made, as `function_` is
   parallel_blocks::function function_;
   const bool may_spread_;
-  int seen_costly_; ///< the number of costly blocks in a row; `costly_blocks`: `spread` is due
+  int seen_costly_; ///< the number of consecutive costly blocks; at most `costly_blocks`
   std::unique_ptr<parallel_blocks> spread_;
 };
 

@@ -5,7 +5,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The options were read from the graph before the iterators were made.
+/// Returns the iterator of the input: the options were read from the graph before any iterator was
+/// made.
 opened open_options(engine& shared, const dataset_ptr& node, const place& at) {
   return shared.make_input(node, at);
 }

@@ -15,10 +15,10 @@ namespace headrace::detail {
 
 namespace {
 
-// ThreadSanitizer does not detect how the library passes tasks between threads, and reports each as
-// a race. LeakSanitizer does not search the library's memory, and reports calls that wait there
-// when the process ends. With these sanitizers, threads of this process run the calls in place of
-// the arena.
+// ThreadSanitizer does not detect how oneTBB passes tasks between threads, and reports each task as
+// a race. LeakSanitizer does not search the memory of oneTBB, and reports calls that wait there
+// when the process ends. With these sanitizers, `call_threads` runs the calls in place of the
+// arena.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool own_threads = true;
 #else
@@ -31,8 +31,8 @@ struct parallel_blocks::shared {
   shared(function f, std::shared_ptr<byte_budget> budget)
     : run(std::move(f)), held(std::move(budget), nullptr, [this] { wake(room); }) {}
 
-  /// Wakes the thread that waits, after a change that the mutex does not guard: the change does not
-  /// fall between the thread's test and its wait.
+  /// Wakes the waiting thread after a change that the mutex does not guard. The mutex is locked
+  /// first, so that the thread is not woken between its test of the condition and its wait.
   void wake(std::condition_variable& waiting) {
     { std::lock_guard lock{mutex}; }
     waiting.notify_one();
@@ -50,11 +50,11 @@ struct parallel_blocks::shared {
   // useless wake-up can take longer than the evaluation of a block.
   std::condition_variable rows; ///< wakes the reader: there may be rows, or a block to evaluate
   std::condition_variable room; ///< wakes the puller: there may be room for a further block
-  /// The reader waits for this block and no other one; null: for any.
+  /// The job for whose block the reader waits; null: the reader waits for any block.
   const job* awaited = nullptr;
   /// The puller waits for the end of a call.
   bool room_awaited = false;
-  size_t in_work = 0;  ///< including jobs that wait for a thread
+  size_t in_work = 0;  ///< the number of jobs that are not done, also while they wait for a thread
   uint64_t row_ns = 0; ///< the average cost of the last rows; 0: not known
   budget_share held;
 };
@@ -113,7 +113,7 @@ struct parallel_blocks::job {
   uint64_t work_ns = 0;
   uint64_t storage_ns = 0;
   size_t counted = 0; ///< the bytes that are counted in the budget
-  /// The block is beyond those for which the reader waits, so its bytes are counted.
+  /// The block is read ahead: the reader does not wait for it, so its bytes are counted.
   bool ahead = false;
   bool no_one = false; ///< there is no thread for the job except the reader's
   bool done = false;
@@ -121,14 +121,16 @@ struct parallel_blocks::job {
 
 namespace {
 
-// More blocks that are done out of order would gain little, and a position contains each of them.
+// The limit of jobs for each concurrent call. More blocks that are done out of order would gain
+// little, and a position contains each of them.
 constexpr size_t most_jobs_a_call = 64;
 /// The approximate limit for the cost of all rows of a block, in nanoseconds.
 constexpr uint64_t most_block_ns = 5'000'000;
 constexpr auto all = block_order::all;
 
-/// One arena for all operators. If an arena is destroyed before its calls have run, as happens with
-/// operators that are not read to the end, the library keeps some KiB of it.
+/// The arena of all operators. It is never destroyed: if an arena is destroyed before its calls
+/// have run, oneTBB leaks some KiB of it, and operators that are not read to the end have such
+/// calls.
 oneapi::tbb::task_arena& arena() {
   static auto& one = *new oneapi::tbb::task_arena{oneapi::tbb::info::default_concurrency(), 0};
   return one;
@@ -145,7 +147,8 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     on_stop_(stop_, [with = shared_] { with->wake(with->rows); }),
     order_(options_.ordered) {
   using oneapi::tbb::global_control;
-  // The lowest limit of all owners applies; a higher limit of another owner is not changed.
+  // The lowest limit of all `global_control` objects applies. If another owner has set a higher
+  // one, none is set here.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
   if (global_control::active_value(global_control::max_allowed_parallelism) <= wanted)
     workers_.emplace(global_control::max_allowed_parallelism, wanted);
@@ -238,8 +241,8 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
   }
 }
 
-// The job whose rows are next, if it is done: the first one if the order is kept; else the one of
-// which rows were returned already, or any.
+// The job whose rows are returned next, if it is done. In a fixed order it is the next job of that
+// order; otherwise the job of which some rows were returned already, or else the first done job.
 parallel_blocks::job_ptr parallel_blocks::chosen() const {
   if (order_.is_fixed()) {
     auto next = next_in_order();
@@ -269,9 +272,10 @@ bool parallel_blocks::next_is_unread() const {
   return number && *number >= order_.number();
 }
 
-// A block that the reader should evaluate instead of waiting. If the order is given it is the next
-// one; else one that no thread has claimed, if no further block may begin. If the function may
-// block, the reader evaluates the block only if the system had no thread for it.
+// A job that the reader should evaluate instead of waiting; null: none. In a fixed order it is the
+// next job. Otherwise it is the last job that no thread has claimed, if no further block may be
+// read now. If the function may block, the reader evaluates a job only if the system had no thread
+// for the job.
 parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
   job_ptr out;
   if (order_.is_fixed())
@@ -306,7 +310,8 @@ void parallel_blocks::start(const job_ptr& work, size_t counted) {
     arena().enqueue(std::move(call));
 }
 
-// Continues with a block that a restored order needs as it was. @pre the mutex is held
+// Adds a job for a block that a restored order needs with the same rows as before. If all rows of
+// its result were returned already, the function is not called. @pre the mutex is held
 void parallel_blocks::start_again(result<block> rows, position_ptr before) {
   if (!rows) {
     failed_ = rows.status();
@@ -326,9 +331,9 @@ void parallel_blocks::start_again(result<block> rows, position_ptr before) {
   drop_finished();
 }
 
-// If there is a call for each thread of the arena, twice as many blocks may be in work: the further
-// ones wait for a thread, so that a thread that is done takes the next one, and need not sleep
-// until the puller has woken up.
+// If as many calls may run as the arena has threads, twice as many blocks may be in work: the
+// additional blocks wait for a thread, so that a thread that is done takes the next block at once,
+// and need not sleep until the puller has woken up.
 size_t parallel_blocks::most_in_work() const {
   const auto most = options_.calls->calls();
   const bool queued = !options_.may_wait && !own_threads
@@ -346,7 +351,8 @@ bool parallel_blocks::as_many_as_may_be() const {
 // soon.
 size_t parallel_blocks::rows_of_a_block() const {
   const auto cost = shared_->row_ns;
-  // A function that may block can have a fixed cost for each block.
+  // Blocks are not made smaller for a function that may block, because it can have a fixed cost for
+  // each block.
   if (options_.may_wait)
     return wanted_.rows;
   if (cost == 0)
@@ -462,7 +468,7 @@ result<block> parallel_blocks::read_exactly(uint64_t rows) {
   for (auto left = rows; left != 0;) {
     auto more = input_->next({static_cast<size_t>(left), limits{}.bytes});
     if (!more && !pieces.empty() && !pieces.back().errors.empty())
-      return pieces.back().errors.back().why.that_ends_run(); // it may have ended the input
+      return pieces.back().errors.back().why.that_ends_run(); // the error may have ended the input
     if (!more)
       return data_changed();
     left -= more->rows;

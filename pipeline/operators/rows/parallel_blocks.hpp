@@ -21,20 +21,21 @@ namespace headrace::detail {
 /// runs on the process's worker threads (oneTBB), and one that may block on threads of its own.
 /// Another thread pulls the input, so that neither the input nor the function waits for the other.
 ///
-/// Beside the blocks that may be in work, or wait for a thread, at most one for each call is held,
-/// so that work continues while the reader is busy.
+/// In addition to the number of blocks that may be in work or wait for a thread, one further block
+/// for each call may be held, so that work continues while the reader is busy.
 class parallel_blocks {
 public:
-  /// Makes rows of the rows of a block, each separately; must not throw. Called by several threads.
+  /// Computes the rows of the result from the rows of a block, each row separately. Must not throw.
+  /// Called by several threads.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
-    /// The number of calls that run at a time; the reader may run one more where there is one for
-    /// each core.
+    /// Limits the number of calls that run at a time. If there is a call for each core, the
+    /// reader's thread may run one more.
     std::shared_ptr<call_gate> calls;
     bool ordered = true;      ///< false: blocks come in the order in which they are done
     bool may_wait = false;    ///< the function may block
     bool costly_rows = false; ///< blocks have one row until the cost of rows is known
-    /// The budget of all that share it; may be null.
+    /// The budget for the bytes of blocks that are read ahead, which operators share; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
     /// The clock by which the number of calls is tuned; null: that of the system.
     const clock* time = nullptr;
@@ -52,8 +53,8 @@ public:
 
   /// The number of blocks that are done, in work, or waiting for a call.
   size_t ahead() const;
-  /// Appends a point of the input, and which rows after it were returned; in a position of blocks
-  /// without order also the order of the later ones. Never blocks.
+  /// Appends a position of the input, and for each block after it the number of rows that were
+  /// returned; without order also the order of these blocks. Does not wait.
   void save_to(position& to) const;
   /// @pre `next` was not called
   status restore(position_reader& from);
@@ -84,11 +85,11 @@ private:
   void note_memory(bool held_back);
   result<block> read_exactly(uint64_t rows);
 
-  std::unique_ptr<iterator> input_; ///< used by the puller only, once that is started
+  std::unique_ptr<iterator> input_; ///< once the puller is started, only the puller uses it
   const options options_;
   const std::stop_token stop_;
-  // One worker thread for each core, because the reader's thread mostly waits; not set if there are
-  // more threads already.
+  // Raises oneTBB's limit of threads to one worker thread for each core beside the reader's thread,
+  // which mostly waits. Not set if the limit is higher already.
   std::optional<oneapi::tbb::global_control> workers_;
   call_threads threads_; ///< used in place of the arena, if the function may block
   /// Shared with the jobs in the arena; its mutex guards the following members.
@@ -96,7 +97,7 @@ private:
   std::stop_callback<std::function<void()>> on_stop_;
   limits wanted_;
   std::deque<job_ptr> jobs_; ///< the jobs in the order of the input
-  block_order order_;        ///< of the rows; the blocks that were read last are those of `jobs_`
+  block_order order_;        ///< the order of the rows; the blocks read last are in `jobs_`
   status failed_;
   size_t open_ = 0; ///< the number of jobs that have rows to return
   /// The position after the blocks in `jobs_`; null before the first `next`.

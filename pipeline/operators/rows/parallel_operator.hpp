@@ -6,8 +6,8 @@
 namespace headrace::detail {
 
 /// Runs `f` over the blocks of `input`, with the number of concurrent calls that the node sets or
-/// the graph's tuner chooses. The tuner begins with `calls` if its budget admits that. The time in
-/// `f` is counted as the node's work.
+/// the graph's tuner chooses. The tuner begins with `calls` calls if its budget admits so many. The
+/// time in `f` is counted as the node's work.
 std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const dataset_node& node,
                                                       std::unique_ptr<iterator> input,
                                                       parallel_blocks::function f,

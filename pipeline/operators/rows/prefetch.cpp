@@ -22,7 +22,7 @@ protected:
       return last_failure(cancelled("the iteration was stopped"));
     return out;
   }
-  // Saves a point of the input.
+  // Saves the point of the input from which to continue (`resume_point`).
   void save_to(position& to) const override { put(to, ahead_.point()); }
   status restore_from(position_reader& from) override { return ahead_.restore(from); }
 

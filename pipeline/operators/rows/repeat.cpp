@@ -12,7 +12,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// True for a source of known length whose rows are in memory, or are computed from their places.
+/// True for a source of known length whose rows are in memory, or are computed from their numbers.
 bool has_rows_at_once(const dataset_node& node) {
   if (node.cardinality < 0)
     return false;
@@ -32,7 +32,8 @@ public:
       at_once_(has_rows_at_once(*node_.inputs[0]) && !shared.shares_splits(at_)) {}
 
 protected:
-  // Passes over a few rows in memory are joined: a block for each would cost more than its rows.
+  // The rows of several passes over a few rows in memory are joined to one block: a block for each
+  // pass would cost more than its rows.
   std::optional<block> produce(const limits& wanted) override {
     auto first = next_block(wanted);
     if (!first || !at_once_ || static_cast<size_t>(node_.inputs[0]->cardinality) > wanted.rows / 2)
@@ -55,8 +56,10 @@ protected:
     return gather_rows(views, runs, kernel_calls_);
   }
 
-  // Saves as numbers: the number of passes begun, whether the last one has given no rows so far; as
-  // parts: its input, if it is open; then the caches that later passes read, and later passes.
+  // Saves as numbers: the number of passes that were begun, and whether the last one has returned
+  // no rows so far; as parts: the input of the last pass, if it is open, the caches that later
+  // passes read, and the first positions of passes that were opened after the position
+  // (`openings`).
   void save_to(position& to) const override {
     to.numbers = {static_cast<uint64_t>(passes_), empty_};
     to.parts = {input_ ? input_->save() : nullptr};
@@ -81,7 +84,7 @@ protected:
   }
 
 private:
-  /// The next rows of the pass that is read, or of the one after it.
+  /// The next rows of the current pass, or of the next pass that has rows.
   std::optional<block> next_block(const limits& wanted) {
     while (true) {
       if (!input_) {
@@ -123,14 +126,15 @@ private:
              ? engine_.partial_passes(at_.first_source, engine_.sources_below(*node_.inputs[0]))
              : 0;
   }
-  /// True if the last pass gave all rows of the input: other runs had no part of it.
+  /// True if the last pass read all rows of the input, so that no other run read a part of them.
   bool was_whole() {
     if (partial_passes() != partial_)
       return false;
     const bool shared = engine_.shares_splits(at_);
     if (!reads_service(*node_.inputs[0], !shared))
       return true;
-    // The pass read jobs that others may read: it was whole if they gave no element to any reader.
+    // The pass read jobs that other runs may read, too: it was whole if these jobs gave no element
+    // to any reader.
     return !shared && engine_.shared_elements() == shared_elements_;
   }
 

@@ -8,8 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// A seed consists of the row's origin and the row's number: elements of different tasks differ by
-/// their splits, elements of one split by their numbers.
+/// A seed consists of the row's origin and the row's number: the seeds of rows of different tasks
+/// differ because the splits differ, those of rows of one split because the numbers differ.
 class seeded_rows final : public iterator {
 public:
   seeded_rows(dataset_op op, uint64_t key, std::unique_ptr<iterator> input)
@@ -65,8 +65,8 @@ std::unique_ptr<iterator> with_row_seeds(const engine& shared, const dataset_nod
                                          const place& at, std::unique_ptr<iterator> input) {
   if (!wants_row_seeds(*node.body))
     return input;
-  // In functions seeds are not fixed: rows of the datasets of different elements would have equal
-  // ones.
+  // For datasets in functions the key is not fixed: otherwise the datasets that are made for
+  // different elements would have rows with equal seeds.
   constexpr uint64_t fixed = 0xf1eed;
   const auto key =
     !at.in_function() && has_fixed_row_seeds(*node.body)

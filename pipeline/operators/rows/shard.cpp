@@ -8,8 +8,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// Failed rows are counted, too, because all workers must count the same. A failure that ends the
-/// input is given by every shard: it may be that only one worker cannot read a file.
+/// Failed rows are counted, too, because all workers must count the same rows. A failure that ends
+/// the input is returned even if its row belongs to another shard: if only this worker cannot read
+/// a file, only this shard lacks the rows that follow.
 class shard_iterator final : public operator_iterator {
 public:
   shard_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -67,17 +68,19 @@ private:
       first_(static_cast<uint64_t>(how.index) * run_) {}
 
   bool is_own() const noexcept { return first_ <= at_ && at_ - first_ < run_; }
-  /// The number of rows, from the next one on, that all belong to this shard, or all do not.
+  /// The number of rows, from the next one on, of which either all or none belong to this shard.
   uint64_t until_change() const noexcept {
     if (at_ < first_)
       return first_ - at_;
     return is_own() ? first_ + run_ - at_ : cycle_ - at_ + first_;
   }
-  // The number of rows to read: up to the last wanted row, and not beyond.
+  // The number of rows to read from the input so that `rows` rows of this shard are among them, and
+  // no row after the last of these; at most `most`.
   size_t rows_for(size_t rows) const {
     constexpr uint64_t most = 1 << 20;
     const auto others = is_own() ? 0 : until_change();
-    // The number of rows of this shard among the next ones.
+    // The number of rows that are left in the current run of this shard, or all rows of its next
+    // run.
     const auto now = is_own() ? until_change() : run_;
     if (others >= most)
       return most;
@@ -95,7 +98,8 @@ private:
   const uint64_t cycle_; ///< the number of rows in which each shard has one run
   const uint64_t first_; ///< the index of the first row of this shard in the cycle
   uint64_t at_ = 0;      ///< the index of the next row in the cycle
-  /// The error of the last row, if that row failed and belongs to another shard.
+  /// The error of the row that was read most recently, if that row failed and belongs to another
+  /// shard.
   status last_;
 };
 

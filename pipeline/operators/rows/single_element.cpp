@@ -21,7 +21,7 @@ protected:
       return failure(invalid_argument("get_single_element: the dataset has more than one element"));
     return only;
   }
-  // Saves the input, of which no row was read.
+  // Saves the input as a part: the first `produce` ends the operator, so no row was read before.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
@@ -54,7 +54,7 @@ protected:
     end();
     return std::move(last_);
   }
-  // Saves the input, of which no row was read.
+  // Saves the input as a part: the first `produce` ends the operator, so no row was read before.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

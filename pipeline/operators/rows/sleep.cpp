@@ -30,8 +30,8 @@ protected:
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
-  /// The number of elements that have one common pause: small enough that the difference is not
-  /// noticeable.
+  /// The number of elements that have one common pause instead of a pause each: as many (at
+  /// least one) as pause for one millisecond together, which is not noticeable.
   size_t rows_at_once() const {
     constexpr microseconds unnoticed{1000};
     return pause_.count() == 0

@@ -5,7 +5,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Returns the rows of its input. The measurements are made by means of its counters.
+/// Returns the rows of its input unchanged. The operator's counters measure them.
 class stats_iterator final : public operator_iterator {
 public:
   stats_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)

@@ -15,7 +15,7 @@ protected:
     if (!in)
       return in;
     auto more = call(*in);
-    in->errors = std::move(more.errors);              // includes those of the input
+    in->errors = std::move(more.errors);              // includes the errors of the input
     in->columns.resize(node_.spec.components.size()); // removes the column of seeds
     const auto rows = rows_before_false(more.columns[0], *in);
     if (rows == in->rows)
@@ -28,7 +28,8 @@ protected:
   }
 
 private:
-  // Failed rows do not end the dataset, so that their errors reach the reader.
+  // The number of rows before the first one for which the function returned false. Failed rows do
+  // not end the dataset, so that their errors reach the reader.
   static size_t rows_before_false(const column& goes_on, const block& rows) {
     if (goes_on.total_values() != static_cast<int64_t>(rows.rows))
       return rows.rows; // all rows failed

@@ -59,8 +59,8 @@ protected:
     }
     return std::nullopt;
   }
-  // Saves as numbers: the number of rows read; as parts: the input before them, from which these
-  // rows are read again.
+  // Saves as numbers: the number of rows read; as parts: the position of the input before its first
+  // row, from which these rows are read again.
   void save_to(position& to) const override {
     to.numbers = {read_};
     to.parts = {begin_ ? begin_ : input_->save()};

@@ -41,8 +41,8 @@ public:
   using file_source::file_source;
 
 protected:
-  /// Appends rows of the open file until `to` is full, or the file ends (false). Rows that were
-  /// appended before an error are given first.
+  /// Appends rows of the open file until `to` is full, or the file ends (false). If an error is
+  /// returned, the source returns the rows that were appended before it, and then the error.
   virtual result<bool> append_rows(byte_window& from, const std::string& path, string_rows& to) = 0;
 
 private:
@@ -51,7 +51,7 @@ private:
   file_place here() const final { return {window_->offset()}; }
 
   std::string path_;
-  std::optional<byte_window> window_; ///< of the open file
+  std::optional<byte_window> window_; ///< the bytes of the open file
 };
 
 } // namespace headrace::detail

@@ -55,7 +55,8 @@ std::optional<block> file_source::produce(const limits& wanted) {
   }
 }
 
-// Saves as numbers: those of the splits; whether a file is open, which one, and the place in it.
+// Saves as numbers: the numbers of `splits_`; whether a file is open, the number of this file, and
+// the place in it.
 void file_source::save_to(position& to) const {
   splits_.save_to(to, open_);
   const auto at = open_ ? here() : file_place{};

@@ -11,9 +11,9 @@ struct file_portion {
   status why;        ///< not ok: the source ends with this error, after the rows
 };
 
-/// The place in a file after the rows that were given.
+/// The place in a file after the rows that were returned.
 struct file_place {
-  uint64_t offset = 0; ///< in a unit of the reader's choice
+  uint64_t offset = 0; ///< in a unit that the derived class chooses
   uint64_t line = 0;   ///< for error messages
 };
 
@@ -41,7 +41,7 @@ private:
   split_cursor splits_;
   uint64_t file_ = 0; ///< the open file
   bool open_ = false;
-  status pending_; ///< an error that is given after the rows before it
+  status pending_; ///< an error that is returned after the rows that precede it
 };
 
 } // namespace headrace::detail

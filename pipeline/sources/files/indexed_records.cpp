@@ -50,7 +50,8 @@ public:
   }
 
 protected:
-  /// Reads record `index` of file number `file` into `record_`; returns its data there.
+  /// Reads record `index` of file number `file` into `record_`; returns the part of `record_` with
+  /// the record's data.
   virtual result<std::span<const std::byte>> read_record(const random_file& from, size_t file,
                                                          uint64_t index) = 0;
 

@@ -23,7 +23,7 @@ std::string_view kind_of(const dom::element& x) {
   }
 }
 
-// A short form for errors.
+// A short text of a value for errors.
 std::string shown(const dom::element& x) {
   constexpr size_t most = 40;
   auto out = simdjson::minify(x);
@@ -44,7 +44,7 @@ status outside(const dom::element& x, dtype type) {
 
 template <std::integral T>
 status append_integer(const dom::element& x, field_column& to) {
-  // The library's integers are signed, unless they are too large for that.
+  // simdjson represents an integer as int64, and as uint64 only if it is too large for int64.
   if (uint64_t value = 0; !x.is_int64() && x.get(value) == simdjson::SUCCESS) {
     if (value > static_cast<uint64_t>(std::numeric_limits<T>::max()))
       return outside(x, dtype_of<T>);

@@ -60,7 +60,7 @@ protected:
 private:
   struct found_line {
     std::string_view text;
-    bool whole = false; ///< the line has an end; false: it is the last one, and has none
+    bool whole = false; ///< a line feed ends the line; false: it is the last line, without one
   };
 
   std::string_view rest() const {

@@ -81,7 +81,7 @@ status append_matches(const std::string& pattern, const std::stop_token& stop,
   if (failed != 0 && failed != GLOB_NOMATCH)
     return status{status_code::unknown, fmt::format("list_files: cannot look for '{}'", pattern)};
   for (auto& path : paths) {
-    // A folder itself, and the one above it, do not match.
+    // The names `.` and `..` do not match wildcards.
     const auto name = std::string_view{path}.substr(path.rfind('/') + 1);
     if (wild && (name == "." || name == ".."))
       continue;
@@ -129,8 +129,8 @@ protected:
     splits_->pass(rows);
     return out;
   }
-  // Saves as numbers: those of the splits, then a digest of the names; none before the files were
-  // listed and their order was determined.
+  // Saves as numbers: the numbers of `splits_`, and a digest of the names. Saves no numbers before
+  // the files were listed and their order was determined.
   void save_to(position& to) const override {
     if (!ordered_)
       return;
@@ -162,7 +162,8 @@ private:
     std::sort(names_.begin(), names_.end());
     splits_.emplace(engine_, at_, names_.size(),
                     engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
-    // Only the first pass is checked, because the files may change between passes.
+    // The listing is compared with the listings of other runs only in the first pass, because the
+    // files may change between passes.
     const auto& same = engine_.context().same_listing;
     if (same && !at_.in_function() && !at_.whole && at_.iteration == 0)
       if (const auto how = same(at_.first_source, make_listing(names_)); !how)

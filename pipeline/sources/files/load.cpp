@@ -17,10 +17,10 @@ namespace {
 
 namespace {
 
-/// Elements that were saved. A split is a block of them.
+/// Reads saved elements. A split is one saved block.
 class load_iterator final : public operator_iterator {
 public:
-  /// Blocks `[first, first + count)` of `from`.
+  /// Reads the blocks `[first, first + count)` of `from`.
   load_iterator(engine& shared, const dataset_node& node, const place& at, saved_reader from,
                 uint64_t first, uint64_t count)
     : operator_iterator(shared, node),
@@ -56,8 +56,9 @@ protected:
     row_ += rows;
     return out;
   }
-  // Saves as numbers: those of the splits; whether a block is open, which one, and how many rows of
-  // the block were given; and the id of the saved dataset.
+  // Saves as numbers: the numbers of `splits_`; whether a block is held of which rows are left, the
+  // number of this block, and the number of its rows that were returned; and the id of the saved
+  // dataset.
   void save_to(position& to) const override {
     const bool open = row_ < held_.rows;
     splits_.save_to(to, open);

@@ -21,9 +21,10 @@ public:
   record_files& operator=(const record_files&) = delete;
 
   uint64_t size() const noexcept { return size_; }
-  /// The files and their numbers of records, which the record numbers depend on.
+  /// The files with the number of records in each. The numbers of the records depend on them.
   std::shared_ptr<const split_listing> listing() const;
-  /// How many of the `count` records from `first` on lie in one file. @pre `first < size()`
+  /// The number of the `count` records from `first` on that lie in the same file as record `first`.
+  /// @pre `first < size()`
   uint64_t run(uint64_t first, uint64_t count) const noexcept;
   /// Reads the records [first, first + count), which lie in one file. Errors name the file.
   result<buffer> read(uint64_t first, uint64_t count);
@@ -47,7 +48,8 @@ private:
   int fd_ = -1;
 };
 
-/// Ok if a file of `bytes` bytes can have this layout; else an error that says why not.
+/// Ok if a file of `bytes` bytes can have this layout; else an error that states the reason.
+/// `unpacked`: a text that the error puts after the number of bytes.
 status check_size(const std::string& path, uint64_t bytes, const record_layout& layout,
                   const char* unpacked = "");
 

@@ -64,7 +64,7 @@ std::vector<uint64_t> load(const fs::path& from, const random_file& file) {
 bool store(const fs::path& to, const random_file& file, const std::vector<uint64_t>& offsets) {
   const auto size = offsets.size() * sizeof(uint64_t);
   if (size > most_stored_bytes)
-    return true; // so large an index is not stored, but built each time
+    return true; // an index of this size is not stored: it is built each time
   ::capnp::MallocMessageBuilder message;
   auto index = message.initRoot<schema::RecordIndex>();
   index.setVersion(current_version);
@@ -76,7 +76,8 @@ bool store(const fs::path& to, const random_file& file, const std::vector<uint64
   const auto record = canonical_bytes<schema::RecordIndex>(message);
   std::error_code failed;
   fs::create_directories(to.parent_path(), failed);
-  // Other processes see the whole file or none.
+  // The index is written to a file with another name, which is then renamed, so that other
+  // processes see the whole index or none.
   auto part = to;
   part += "." + std::to_string(::getpid());
   bool written = false;

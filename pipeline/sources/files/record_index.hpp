@@ -10,9 +10,10 @@ namespace headrace::detail {
 
 /// The offsets of the records of a TFRecord file, followed by the size of the file.
 ///
-/// The lengths of the records are read once. The result is kept beside the file (hidden, with the
-/// suffix `.index`) or, if that cannot be written, in the user's cache directory, and is used as
-/// long as the file has the same size and time.
+/// The lengths of the records are read once. The offsets are kept in a hidden file with the suffix
+/// `.index` beside the TFRecord file or, if that folder cannot be written to, in the user's cache
+/// directory. They are used as long as the TFRecord file has the same size and time of
+/// modification.
 result<std::vector<uint64_t>> record_offsets(const std::string& path);
 
 } // namespace headrace::detail

@@ -59,7 +59,8 @@ protected:
     return out;
   }
 
-  // Saves as numbers: those of the split; whether the query runs, and how many rows it gave.
+  // Saves as numbers: the numbers of `splits_`; whether the query runs, and the number of rows that
+  // it gave.
   void save_to(position& to) const override {
     splits_.save_to(to, query_ != nullptr);
     to.numbers.push_back(query_ != nullptr);
@@ -100,7 +101,7 @@ private:
   split_cursor splits_;
   std::unique_ptr<sqlite_query> query_; ///< set while the query runs
   uint64_t given_ = 0;                  ///< the number of rows that the query gave
-  status pending_;                      ///< an error that is given after the rows before it
+  status pending_;                      ///< an error that is returned after the rows before it
 };
 
 opened open_sql(engine& shared, const dataset_ptr& node, const place& at) {

@@ -38,7 +38,7 @@ public:
   query_impl& operator=(const query_impl&) = delete;
 
   status start(const std::string& query) {
-    // Checks that the file exists, as SQLite's error says less.
+    // Checks that the file can be opened and is not a folder, because SQLite's error has no reason.
     HEADRACE_TRY(open_bytes(path_, file_compression::none, stop_).status());
     constexpr int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
     const auto opened = with_descriptors(
@@ -110,7 +110,8 @@ private:
     }
   }
 
-  // Clang 14 instantiates these only if they stand before the lambda that calls them.
+  // Clang 14 instantiates the following two templates only if they stand before the lambda that
+  // calls them.
   template <class T>
   status append_integer(int i, int type, field_column& to) const {
     if (type != SQLITE_INTEGER)

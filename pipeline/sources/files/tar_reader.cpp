@@ -32,14 +32,15 @@ public:
   libarchive_reader& operator=(const libarchive_reader&) = delete;
 
   status start() {
-    // Checks that the file exists, as the library's errors have no kinds.
+    // Checks that the file can be opened and is not a folder, because the errors of libarchive do
+    // not distinguish the kinds of failures.
     HEADRACE_TRY(open_bytes(path_, file_compression::none).status());
     archive_read_support_format_tar(from_);
     archive_read_support_filter_gzip(from_);
     archive_read_support_filter_bzip2(from_);
     archive_read_support_filter_xz(from_);
     archive_read_support_filter_zstd(from_);
-    // The library does not close a descriptor that it was given.
+    // libarchive does not close a descriptor that it was given; the destructor does.
     fd_ = open_patiently(path_, O_RDONLY);
     if (fd_ < 0)
       return file_error(path_, "open", errno);
@@ -87,8 +88,8 @@ public:
   }
 
 private:
-  // An archive ends with empty headers. The library accepts an archive without them, but then it
-  // was cut.
+  // A complete archive ends with empty headers. libarchive also accepts an archive without them,
+  // which was cut; here this is an error.
   status check_end() const {
     if (archive_filter_bytes(from_, 0) > archive_read_header_position(from_))
       return {};

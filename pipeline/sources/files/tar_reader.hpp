@@ -18,7 +18,7 @@ public:
   /// The name of the next member; nullopt at the end. The unread rest of the previous member is
   /// skipped.
   virtual result<std::optional<std::string>> next() = 0;
-  /// Appends the content of that member.
+  /// Appends the content of the member that `next` returned last.
   virtual status read(std::string& to) = 0;
 };
 

@@ -82,8 +82,8 @@ private:
     }
   }
 
-  // Appends the sample, or its error, or nothing if it is left out. A returned error ends the
-  // source.
+  // Reads the next sample and appends it, or its error; appends nothing if an incomplete sample is
+  // left out. A returned error ends the source.
   status read_sample(row_table& to) {
     const auto key = member_->key;
     std::fill(values_.begin(), values_.end(), std::nullopt);
@@ -124,7 +124,7 @@ private:
   std::string path_;
   std::unique_ptr<tar_reader> archive_;
   std::optional<member_name> member_; ///< the next member; unset at the end
-  uint64_t samples_ = 0;              ///< samples that were read
+  uint64_t samples_ = 0;              ///< the number of samples that were read
   std::vector<std::optional<std::string>> values_;
 };
 

@@ -15,7 +15,7 @@ public:
 
 protected:
   result<bool> append_rows(byte_window& from, const std::string&, string_rows& to) override {
-    size_t searched = 0; // bytes in which no line end was found
+    size_t searched = 0; // the number of bytes that were searched and have no line end
     while (!to.full()) {
       const auto bytes = from.bytes();
       const auto* begin = bytes.data();
@@ -35,7 +35,7 @@ protected:
         continue;
       const auto rest = from.bytes();
       if (std::any_of(rest.begin(), rest.end(), [](auto c) { return c != std::byte{'\r'}; }))
-        append_line(to, rest.data(), rest.size()); // a last line without an end
+        append_line(to, rest.data(), rest.size()); // a last line without a line end
       from.use(rest.size());
       return false;
     }

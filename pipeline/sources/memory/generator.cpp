@@ -69,8 +69,8 @@ protected:
       return *std::move(out);
     }
   }
-  // Saves as numbers: those of the splits, and the number of splits; if all rows are one split,
-  // also whether the split is being read, and its next row.
+  // Saves as numbers: the numbers of `splits_`, and the number of splits in a pass; if all rows are
+  // one split, also whether the split is being read, and the number of its next row.
   void save_to(position& to) const override {
     splits_.save_to(to, reading_);
     to.numbers.push_back(splits_.total());
@@ -88,7 +88,7 @@ protected:
   }
 
 private:
-  // The bound of a block: the function is called without the wanted number of bytes.
+  // The most rows of a block, because the function is not called with a limit of bytes.
   static constexpr size_t most_rows = 4096;
 
   /// The rows to request next; nullopt: this pass is over.

@@ -11,7 +11,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A split is a place in the order.
+/// A split is an index in the shuffled order.
 class global_shuffle_iterator final : public operator_iterator {
 public:
   global_shuffle_iterator(engine& shared, const dataset_node& node, place at,
@@ -28,7 +28,8 @@ protected:
       return last_failure(more.status());
     if (!*more)
       return std::nullopt;
-    // The order depends on the pass, which is determined with its first splits.
+    // The order depends on the number of the pass, which is known only when its first splits were
+    // returned.
     if (!order_)
       order_.emplace(rows_->rows(), key());
     constexpr size_t most = 1 << 15;
@@ -41,7 +42,8 @@ protected:
     splits_.pass(out.rows);
     return out;
   }
-  // Saves as numbers: those of the splits, and the number of rows. The order follows from the seed.
+  // Saves as numbers: the numbers of `splits_`, and the number of rows. The order is not saved,
+  // because it follows from the seed.
   void save_to(position& to) const override {
     splits_.save_to(to);
     to.numbers.push_back(rows_->rows());

@@ -5,10 +5,10 @@
 namespace headrace::detail {
 
 /// A random order of the numbers below n, with a few words of state: `at(i)` is the number at place
-/// i. It is the same for one key on every machine.
+/// i. The order is the same for equal n and keys on every machine.
 ///
-/// A Feistel network permutes the numbers with as many bits as n needs (and one more if that is
-/// odd); a number outside is permuted again, until it is below n.
+/// A Feistel network permutes the numbers with as many bits as n needs, or one bit more if that
+/// number of bits is odd. A result that is not below n is permuted again, until it is below n.
 class permutation {
 public:
   /// @pre `n <= 2^62`

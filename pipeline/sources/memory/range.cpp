@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The numbers of a range by their places.
+/// The numbers of a range, each computed from its index.
 class numbers final : public random_access {
 public:
   numbers(int64_t start, int64_t step, uint64_t rows)

@@ -92,7 +92,8 @@ void encode_elements_of(const dataset_node&, node_writer& to) {
   to.arranged_tensors(to.out.initElementsOf());
 }
 
-/// Decodes a member of the union that has tensors and their structure, with its operator's maker.
+/// Decodes an operator that the schema describes by tensors and their structure. `make`: the maker
+/// of this operator.
 template <class In>
 result<dataset_ptr> decode_tensors(node_reader& from, const In& in,
                                    result<dataset_ptr> (*make)(std::vector<expr_ptr>, structure)) {

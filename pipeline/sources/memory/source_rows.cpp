@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-// One tensor as its rows along axis 0.
+// The rows of one tensor along axis 0, as a column.
 column along_axis(const column& tensor) {
   const auto whole = tensor.shape_of(0);
   const auto rows = static_cast<size_t>(whole[0]);

@@ -25,9 +25,9 @@ struct pass_reading {
   bool warned = false;           ///< one of its iterators warned that elements may be missing
 };
 
-/// The rule of a pass for expected trainers that the readings violate; empty: none. `excused`: a
-/// worker or an iterator was lost, so that elements may be missing, of which each trainer is
-/// warned.
+/// A text about the first rule that the readings of a pass with expected trainers violate; empty if
+/// they violate none. `excused`: a worker or an iterator was lost, so that a trainer may lack
+/// elements; a trainer that lacks some must have been warned.
 std::string broken_rule(const std::vector<pass_reading>& all, uint64_t elements, bool excused) {
   for (const auto& x : all) {
     std::set<int64_t> once;
@@ -63,8 +63,8 @@ TEST(WholePassRules, AreBrokenByWhatTheyForbid) {
   EXPECT_NE(with([](auto& x) { x[1].elements.pop_back(); }, false), "");
 }
 
-/// Under DYNAMIC, workers share the splits of one finite pass, and each of several trainers must be
-/// given all of its elements through the windows.
+/// Under DYNAMIC, workers share the splits of one finite pass, and each trainer must be given all
+/// elements of the pass through the windows.
 class whole_pass_world {
 public:
   /// `gentle`: the only events are workers that join, and workers that leave in order.
@@ -149,7 +149,8 @@ private:
        .drain = gentle_ ? duration{1h} : duration{1s},
        .cache_bytes = draw_.one_in(2) ? size_t{4} << 10 : size_t{64} << 10});
   }
-  /// The trainer's next iterator is started some time after this one has left.
+  /// Waits until the iterator `t` of the trainer `index` has left, and then starts the trainer's
+  /// next iterator. Does nothing if `t` ended in another way.
   void return_later(uint64_t index, trainer_process& t) {
     ++coming_;
     world_->time.after(draw_.between(10ms, 12s), [this, index, &t] {
@@ -249,7 +250,8 @@ private:
       auto& trainer = w.trainers[draw_.below(w.trainers.size())];
       say(fmt::format("{} and {} are cut off from each other for {} ms", worker.name(),
                       trainer.name(), back / 1ms));
-      // The other trainers wait for this one no longer than its lease.
+      // The tasks hold blocks for a trainer that is cut off no longer than its lease: after that
+      // the trainer may lack elements.
       excused_ |= back > 4s;
       w.net.cut(plane::data, trainer, worker);
       w.time.after(back,
@@ -306,8 +308,8 @@ private:
   std::vector<std::string> story_;
 };
 
-/// HEADRACE_PASS_SEED: one world, whose history is printed. HEADRACE_PASS_WORLDS: the number of
-/// worlds.
+/// If the environment variable HEADRACE_PASS_SEED is set, only the world with this seed is run, and
+/// its history is printed. HEADRACE_PASS_WORLDS sets the number of worlds.
 void run_worlds(bool gentle, const char* name) {
   const auto* one = std::getenv("HEADRACE_PASS_SEED");
   const auto* most = std::getenv("HEADRACE_PASS_WORLDS");

@@ -14,8 +14,8 @@ namespace headrace::detail::test {
 
 inline int64_t task_of(int64_t value) { return value / 1'000'000'000; }
 
-/// The elements that each trainer was given of each task: by those of its consumers that are gone,
-/// as far as these reported them, and by the present one.
+/// The elements of each task that were handed out to each trainer: by the trainer's present
+/// consumers, and by consumers that are gone, of which only the reported elements count.
 inline std::map<std::pair<std::string, int64_t>, std::vector<int64_t>>
 deliveries(const stream_world& w) {
   std::map<std::pair<std::string, int64_t>, std::vector<int64_t>> out;
@@ -27,8 +27,8 @@ deliveries(const stream_world& w) {
   return out;
 }
 
-/// Each trainer is given the elements of a task in rising order. For worlds in which a trainer has
-/// at most one consumer at a time.
+/// Each trainer must be given the elements of a task in rising order. The rule holds only in worlds
+/// in which a trainer has at most one consumer at a time.
 inline std::string rising_fault(const stream_world& w) {
   for (const auto& [whose, all] : deliveries(w))
     for (size_t i = 1; i < all.size(); ++i)
@@ -44,8 +44,9 @@ inline std::string budget_fault(const stream_world& w) {
   return budget_fault(w.windows->bytes(), w.windows->budget());
 }
 
-/// For each trainer, the elements that it was given according to its task, those that it skipped,
-/// and its lag must add up to the elements made since it joined.
+/// For each trainer of a window, three numbers must add up to the number of elements that the task
+/// made since the trainer joined: the elements that were reported to the task as handed out to the
+/// trainer, the elements that the trainer skipped, and the trainer's lag.
 inline std::string count_fault(const stream_world& w) {
   std::map<std::pair<std::string, size_t>, size_t> given;
   for (const auto& [trainer, all] : w.gone_handed_out)

@@ -196,7 +196,7 @@ TEST(WindowSchedule, SkipsNothingInACacheThatHoldsAll) {
             0u);
 }
 
-// -- the judge can fail -------------------------------------------------------------------------
+// -- the rules of window_judge.hpp report violations ---------------------------------------------
 
 class ReadWindow : public testing::Test {
 protected:

@@ -19,8 +19,8 @@ protected:
   static iteration_view view(std::vector<task_address> tasks) {
     return {.job = job_id{5}, .version = 1, .tasks = std::move(tasks), .shared = true};
   }
-  /// Lets the consumer read: job 5 has task 7, of whose stream 3 elements are received and 2 handed
-  /// out.
+  /// Lets the consumer read job 5, which has task 7. The consumer has received 3 elements of the
+  /// task's stream and has handed out 2 of them.
   void reads() {
     core.dispatcher_up(now);
     core.answered(1, view({{task_id{7}, incarnation{1}, "worker:1", {}, worker_id{1}}}), now);

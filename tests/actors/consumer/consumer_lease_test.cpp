@@ -24,7 +24,7 @@ protected:
     core.linked("host:9", now);
     core.arrived(task, from_task{stream_opened{}}, now);
   }
-  /// The next heartbeat, before `limit`; nullopt: there is none.
+  /// The next heartbeat that the consumer sends until `limit`; nullopt: it sends none.
   std::optional<consume::beat> beats(time_point limit) {
     while (*core.next_deadline() <= limit) {
       now = std::max(now, *core.next_deadline());
@@ -34,7 +34,7 @@ protected:
     }
     return {};
   }
-  /// A consumer of the trainer "b", in a job each of whose passes is for two trainers.
+  /// A consumer of the trainer "b", in a job with a cross-trainer cache and two expected trainers.
   consumer_core of_a_shared_pass(consumer_id id) const {
     return {{.dataset_id = "d",
              .job_name = "j",

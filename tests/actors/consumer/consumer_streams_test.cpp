@@ -163,7 +163,7 @@ TEST_F(ConsumerStreams, GoOnOverAFreshLinkWhenTheirsFellSilent) {
 }
 
 TEST_F(ConsumerStreams, SayThatTheirNodesLinksHaveEnded) {
-  way.reset(); // as a node does whose links have ended
+  way.reset(); // the transport is gone, as when the links of the node have ended
   start();
   tell(task_is::running);
   EXPECT_TRUE(failure().ok()) << "the trainer waits";

@@ -10,7 +10,7 @@
 
 namespace headrace::detail::test {
 
-/// A link whose other end is the test. For one thread.
+/// A link whose other end is the test. It may be used by one thread only.
 class scripted_link final : public link {
 public:
   bool send(link_message message) override {

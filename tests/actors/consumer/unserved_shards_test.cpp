@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-/// A consumer of a job of its own under a static policy, which was informed of two tasks.
+/// The only consumer of a job under a static policy. The job has informed it of two tasks.
 class UnservedShards : public testing::Test {
 protected:
   iteration_view view(std::vector<std::string> unserved) {

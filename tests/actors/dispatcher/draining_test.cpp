@@ -37,7 +37,7 @@ protected:
     return x.take(
       x.core.worker_heartbeat(token, worker_id{id}, incarnation{life}, all, leaving, x.now));
   }
-  /// True if the answer to its heartbeat orders the worker to leave.
+  /// True if the answer to the last heartbeat orders the worker to leave.
   bool told(const commands& from) { return answer_to<heartbeat_heard>(last_beat, from).leave; }
   commands leaves(uint64_t id, uint64_t life, uint32_t unfinished = 0) {
     return x.take(x.core.worker_leaves(request_token{next_++}, worker_id{id}, incarnation{life},
@@ -153,7 +153,7 @@ TEST_F(Draining, SaysThatAWorkerIsLostBeforeAndWhileItLeaves) {
 TEST_F(Draining, HoldsForTheNextProcessInItsPlaceUntilTheWorkerHasLeft) {
   drain({.which = "host:1"});
   x.core.worker_disconnected(worker_id{1}, incarnation{11});
-  const auto again = x.add_worker("host:1", 21); // it crashed, and its parent restarted it
+  const auto again = x.add_worker("host:1", 21); // the worker crashed and was started again
   EXPECT_TRUE(answer_to<worker_registered>(x.last, again).leave);
   leaves(1, 21);
   const auto fresh = x.add_worker("host:1", 31);
@@ -162,7 +162,7 @@ TEST_F(Draining, HoldsForTheNextProcessInItsPlaceUntilTheWorkerHasLeft) {
 
 TEST_F(Draining, DoesNotTakeTheNextProcessForTheOneThatWasToLeave) {
   const auto said = progress(drain({.which = "host:1"}));
-  leaves(1, 11); // the answer was lost with a connection
+  leaves(1, 11); // the client that drains the worker has lost its connection: it gets no answer
   x.add_worker("host:1", 31);
   EXPECT_THAT(refusal(drain(follow(said))).message(), HasSubstr("another process"));
   EXPECT_FALSE(told(beat(1, 31, 0, false)));

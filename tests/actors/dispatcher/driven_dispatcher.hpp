@@ -14,8 +14,9 @@
 
 namespace headrace::detail::test {
 
-/// A dispatcher's core with a store. It passes events to the core, stores its facts and returns its
-/// commands. Jobs run as soon as they are commanded to, unless the test delays them.
+/// A dispatcher's core with a store. The class passes events to the core, stores the core's facts,
+/// and returns the core's commands. When the core commands to run a job, the job is reported as
+/// started at once, unless `jobs_run` is false.
 class driven_dispatcher {
 public:
   using commands = dispatcher_commands;
@@ -109,7 +110,7 @@ std::vector<T> all_of(const dispatcher_commands& from) {
       out.push_back(*one);
   return out;
 }
-/// The answer to a request; a failure if there is none.
+/// The answer to a request. If there is none of type `T`, the test fails.
 template <class T>
 T answer_to(const request_token& request, const dispatcher_commands& from) {
   for (const auto& x : all_of<dispatcher_command::answer>(from))

@@ -8,7 +8,7 @@ namespace {
 using namespace dispatcher_command;
 using testing::HasSubstr;
 
-/// The job that was begun; zero: none was.
+/// The description of the job that the commands begin. Its id is zero if they begin none.
 job_description begun(const dispatcher_commands& from) {
   const auto all = all_of<run_job>(from);
   return all.empty() ? job_description{} : all[0].what;

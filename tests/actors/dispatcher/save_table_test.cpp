@@ -136,7 +136,8 @@ TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
   ASSERT_EQ(plans.size(), 2);
   ASSERT_EQ(ask(first, plans).orders.size(), 2);
   table.worker_gone(first);
-  // A worker that was lost during a step gets it again alone: the next loss shows its cause.
+  // A step whose worker was lost is given only to a worker without another step, so that a further
+  // loss shows which step causes it.
   for (int lives = 0; lives < 20 && table.size() != 0; ++lives) {
     auto orders = ask(first).orders;
     while (!orders.empty() && orders[0].what.id == good) {

@@ -68,7 +68,7 @@ void expect_equal(const std::vector<service_fact>& a, const std::vector<service_
     const auto* x = std::get_if<service_record::dataset_registered>(&a[i]);
     const auto* y = std::get_if<service_record::dataset_registered>(&b[i]);
     if (x != nullptr && y != nullptr) {
-      // Datasets count as equal by their fingerprint.
+      // `==` compares only the fingerprints of datasets, so their bytes are compared here.
       EXPECT_TRUE(std::ranges::equal(x->what.graph.as<char>(), y->what.graph.as<char>()));
       EXPECT_TRUE(std::ranges::equal(x->what.spec.as<char>(), y->what.spec.as<char>()));
     }

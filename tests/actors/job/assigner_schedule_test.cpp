@@ -43,8 +43,9 @@ public:
         ADD_FAILURE() << "every task waits and none is answered";
         break;
       }
-      // With no task left, a further one is started as an iteration does: if none has reached the
-      // end yet, or if splits were returned and no task that began after that has reached the end.
+      // When no task is left, a further task is started as class `iteration` does: if no task has
+      // reached the end yet, or if splits were returned and no task that began after their return
+      // has reached the end.
       if (tasks_.empty()
           && (newest_ended_ == 0 || (core_.has_rest() && newest_ended_ <= begun_before_return_)))
         join();
@@ -166,7 +167,7 @@ private:
   time_point now_{};
   uint64_t last_ = 0, newest_ended_ = 0, begun_before_return_ = 0;
   const uint64_t slowest_; ///< the longest time between two events, in nanoseconds
-  const bool all_stay_;    ///< no task is lost or leaves, so that a zip may not lose rows
+  const bool all_stay_;    ///< no task is lost or leaves, so a zip must not lose rows
   bool left_ = false;
   std::map<task_id, reading_task> tasks_;
 };

@@ -168,7 +168,8 @@ public:
     return out;
   }
 
-  /// Adds the announcements of the next millisecond, one of which may have several changes.
+  /// Adds to `out` the announcements that the job makes in the next millisecond. One announcement
+  /// may contain several changes.
   job_outcome announced(job_outcome out) {
     const auto later = pass(std::chrono::milliseconds{1});
     out.news.insert(out.news.end(), later.news.begin(), later.news.end());
@@ -185,7 +186,7 @@ public:
   time_point now{};
   request_token last_token{};
   memory_store<job_record> store;
-  uint64_t writer;                   ///< of the store
+  uint64_t writer;                   ///< identifies the core to the store
   std::vector<job_record::fact> all; ///< the facts that were stored
   job_core core;
 

@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 constexpr uint64_t ann = 1, bob = 2;
 
-/// A job with two readers, whose only task has been leased all splits. Most tests end it while
-/// the reader `ann` holds some of its rows.
+/// A job with two readers and one task, which has been leased all splits. Most tests end the task
+/// while the reader `ann` holds some of the task's rows.
 class HeldRows : public testing::Test {
 protected:
   HeldRows() {
@@ -18,7 +18,7 @@ protected:
     x.open(bob);
     x.started(start);
     task = start.what;
-    // The task reads all of its splits.
+    // The task sends questions until it is sent the end of the pass.
     for (uint64_t n = 0; x.ask(task, {0, 0, n})->splits; ++n) {
     }
   }
@@ -27,7 +27,7 @@ protected:
     plan.sources[0].passes = 1;
     return plan;
   }
-  /// The task had sent ten elements to `ann`, of which four were handed out.
+  /// The task leaves. The reader `ann` has received ten elements from it and has handed out four.
   job_outcome leaves() {
     return end({.outcome = task_outcome::left, .held = {{consumer_id{ann}, {10, 4}}}});
   }
@@ -137,7 +137,8 @@ TEST_F(HeldRows, DoNotKeepOthersFromReadingWhatCameBack) {
   EXPECT_EQ(out.starts.size(), 1u);
 }
 
-/// The same under at_least_once: rows that a gone reader held are read again.
+/// A job with the readers `ann` and `bob` under at_least_once: when a reader is gone, the rows that
+/// it held are read again. `task` has been leased one of the two splits.
 class RereadRows : public testing::Test {
 protected:
   RereadRows() {
@@ -176,7 +177,7 @@ protected:
         return {.id = id, .life = t.life};
     return {};
   }
-  /// The splits that the task on the other worker is leased.
+  /// The splits that the task on worker 2 is leased until it must wait or is sent the end.
   std::vector<split_range> others() {
     std::vector<split_range> out;
     for (uint64_t n = 0;; ++n) {
@@ -186,8 +187,8 @@ protected:
       out.push_back(**given);
     }
   }
-  /// Ends the other task, which was sent the end of the pass. Returns the splits that are leased to
-  /// the new task which is started for the rest.
+  /// Ends the task on worker 2. The job then starts a new task for the splits that remain; returns
+  /// the first splits that the new task is leased.
   split_range a_new_task_reads() {
     const auto starts = x.ended(other()).starts;
     EXPECT_EQ(starts.size(), 1u);

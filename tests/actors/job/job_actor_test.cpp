@@ -108,7 +108,7 @@ private:
   std::shared_ptr<std::vector<uint64_t>> tasks_;
 };
 
-/// A job over a source of one split and one of forty, with two such workers.
+/// A job over a source of one split and a source of forty splits, with two idle workers.
 class JobOfTwoSources : public testing::Test {
 protected:
   JobOfTwoSources() {
@@ -191,8 +191,8 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
   for (uint64_t left = 40 - rest.getCount(); left != 0;)
     left -=
       lease(stays, 1, number++).value()->getDispatcher().getSplitsLeased().getRange().getCount();
-  // The question waits, because the other task has unread splits of source 1, until that task waits
-  // for source 0, of which this task has the split.
+  // The question of the task `stays` waits because the task `leaves` has unread splits of source 1.
+  // It is answered when `leaves` waits, too: for source 0, whose only split `stays` has.
   asks(stays, 1, number);
   asks(leaves, 0, 0);
   ASSERT_TRUE(is_over(lease(stays, 0, 1)));

@@ -126,7 +126,7 @@ protected:
   std::shared_ptr<memory_store<job_record>> store;
   job_handle job;
   envelope last = make_ok();
-  std::map<uint64_t, std::set<uint64_t>> given; ///< by the question's number
+  std::map<uint64_t, std::set<uint64_t>> given; ///< leased splits, by question
   uint64_t number = 0;
   bool over = false;
 };

@@ -202,7 +202,7 @@ TEST(JobCore, UnderDynamicGivesEachPieceThatALostTaskHadToOthersWhenThePassIsOve
     for (const auto& t : tasks) {
       x.started(t);
       const auto given = x.ask(t.what, {0, 0, numbers[t.what.id]++});
-      more = given && *given; // the first task that reaches the end waits for the other one
+      more = given && *given; // the first task that finds no splits waits for the other task
       if (more && t.what.id == tasks[0].what.id)
         of_first.push_back(*given->splits);
     }
@@ -300,8 +300,8 @@ TEST(Iteration, ChangesNothingByDeciding) {
 
 // -- splits ---------------------------------------------------------------------------
 
-/// Two sources and two tasks. The first task waits for source 1 and has unread splits of source 0
-/// when the second task is sent the end of both, and ends.
+/// Two sources and two tasks. The first task waits for splits of source 1 and has unread splits of
+/// source 0. Meanwhile the second task is sent the end of both sources, and ends.
 class CrossedJob : public testing::Test {
 protected:
   CrossedJob() : x(sharding_policy::dynamic, plan(), two_workers) {

@@ -65,8 +65,9 @@ public:
 private:
   task_id task() { return task_id{random_() % 3 + 1}; }
   consumer_id consumer() { return consumer_id{random_() % 3 + 1}; }
-  /// Mostly a source of the plan. Otherwise one that is not in the plan: the first of these, or one
-  /// for which the number of its group overflows and is that of a group of the plan.
+  /// Mostly a source of the plan, which has three. Rarely a source that is not in the plan: source
+  /// 3, or a source with a number near UINT32_MAX. For such a source, the assigner's computation of
+  /// the group may overflow and give a group of the plan.
   uint32_t source() {
     const auto x = static_cast<uint32_t>(random_() % 32);
     return x < 30 ? x % 3 : x == 30 ? 3 : UINT32_MAX - static_cast<uint32_t>(random_() % 3);
@@ -89,7 +90,8 @@ private:
   split_receipt receipt() {
     split_receipt out{
       .task = task(), .from_pass = random_() % 2, .approximate = random_() % 4 == 0};
-    // In order, as in all lists that are read from messages.
+    // A run begins after the previous run of the same source and pass, because the encoding of
+    // receipts can express no other order.
     for (auto n = random_() % 3; n != 0; --n) {
       split_run run{source(), pass(), range()};
       if (const auto* last = out.reached.empty() ? nullptr : &out.reached.back();

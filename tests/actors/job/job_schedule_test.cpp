@@ -12,7 +12,7 @@ namespace {
 
 /// Readers and workers join and leave, and tasks start, lease, leave, end and fail, in random
 /// order, over random sources; at the end the remaining work is done. The class takes the place of
-/// the network and the workers, and judges; all decisions are the core's.
+/// the network and the workers, and checks the results; the job's core makes all decisions.
 class job_schedule {
 public:
   job_schedule(uint64_t seed, sharding_policy policy)
@@ -55,8 +55,9 @@ private:
     split_question which;
   };
 
-  /// Draws whether each row descends from one split. That is drawn only for sources that advance
-  /// together: otherwise splits that are read again may find no partner.
+  /// Draws whether each row of the plan descends from one split. A plan whose zips read sources
+  /// that do not advance together never has this property: in such a zip, splits that are read
+  /// again may find no partner.
   static const split_plan& plan_of(random_plan& plan, std::mt19937_64& random) {
     plan.what.rows.apart = plan.aligned() && random() % 2 == 0;
     plan.what.rows.single = plan.what.rows.apart;
@@ -143,7 +144,8 @@ private:
                                              : deadline_exceeded("no answer")));
       return say_goodbye();
     }
-    // Without readers the tasks pause: splits whose rows reach no reader may be read again.
+    // While there are no readers, tasks pause: rows that they made would reach no reader, so that
+    // the job could return splits that were read, which `reading_task` reports as an error.
     if (plan_.what.rows.apart && readers_.empty())
       return;
     if (policy_ == sharding_policy::dynamic && !t.reader.ended()) {
@@ -312,7 +314,7 @@ private:
   split_ledger ledger_;
   driven_job job_;
   reread_record reread_{driven_job::empty(job_.core.about())};
-  /// Of so many steps, seven on average let a reader or worker join, leave or be lost.
+  /// On average, seven of this number of steps let a reader or worker join, leave or be lost.
   const uint64_t accidents_;
   std::map<worker_id, worker_info> workers_;
   std::map<worker_id, worker_info> away_; ///< workers that count as lost and may come back

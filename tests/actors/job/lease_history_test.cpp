@@ -254,7 +254,7 @@ TEST_F(LeaseHistory, AddsUpWhatIsSettled) {
   EXPECT_FALSE(x.unsettled());
 }
 
-/// The history of a job that reads splits again.
+/// The history of a job under at_least_once.
 class RereadHistory : public LeaseHistory {
 protected:
   RereadHistory() { of(numbers); }
@@ -263,7 +263,7 @@ protected:
   }
   void done(std::vector<splits_done> places) { x.apply(lease_history::done{task, places}); }
   void gone() { x.apply(split_assigner::fact{split_assigner::task_gone{task}}); }
-  /// The splits that are read again when a reader is gone.
+  /// The splits of `task` that are read again when a reader that held rows of them is gone.
   ranges again() {
     ranges out;
     const auto again = x.read_again(task).value();

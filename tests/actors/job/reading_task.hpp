@@ -18,8 +18,8 @@
 
 namespace headrace::detail::test {
 
-/// The sources of a possible graph: single ones, sources that advance together, and zipped ones
-/// that do not.
+/// The sources of a random graph: single sources, zipped sources that advance together, and zipped
+/// sources that do not advance together.
 struct random_plan {
   struct part {
     std::vector<uint32_t> sources; ///< the sources that are read side by side
@@ -35,7 +35,8 @@ struct random_plan {
         one.aligned ? random() % most + 1 : random() % std::min<uint64_t>(most, 2) + 1;
       const bool zipped = count > 1;
       for (uint64_t i = 0; i < count; ++i) {
-        // Sides of equal length are frequent: at their end tasks wait for each other.
+        // Sources of one part often have equally many splits: at the end of such a part, tasks wait
+        // for each other.
         const bool as_before = i != 0 && random() % 2 == 0;
         const auto splits = as_before ? totals.back() : random() % (most_splits + 1);
         // Without a total in the plan, the tasks report it.
@@ -57,7 +58,7 @@ struct random_plan {
     return *std::ranges::find_if(
       parts, [&](const auto& x) { return std::ranges::count(x.sources, source) != 0; });
   }
-  /// The number of splits that all sources which advance with this one have.
+  /// The smallest number of splits among the source and the sources that advance together with it.
   uint64_t common(uint32_t source) const {
     auto out = totals[source];
     if (const auto& x = part_of(source); x.aligned)
@@ -71,7 +72,7 @@ struct random_plan {
   }
 
   split_plan what;
-  std::vector<uint64_t> totals; ///< by source
+  std::vector<uint64_t> totals; ///< the number of splits, by source
   std::vector<part> parts;
   uint64_t passes;
 };
@@ -143,7 +144,7 @@ public:
 
   bool ended() const { return ended_; }
   bool leaving() const { return dealer_.leaving(); }
-  /// The question for whose answer the task waits, as a request to the job.
+  /// The unanswered question of the task, as a request to the job; nullopt: there is none.
   std::optional<lease_request> asks(task_id as) const {
     if (!asked_ || heard_of_)
       return {};
@@ -207,7 +208,8 @@ public:
   }
   /// The passes that the task has closed since the last call.
   std::vector<unread_splits> closed() { return std::exchange(closed_, {}); }
-  /// The splits that the task had not begun; the others are read in further steps.
+  /// The task begins to leave. Returns the splits that it has not begun; it reads the splits that
+  /// it has begun in further steps.
   std::vector<unread_splits> leave() {
     asked_.reset();
     heard_of_ = false;
@@ -252,7 +254,7 @@ private:
       EXPECT_TRUE(fresh);
     });
   }
-  /// Calls `f` for the splits of a range that all sources of the group have.
+  /// Calls `f` for each source of the group and each split of the range that this source has.
   template <class F>
   void for_each_of(uint32_t group, const split_range& of, F&& f) {
     for (uint32_t source = 0; source < plan_->totals.size(); ++source) {
@@ -277,8 +279,9 @@ private:
     }
     ledger_->add(split_ledger::was_skipped, source, pass, split);
   }
-  // A zip ends with its first source that ends. It has read the sources before that one, whose rows
-  // are dropped, and nothing of those behind.
+  // A zip ends when one of its sources, `ended`, has no more splits. The queued splits of the
+  // sources before `ended` count as read, although the zip drops their rows; the queued splits of
+  // the sources after `ended` are unread.
   void pass_ends(uint32_t ended) {
     const auto pass = passes_[*part_];
     for (auto source : plan_->parts[*part_].sources) {
@@ -300,11 +303,11 @@ private:
   const random_plan* plan_;
   split_ledger* ledger_;
   split_dealer dealer_;
-  std::vector<uint64_t> passes_; ///< by part
+  std::vector<uint64_t> passes_; ///< the present pass, by part
   std::optional<size_t> part_;   ///< set in the middle of a row: the part to which the row belongs
   std::map<uint32_t, std::deque<uint64_t>> queues_;
   std::optional<split_question> asked_;
-  bool heard_of_ = false; ///< the task has received an answer
+  bool heard_of_ = false; ///< `answer_` has arrived, and the task has not processed it yet
   std::vector<unread_splits> closed_;
   lease_answer answer_;
   std::set<std::tuple<uint32_t, uint64_t, uint64_t>> leases_;        ///< group, pass, first split

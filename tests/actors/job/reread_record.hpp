@@ -15,14 +15,15 @@ namespace headrace::detail::test {
 
 using job_codec = record_codec<job_record>;
 
-/// A copy of a job's record that was written and read, and that follows the facts of the original.
+/// A copy of a job's record that was encoded and decoded, and to which the later facts of the
+/// original are applied.
 class reread_record {
 public:
   explicit reread_record(job_record empty) : empty_(std::move(empty)), now_(empty_) {}
 
-  /// `all`: the facts that made `original`. The original must be equal to the copy that was read
-  /// earlier and has followed the facts, as they were written and read; and to a copy that is read
-  /// now.
+  /// `all`: the facts that made `original`. Applies those of them that are new to the copy, after
+  /// they were encoded and decoded; the copy must then be equal to `original`. After that replaces
+  /// the copy by `original`, encoded and decoded, which must be equal to `original`, too.
   void check(const job_record& original, const std::vector<job_record::fact>& all) {
     const std::vector<job_record::fact> since{all.begin() + static_cast<ptrdiff_t>(followed_),
                                               all.end()};

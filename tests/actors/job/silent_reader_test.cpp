@@ -14,8 +14,8 @@ job_description about(duration client_timeout) {
           .terms = {.client_timeout = client_timeout}};
 }
 
-/// One reader reads on, and another one is silent for this time. Returns the lines that the job
-/// logs about it.
+/// Lets `time` pass, in which reader 2 sends heartbeats and the other readers are silent. `waits`:
+/// the trainer of reader 2 waits. Returns the lines that the job logs.
 std::vector<log_line> silent_for(driven_job& x, duration time, bool waits) {
   std::vector<log_line> lines;
   for (duration past{}; past < time; past += 1s) {

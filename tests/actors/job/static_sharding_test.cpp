@@ -14,7 +14,7 @@ worker_info placed(uint64_t id, uint32_t shard, uint64_t life = 1) {
   return out;
 }
 
-/// A job over a list of two workers.
+/// A job under a static policy. The dispatcher's list has two workers.
 driven_job over_two(std::vector<worker_info> present) {
   return {{.id = job_id{1},
            .name = "train",

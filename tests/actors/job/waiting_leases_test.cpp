@@ -7,7 +7,7 @@ namespace {
 
 constexpr task_id a{1}, b{2}, c{3};
 
-/// Three tasks over a zip of two sources that do not advance together, one split a lease.
+/// Three tasks over a zip of two sources that do not advance together. Each lease is one split.
 class WaitingLeases : public testing::Test {
 protected:
   static split_plan zip_of(uint64_t first, uint64_t second) {
@@ -20,7 +20,8 @@ protected:
   explicit WaitingLeases(const split_plan& plan = zip_of(3, 3)) : splits(plan) {
     splits.apply(split_assigner::shared_by{3});
   }
-  /// Sends the question, and repeats the waiting ones, as a job does.
+  /// The task sends its next question about the source. Then all waiting questions that can be
+  /// answered are answered, as a job does.
   void ask(task_id who, uint32_t source) {
     const lease_request wanted{who, source, 0, {}, asked[{who, source}]++};
     if (const auto news = splits.note(wanted))
@@ -51,7 +52,8 @@ protected:
     ++(first.splits ? leased : ended)[{first.task, first.source}];
     return true;
   }
-  /// The task's zip has ended: the splits that it was leased last of that source are unread.
+  /// The task closes the pass because its zip has ended. `rest`: the splits of the source that it
+  /// was leased last and has not read.
   void close(task_id who, uint32_t source, split_range rest) {
     for (const auto& fact : splits.close(who, {source, 0, asked[{who, source}], rest}))
       splits.apply(fact);
@@ -69,18 +71,18 @@ protected:
 };
 
 TEST_F(WaitingLeases, OneWhoWaitsForATaskThatReadsOnWaitsForThoseBehindIt) {
-  ask(a, 0); // a row of the first source, which needs one of the second
+  ask(a, 0); // a has a row of the first source, and needs a row of the second source for it
   ask(b, 0);
   ask(c, 0);
   ask(b, 1);
   ask(b, 1);
   ask(c, 1);
-  ask(b, 0); // b has a row of the second source, and c one of the first
+  ask(b, 0); // b has a row of the second source without a partner
   EXPECT_TRUE(waits(b));
   ask(a, 1);
   EXPECT_TRUE(waits(a)) << "b waits for c, which reads on, and may come to an end";
   EXPECT_TRUE(ended.empty());
-  ask(c, 0); // c has read all of the first source, so there is none for b
+  ask(c, 0); // c has read its split of the first source, so no split is left for b
   EXPECT_EQ(ended.count({b, 0}), 1u);
   close(b, 1, {1, 1});
   EXPECT_EQ((leased[{a, 1}]), 1) << "the partner that b had no row for";

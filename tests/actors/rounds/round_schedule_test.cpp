@@ -26,9 +26,9 @@ struct round_reading {
   std::vector<int64_t> elements;
 };
 
-/// The task from which an element descends, and the element's number there. Under OFF the number
-/// counts the elements of the task; under a static policy those of the whole dataset; under DYNAMIC
-/// it is the split, of which a task has several.
+/// The task that made an element, and a number of the element. Under OFF this is the element's
+/// number in the output of the task; under a static policy, its number in the whole dataset; under
+/// DYNAMIC, the number of the split from which it descends.
 struct provenance {
   int64_t task = 0;
   int64_t number = 0;
@@ -36,9 +36,10 @@ struct provenance {
 constexpr auto second = [](const auto& x) { return x.second; };
 provenance provenance_of(int64_t element) { return {element >> 32, element & 0xffffffff}; }
 
-/// The rule of coordinated reads that the readings violate; empty: none. The readings are in the
-/// order in which the trainers joined: for a trainer that is gone only the rounds before those of
-/// its successor count. `shards`: the number of shards under a static policy.
+/// A text about the first rule of coordinated reads that the readings violate; empty if there is no
+/// violation. The readings are in the order in which the trainers joined. The successors of a
+/// trainer are the later trainers with the same index: for a trainer that is gone, only the rounds
+/// before those of its successors count. `shards`: the number of shards under a static policy.
 std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers,
                         sharding_policy policy = sharding_policy::off, int64_t shards = 1) {
   struct shared_round {
@@ -88,7 +89,8 @@ std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumer
       r.numbers[x.index] = number;
     }
   }
-  // Splits that a worker gave back are leased again, after later ones.
+  // In a round the elements must rise with the consumer's index. A few rounds are excepted, because
+  // splits that a worker gave back are leased again after later splits.
   size_t falling = 0;
   for (const auto& [round, r] : rounds) falling += !std::ranges::is_sorted(r.numbers, {}, second);
   if (falling > rounds.size() / 20)
@@ -203,7 +205,8 @@ public:
     for (const auto& x : all)
       for (auto element : x.elements)
         given.insert(static_cast<uint64_t>(provenance_of(element).number));
-    // Elements that a trainer had received when it died were lost with it.
+    // Elements that were sent to a trainer that died or failed count as given: they were not lost
+    // with a task.
     for (const auto& t : w.trainers)
       if (t.history().killed || (t.history().ended && !t.history().ended->ok()))
         for (auto element : w.sent_to[&t])
@@ -321,8 +324,8 @@ private:
       if (!who.alive() || who.over())
         return;
       say(who.name() + " dies");
-      // The others may reach their last round before the next consumer with this index has joined,
-      // which then waits in vain.
+      // The other consumers may reach their last round and leave before the next consumer with this
+      // index has joined. That consumer then waits in vain.
       may_fail_ = true;
       who.kill();
       w.net.changed(who);
@@ -369,7 +372,8 @@ private:
       if (!who->alive() || who->stopped())
         return;
       say(fmt::format("{} is stopped for {} ms", who->name(), back / 1ms));
-      // A consumer that was stopped for longer than its lease is given up, and the others wait.
+      // A consumer that was stopped for longer than its lease is given up, and the other consumers
+      // wait for a successor that does not join.
       may_fail_ |= back > 3s;
       who->stop();
       w.net.changed(*who);
@@ -398,7 +402,8 @@ private:
   uint64_t workers_ = 0;
   uint64_t lost_ = 0;
   uint64_t missed_ = 0;
-  /// The dispatcher was killed. It does not store the reports of consumers that are gone.
+  /// The dispatcher was killed at least once. It does not store the reports of consumers that are
+  /// gone, so that the next dispatcher may count too few missed rounds.
   bool dispatcher_died_ = false;
   uint64_t came_ = 0;
   uint64_t coming_ = 0;
@@ -406,8 +411,8 @@ private:
   std::vector<std::string> story_;
 };
 
-/// HEADRACE_ROUND_SEED: one world, whose history is printed. HEADRACE_ROUND_WORLDS: the number of
-/// worlds.
+/// If the environment variable HEADRACE_ROUND_SEED is set, only the world with this seed is run,
+/// and its history is printed. HEADRACE_ROUND_WORLDS sets the number of worlds.
 void run_worlds(sharding_policy policy, const char* name) {
   const auto* one = std::getenv("HEADRACE_ROUND_SEED");
   const auto* most = std::getenv("HEADRACE_ROUND_WORLDS");

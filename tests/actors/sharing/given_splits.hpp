@@ -32,9 +32,9 @@ public:
     else
       at.over = what.over;
   }
-  /// The task is about to leave: splits that one source has begun are read by all sources that
-  /// advance with it, and the others are not read, even if the task dies before its job is
-  /// informed.
+  /// Records that the task is about to leave. It does not read the splits in `unread`, even if it
+  /// dies before its job is informed. Splits that one source has begun are read by all sources that
+  /// advance together with that source.
   void leave(const std::vector<unread_splits>& unread) {
     leaves_ = true;
     for (const auto& one : unread) {
@@ -64,7 +64,8 @@ public:
     kept_.clear();
     starved_ = false;
   }
-  /// A source is started. Returns its pass, unless `enter` returns a later one.
+  /// Records that a source is started. Returns the pass that the source begins; `enter` may replace
+  /// it by a later pass.
   uint64_t start(uint32_t source) { return next_[source]++; }
   /// The source requests its first splits of `pass`. Returns the pass that it reads: if `pass` is
   /// over and forgotten, the one that runs.
@@ -122,7 +123,7 @@ public:
   /// Records that a dataset without end gave no more elements, because its splits were used up.
   void starve() { starved_ = true; }
   bool starved() const { return starved_; }
-  /// Restores the record, after the test has read further than the task does.
+  /// Sets `starved()` back to `was`, after the test has read further than the task does.
   void starved(bool was) { starved_ = was; }
 
 private:

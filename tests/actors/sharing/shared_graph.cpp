@@ -134,7 +134,8 @@ shared_graph taken(shared_graph in, int64_t n) {
   return out;
 }
 
-/// `n` passes, or, below 0, all passes for which there are splits: there is no end.
+/// Repeats `in` `n` times. With `n` below 0 the dataset has no end, and the expected elements are
+/// those of all passes for which there are splits.
 shared_graph repeated(shared_graph in, int64_t n) {
   auto out = in;
   out.graph = make_repeat(in.graph, n).value();
@@ -156,7 +157,7 @@ shared_graph repeated(shared_graph in, int64_t n) {
   return out;
 }
 
-/// Keeps the first pass, unless a row of it failed.
+/// Adds a cache in memory, which keeps the elements of the first whole pass without a failed row.
 shared_graph kept(shared_graph in) {
   auto out = in;
   out.graph = make_cache(in.graph).value();
@@ -285,8 +286,8 @@ shared_graph sampled_from(dice& die, const shared_graph& a, const shared_graph& 
   return out;
 }
 
-/// Repeats a graph, or maps it if it must not be repeated or is empty: a repeated empty graph would
-/// end at once.
+/// Repeats a graph, or maps it. It is mapped at random, and always if it must not be repeated or is
+/// empty: a repeated empty graph would end at once.
 shared_graph again(dice& die, const shared_graph& in, int64_t n) {
   return in.unsure || in.graph->cardinality == 0 || die.below(8) == 0 ? mapped(in)
                                                                       : repeated(in, n);
@@ -306,7 +307,7 @@ shared_graph make(dice& die, int depth, const scratch_folder& folder) {
   case 2: return again(die, in, die.between(0, 4));
   case 3: return concatenated(in, make(die, depth / 2, folder));
   case 4: return zipped(in, make(die, depth / 2, folder));
-  case 5: { // ends with the other input
+  case 5: { // `other` has no end, so the zip ends with `in`
     auto other = repeated(some_source(die, folder, true), -1);
     return die.toss() ? zipped(in, other) : zipped(other, in);
   }

@@ -14,27 +14,27 @@ using random::elements;
 
 /// A source of a graph, with the elements of each split in each pass.
 struct shared_source {
-  uint32_t number = 0; ///< in depth-first order, when the graph is complete
+  uint32_t number = 0; ///< the place in depth-first order; set when the graph is complete
   uint64_t splits = 0;
   std::function<elements(uint64_t split, uint64_t pass)> of;
 };
 
-/// A random graph, and the elements that one task gives for certain splits: computed element by
-/// element, by the rules of sharing, and without any code of the engine.
+/// A random graph, and the elements that one task gives for certain splits. They are computed one
+/// by one by the rules of sharing, without the iterators of the engine.
 struct shared_graph {
   dataset_ptr graph;
   /// Opens the graph as an iterator does: sources are started here, or when they are first read.
   std::function<lazy_rows(given_splits&)> open;
   std::vector<std::shared_ptr<shared_source>> sources;
   bool endless = false;
-  /// The number of passes before an end cannot be determined exactly, because blocks are read
-  /// ahead: the graph must not be repeated.
+  /// It cannot be determined how many passes of its sources the graph has started when it ends,
+  /// because blocks are read ahead. Such a graph must not be repeated.
   bool unsure = false;
   /// The graph reads its input further than requested, or starts sources more than once.
   bool ahead = false;
 };
 
-/// `depth` operators on a source, of all kinds.
+/// A random graph of operators of all kinds, which are nested about `depth` deep.
 shared_graph random_shared_graph(dice& die, int depth, const scratch_folder& folder);
 
 /// The graph in one line.

@@ -41,7 +41,8 @@ void shared_run::run() {
   for (size_t steps = 0; !job_.state().finished() && !::testing::Test::HasFailure(); ++steps) {
     if (options_.accidents && steps < eventful && random_() % 24 == 0)
       accident();
-    // The delay after which a job announces changes.
+    // The longest pause between two announcements of a job. A timer of the job that is due within
+    // this time is run at once.
     constexpr duration moment = std::chrono::milliseconds{50};
     if (const auto due = job_.core.next_deadline(); due && *due <= job_.now + moment)
       carry_out(job_.pass(std::max(*due - job_.now, duration{0})));
@@ -243,7 +244,7 @@ void shared_run::answer(task_id to, const splits_wish& wish,
     if (splits)
       note_lease(to, which.source, which.pass, *splits);
   });
-  // A task that has begun to leave does not receive it.
+  // A task that has begun to leave does not receive the answer.
   auto& from = at->second;
   if (from.asks.erase(wish.which) == 0)
     return;
@@ -263,7 +264,7 @@ void shared_run::note_lease(task_id to, uint32_t source, uint64_t pass, const sp
 }
 
 void shared_run::note_return(task_id from, const split_assigner::returned& what) {
-  // Without `from`, a lost task had the splits, and its record keeps them.
+  // If `from` is not set, a lost task had the splits: they stay in the record of that task.
   if (from)
     tasks_.at(from).given.gave_back(what.source, what.pass, what.splits);
   const auto group = plan_.sources[what.source].group;

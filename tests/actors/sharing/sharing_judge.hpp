@@ -7,11 +7,13 @@
 
 namespace headrace::detail::test::sharing {
 
-/// The rule of sharing that the output of tasks violates; empty: none.
+/// A text about the first rule of sharing that the output of tasks violates; empty: none.
 ///
-/// Each task gives, in order, the elements of the splits that it was given. It reads all choices,
-/// has its own caches, and its datasets without end do not end. A task that died gives the first of
-/// these elements. In each pass a split belongs to at most one task. If a task was sent the end
+/// Each task gives, in order, the elements of the splits that it was given. It reads all choices of
+/// each `choose_from`, has its own caches, and its datasets without end do not end. A task that
+/// died gives only the beginning of these elements.
+///
+/// In each pass a split belongs to at most one task. If a task was sent the end
 /// of a pass, each split of the pass belongs to a task, except those that were given back by a task
 /// whose pipeline had closed the pass. If no operator could leave a pass before it is over, each
 /// split belongs to a task.
@@ -49,8 +51,8 @@ inline std::string what_is_wrong(const shared_graph& graph,
     const auto at = in.find({source, pass});
     return at != in.end() && at->second.contains(split);
   };
-  // The splits of one source belong to the task for all sources that advance with it, even if it
-  // died before the others requested them.
+  // If a task was leased a split of one source, the split belongs to this task for all sources that
+  // advance together with that source, even if the task died before these sources requested it.
   const auto given = [&](uint32_t source, uint64_t pass, uint64_t split) {
     for (uint32_t other = 0; other < plan.sources.size(); ++other)
       if (plan.sources[other].group == plan.sources[source].group

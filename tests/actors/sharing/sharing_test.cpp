@@ -29,7 +29,7 @@ TEST(Sharing, OfRandomGraphsGivesWhatTheRulesSay) {
   }
 }
 
-// -- the judge can fail ------------------------------------------------------------------
+// -- the rules of sharing_judge.hpp report violations ------------------------------------
 
 /// A run of three workers over a random graph. The task `which` gives more than three elements, the
 /// first two of them different.

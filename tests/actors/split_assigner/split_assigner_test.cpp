@@ -25,7 +25,8 @@ struct outcome {
   std::optional<split_range> splits;
 };
 
-/// Puts a request as a job does. `facts`, if not null, gets what was applied.
+/// Lets the assigner decide on a request, and applies the facts, as a job does. The facts are also
+/// added to `facts` if it is not null.
 outcome lease(split_assigner& core, const lease_request& wanted, const std::set<task_id>& blocked,
               time_point now, std::vector<split_assigner::fact>* facts = nullptr) {
   const auto apply = [&](const split_assigner::fact& x) {
@@ -44,7 +45,7 @@ outcome lease(split_assigner& core, const lease_request& wanted, const std::set<
   return {false, given.front().splits.splits};
 }
 
-/// Leases to one task after the other at a steady pace.
+/// An assigner that tasks ask for splits at a steady pace: `step` passes before each question.
 class leasing {
 public:
   explicit leasing(const split_plan& plan, size_t tasks = 1) : core(plan) {
@@ -55,7 +56,7 @@ public:
     now += step;
     return lease(core, {who, source, pass, total}, blocked, now);
   }
-  /// The sizes of leases until the end.
+  /// The sizes of the task's leases until it must wait or the pass is over.
   std::vector<uint64_t> sizes(task_id who) {
     std::vector<uint64_t> out;
     for (;;) {
@@ -103,7 +104,7 @@ TEST(SplitAssigner, SharesOutNoFurtherWhatIsReadInNoTime) {
 
 TEST(SplitAssigner, LeasesNoMoreThanATaskReadsInTheLeaseTime) {
   leasing x{one_source(1'000'000)};
-  x.step = std::chrono::milliseconds{50}; // between two questions: two splits in 100 ms at first
+  x.step = std::chrono::milliseconds{50}; // the first split takes this long: two in 100 ms
   EXPECT_EQ(x.ask(a).splits->count, 1u);
   EXPECT_EQ(x.ask(a).splits->count, 2u);
   x.step = std::chrono::milliseconds{400}; // the task has become slower
@@ -306,8 +307,8 @@ TEST(SplitAssigner, RemembersNothingOfSingleSplits) {
   EXPECT_LT(x.core.records(), 10u);
 }
 
-/// Task a waits for splits of source 0, all of which b was leased, and has unread splits of source
-/// 1. Task b has read both sources to their ends.
+/// Task a waits for splits of source 0, whose only split was leased to task b. Task a has unread
+/// splits of source 1. Task b has read both sources to their ends.
 class crossed : public testing::Test {
 protected:
   crossed() : core(plan_of({{.splits = 1, .group = 0}, {.splits = 40, .group = 1}})) {

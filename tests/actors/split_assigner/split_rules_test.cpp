@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-// The answers to a task about passes that are over, the splits that it gives back, and the splits
-// that it must not read.
+// Tests of passes that are over, of the splits that tasks give back when they close a pass, of
+// listings, and of the end of a job.
 
 namespace headrace::detail::test {
 namespace {
@@ -41,7 +41,8 @@ protected:
                                   const std::set<task_id>& blocked = {}) {
     return put({who, 0, pass, {}, asked[{who, pass}]++}, blocked);
   }
-  /// Asks until the pass is over or the task must wait; returns the number of its splits.
+  /// The task asks until the pass is over or it must wait. Returns the number of splits that it was
+  /// leased.
   uint64_t drain(task_id who, uint64_t pass, const std::set<task_id>& blocked = {}) {
     uint64_t out = 0;
     for (auto given = ask(who, pass, blocked); given && *given; given = ask(who, pass, blocked))
@@ -84,7 +85,8 @@ protected:
 
 TEST_F(NothingToRead, IsOverForEverybodyAlone) {
   EXPECT_EQ(ask(a, 0)->over, (pass_over{.alone = true}));
-  // The pass is forgotten, and the question of b does not count as a repetition of that of a.
+  // The pass is forgotten, and the question of task b does not count as a repetition of the
+  // question of task a.
   EXPECT_EQ(ask(b, 0)->over, (pass_over{.running = 1}));
   EXPECT_EQ(ask(b, 1)->over, (pass_over{.alone = true}));
 }

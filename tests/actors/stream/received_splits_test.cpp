@@ -10,7 +10,7 @@ namespace {
 constexpr task_id task{7};
 using runs = std::vector<split_run>;
 
-/// Blocks of rows, each of a split of its own.
+/// A block of rows, each of which descends from a split of its own: `first`, `first + 1`, ...
 block rows_of(uint64_t first, uint32_t rows) {
   block out;
   out.rows = rows;

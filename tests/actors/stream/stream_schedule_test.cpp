@@ -167,8 +167,9 @@ private:
       });
     }
     EXPECT_TRUE(silent.empty()) << "a consumer was given up and did not read so";
-    // A trainer that pauses for long does not keep the others from the end. But one that received a
-    // message that cannot be decoded gives nothing back before it has read the error.
+    // A trainer that pauses for long does not keep the other trainers from the end, because its
+    // consumer gives unread elements back. But a consumer that received a message that cannot be
+    // decoded gives nothing back before its trainer has read the error.
     std::set<uint64_t> paused;
     if (w.options_.shared)
       for (const auto& [id, c] : w.consumers)

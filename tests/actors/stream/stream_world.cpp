@@ -166,7 +166,8 @@ void stream_world::note_losses(size_t t, const task_report& what) {
   }
   if (!what.ended)
     return;
-  // Elements that readers held which are gone were in no account that the job had stored.
+  // When a task ends, it also reports the elements that were lost with readers that are gone,
+  // unless the job has acknowledged an account of these elements.
   uint64_t lost = 0;
   for (const auto& [who, marks] : what.held)
     if (!readers_.contains(who.value))

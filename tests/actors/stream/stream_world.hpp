@@ -78,9 +78,9 @@ public:
     bool room = false; ///< other windows may have made room for blocks that this task holds back
     std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to the task
     std::set<uint64_t> named;                              ///< the readers of the last message
-    std::map<std::string, uint64_t> began;                 ///< by trainer: number of first element
-    uint64_t lost_with_readers = 0;                        ///< elements, as the task reported
-    std::deque<split_question> accounts;                   ///< that the job has not acknowledged
+    std::map<std::string, uint64_t> began;                 ///< the first element's number
+    uint64_t lost_with_readers = 0;                        ///< elements, by the task's last report
+    std::deque<split_question> accounts;                   ///< the unacknowledged accounts
   };
   struct consumer {
     bool woken = false;
@@ -114,8 +114,8 @@ public:
   void exhaust(size_t t);
   /// The task's worker leaves: the task gives the elements that it has.
   void leave_task(size_t t);
-  /// The task's worker is lost, and the job gives the task up. Unless `for_good`, it may return
-  /// with its state.
+  /// The task's worker is lost, and the job gives the task up. Unless `for_good`, the worker may
+  /// return with its state.
   void lose_task(size_t t, bool for_good);
   /// The worker of a task that the job gave up returns with its state.
   void find_task(size_t t);
@@ -166,7 +166,8 @@ public:
 
   // -- books ---------------------------------------------------------------------------------
 
-  /// Elements that were handed out and not yet reported to the task may be given to others.
+  /// True if elements that were handed out and not yet reported to the task may be given to another
+  /// consumer when the first consumer is gone.
   bool unreported_again() const {
     return options_.cache || options_.guarantee == delivery_guarantee::at_least_once;
   }
@@ -186,8 +187,8 @@ public:
   size_t recalls_sent = 0;
   size_t given_up = 0;                   ///< consumers whose trainer read that it was given up
   std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
-  /// The elements that the consumers that are gone handed out, in their order. If unreported
-  /// elements may be repeated, only those that were reported.
+  /// The elements that consumers which are gone handed out, by trainer and in order. If unreported
+  /// elements may be repeated, only the reported elements are included.
   std::map<std::string, std::vector<int64_t>> gone_handed_out;
 
 private:
@@ -207,7 +208,8 @@ private:
   /// The job sends the ids of its readers to the tasks.
   void name_readers();
   void tell();
-  /// Removes a consumer that is gone, and adds what it was given to the records of such.
+  /// Removes a consumer that is gone, and adds its elements to the records of the consumers that
+  /// are gone.
   void bury(uint64_t id);
 
   uint64_t last_consumer_ = 0;

@@ -292,8 +292,8 @@ std::string stream_world::fault() const {
         ++lost;
         continue;
       }
-      // A lost task may lack any element; one that left, those that a consumer which is gone had
-      // received.
+      // Any element of a lost task may be missing. Of a task that left, elements that a consumer
+      // which is gone had received may be missing.
       if (tasks[t].lost || (tasks[t].left && with_the_gone_.contains(value(t, i))))
         continue;
       return fmt::format("element {} of task {} was lost", i, t);

@@ -36,8 +36,8 @@ std::vector<int64_t> run(int64_t first, int64_t end) {
   return out;
 }
 
-/// An output of `2 * each` elements, of which `a` and `b` were sent `each`. The source is
-/// exhausted.
+/// An output of `2 * each` elements. `a` was sent `each` elements, `b` was sent the other ones, and
+/// the source is exhausted.
 task_output with_both_holding(uint64_t each) {
   task_output out{true};
   out.open(a, 0, 0);
@@ -168,8 +168,8 @@ TEST(TaskOutput, RecallsSeldomHoweverManyReadersTakeTheirTurns) {
   out.produced(numbers(0, readers * each));
   out.exhausted();
   carry_out();
-  // One thread reads all streams, an element from each in turn, and reports a stream when half of
-  // its elements, or all that were received, are taken.
+  // One thread takes an element from each stream in turn. It sends a grant for a stream after every
+  // `each / 2` elements of the stream, and when it has taken all that were received.
   uint64_t taken = 0;
   for (uint64_t turn = 0; !all[turn % readers].ended; ++turn) {
     auto& one = all[turn % readers];
@@ -296,7 +296,8 @@ TEST(TaskOutput, GivesWhoseTrainerKeepsUpWithMoreItsWindowAtATimeBesideOthers) {
   EXPECT_EQ(values(sent, b), run(4000, 4016));
 }
 
-/// `a` was sent all of `sent` elements, `b` waits; only what is claimed is handed out.
+/// An output whose elements are handed out only after they were claimed. All `sent` elements were
+/// sent to `a`, and `b` waits.
 task_output with_claims(uint64_t sent) {
   task_output out{true, false, true};
   out.open(a, 0, 0);

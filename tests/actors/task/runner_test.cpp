@@ -43,7 +43,7 @@ public:
   }
   uint64_t produced = 0;
   std::vector<split_question> asked, closed;
-  split_range rest; ///< of the source that was closed last
+  split_range rest; ///< the unread splits of the source that was closed last
   status end, crash;
   bool over = false;
 
@@ -154,8 +154,8 @@ TEST(Runner, LetsTwoSourcesAskAtOnceAndGivesEachItsAnswer) {
                  .value();
   runner x{{.graph = graph, .leases_splits = true}};
   x.start(heard.callbacks());
-  // The second side of the zip is read when the first has a row. Its question then waits together
-  // with the next one of the first side.
+  // The zip reads its second input after the first input has given a row. Then the question of the
+  // second input and the next question of the first input are open at the same time.
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
   x.give_splits({0, 0, 0}, lease_answer{split_range{0, 1}});
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 3; })) << "one kept the other waiting";
@@ -305,8 +305,8 @@ TEST(Runner, CountsNoThreadAsStuckThatIsBusy) {
     x.start(heard.callbacks());
     while (door->used_ns == 0) ASSERT_LT(clock::system().now(), limit);
   }
-  // The time given to `stuck` advances by a second for each call, and the thread computes for a
-  // part of that.
+  // The time that is passed to `stuck` advances by a second for each call. Before each call the
+  // thread computes for at least 50 ms.
   auto now = clock::system().now();
   for (int look = 0; look < 3; ++look) {
     const auto before = door->used_ns.load();

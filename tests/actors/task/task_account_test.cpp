@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using stream_key = produce::stream_key;
 
-/// A task of a shared job with two readers, of which the first was sent six elements, one a split,
-/// and has handed out two.
+/// A task of a shared job with two readers. The first reader was sent six elements, each from a
+/// split of its own, and has handed out two of them.
 class TaskAccount : public testing::Test {
 protected:
   TaskAccount() {

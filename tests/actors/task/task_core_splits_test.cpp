@@ -6,7 +6,7 @@
 namespace headrace::detail::test {
 namespace {
 
-/// A task with a reader, whose first runner works.
+/// A task that has one reader. The first runner of the task has begun.
 class TaskSplits : public testing::Test {
 protected:
   TaskSplits()
@@ -114,7 +114,7 @@ TEST_F(TaskSplits, GivesBackTheAnswerThatIsUnderWayWhenItsWorkerLeavesWhileNoAct
 
 TEST_F(TaskSplits, GivesBackTheAnswerThatIsUnderWayWhenItsWorkerLeavesBeforeTheNextRunnerBegins) {
   wants(1, {.which = first});
-  core.taken_over(now); // another actor, after a crash
+  core.taken_over(now); // another actor takes over after a crash
   EXPECT_EQ(left(all<produce::report>(core.worker_leaves(now))),
             (std::vector{unread_splits{0, 0, 0, {}}}));
   EXPECT_TRUE(answers(first, split_range{0, 2}).empty()) << "these splits go back";

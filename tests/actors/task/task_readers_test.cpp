@@ -12,7 +12,7 @@ namespace {
 
 using stream_key = produce::stream_key;
 
-/// A task that one consumer, 1, reads from node 11.
+/// A task with one reader: consumer 1, whose node is 11.
 class TaskReaders : public testing::Test {
 protected:
   produce::commands open(uint64_t stream, uint64_t consumer, uint64_t node) {

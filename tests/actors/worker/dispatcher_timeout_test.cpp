@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A worker whose dispatcher may send nothing for a minute.
+/// A worker that gives up its dispatcher when it has waited a minute for an answer.
 class DispatcherTimeout : public WorkerCore {
 protected:
   DispatcherTimeout() { core.started(now); }

@@ -107,8 +107,8 @@ TEST_F(WorkerActor, ReportsADispatcherThatStopsAnsweringAfterItsTimeOutAndOnce) 
   node.advance(5min);
   EXPECT_TRUE(told.empty()) << "it answers";
   dispatcher->held_kinds = {kind::WORKER_HEARTBEAT, kind::REGISTER_WORKER};
-  // The dispatcher counts as silent when the next heartbeat has not been answered for a lease: at
-  // the end of this minute it has been silent for less than a minute.
+  // The timeout begins only when the next heartbeat has been without an answer for a lease. So the
+  // timeout of a minute has not passed when this minute ends.
   for (int second = 0; second < 60; ++second) node.advance(1s);
   EXPECT_TRUE(told.empty()) << "it was not silent for so long";
   for (int second = 0; second < 60; ++second) node.advance(1s);
@@ -174,8 +174,8 @@ protected:
   WorkerConversation() {
     dispatcher->held_kinds = {kind::REGISTER_WORKER, kind::LEASE_SPLITS, kind::TASK_ENDED,
                               kind::LEAVE_SERVICE};
-    // The registration of the worker that the fixture started was answered at once; that of this
-    // one is held.
+    // The fixture has started a worker, whose registration was answered at once. The answer to the
+    // registration of the new worker is held.
     again();
   }
   /// Starts a new life of the worker, as its supervisor does.
@@ -276,8 +276,8 @@ TEST_F(WorkerConversation, GoesOnWhereverATaskWasKilled) {
 
 TEST_F(WorkerConversation, GoesOnWhereverTheDispatcherWasKilled) {
   const auto steps = conversation();
-  // Only the steps before the worker leaves: a leaving worker without a dispatcher ends when its
-  // time to drain is over.
+  // Only the steps before the worker leaves are tested: a leaving worker without a dispatcher ends
+  // when its time to drain is over.
   constexpr size_t until_leaving = 8;
   for (size_t last = 0; last < until_leaving; ++last) {
     SCOPED_TRACE(std::string{"dispatcher killed after: "} + steps[last].what);

@@ -96,9 +96,9 @@ struct seen_task {
   std::vector<task_event> events; ///< the events of all lives
   task_numbers made;
   bool torn = false;
-  bool leaving = false; ///< set between two lives
-  task_readers readers; ///< set between two lives
-  status failed;        ///< the error that its consumers were sent
+  bool leaving = false; ///< the worker left while no actor of the task ran
+  task_readers readers; ///< the readers that were named while no actor of the task ran
+  status failed;        ///< the error that was sent to the task's consumers
 };
 
 class seen_task_actor {
@@ -179,8 +179,8 @@ protected:
       tree_place{nullptr, "node/worker"}, logger{});
     node.dispatch();
   }
-  /// Another dispatcher is available as soon as one is gone: the scripted connector connects at
-  /// once.
+  /// Kills the dispatcher's actor and starts another one. The scripted connector connects the
+  /// worker to the new one at once.
   void lose_the_dispatcher() {
     port::ask_to_exit(*where, caf::exit_reason::kill);
     dispatcher->held.clear();

@@ -36,8 +36,8 @@ TEST_F(WorkerCore, SaysToATaskThatIsOrderedAgainWhoReadsItNow) {
   running(7);
   auto again = order(7);
   again.readers = {task_id{7}, 3, {consumer_id{2}}};
-  // The job counts the answer as the acknowledgement of the readers in the order, so that the task
-  // must be sent them.
+  // The job takes the answer as an acknowledgement of the readers that the order names, so the
+  // worker must pass these readers on to the task.
   EXPECT_EQ(said(core.start_task(second, again, now)),
             (texts{"readers of 7: 1 of version 3", "answer 2 ok"}));
 }

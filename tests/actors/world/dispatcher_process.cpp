@@ -255,7 +255,7 @@ void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
   std::visit([this](const auto& x) { world_.traffic.count(x); }, what.what);
   answer(what.to, [&](auto& reply) {
     if (const auto* how = std::get_if<status>(&what.what)) {
-      // The answer acknowledges a pass that the task has closed.
+      // An `ok` to a request for splits acknowledges that the task has closed a pass.
       if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<lease_answer>>>)
         if (how->ok())
           return reply(lease_answer{});

@@ -9,7 +9,7 @@ void dispatcher_process::carry_out(job_id id, job_commands what) {
   const auto at = jobs_.find(id);
   if (at == jobs_.end())
     return;
-  const auto j = at->second; // a command may end it
+  const auto j = at->second; // keeps the job, which a command may remove from `jobs_`
   for (auto& x : what)
     if (waits_for_facts(x))
       j->steps.add(std::move(x), [&](const auto& y) { take(j, y); });
@@ -55,7 +55,7 @@ void dispatcher_process::carry_out(job&, const job_command::answer& what) {
   std::visit([this](const auto& x) { world_.traffic.count(x); }, what.what);
   answer(what.to, [&](auto& reply) {
     if (const auto* how = std::get_if<status>(&what.what)) {
-      // The answer acknowledges a pass that the task has closed.
+      // An `ok` to a request for splits acknowledges that the task has closed a pass.
       if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<lease_answer>>>)
         if (how->ok())
           return reply(lease_answer{});

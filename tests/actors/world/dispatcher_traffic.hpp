@@ -43,7 +43,7 @@ public:
   void count(const worker_registered& what);
   void count(const heartbeat_heard& what);
   void count(const worker_drains& what);
-  /// The other answers, as those about datasets, saves and the state, are not counted.
+  /// Other answers, such as those about datasets and saves, are not counted.
   template <class Other>
   void count(const Other&) {}
 

@@ -10,14 +10,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A fault of this length may cost a member its lease: a heartbeat is sent every second.
+/// A fault of at least this length may let a lease of 5 s expire: heartbeats are a second apart, so
+/// the time without a heartbeat may be up to 2 s longer than the fault.
 constexpr duration noticed = 3500ms;
 
 } // namespace
 
 disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allowed) : size_(size) {
   simulation draw{seed * 0x9e3779b97f4a7c15 + 1};
-  // A world has only a few kinds of faults, so that one does not hide another.
+  // A world has only a few kinds of faults, so that one kind does not hide the effects of another.
   for (int i = 0; i < 3; ++i) kinds_ |= allowed & (1u << draw.below(10));
   if (draw.one_in(4))
     kinds_ |= allowed & forever;
@@ -50,7 +51,8 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
   if (draw.one_in(8))
     about.jobs.gc_timeout.reset();
   about.jobs.gc_dynamic_sharding_jobs = draw.one_in(2);
-  // The shards are drawn from a generator of their own, so that the other worlds stay as they were.
+  // The shards are drawn from a generator of their own, so that they do not change the numbers that
+  // `draw` gives for the rest of the world.
   simulation apart{seed * 0x9e3779b97f4a7c15 + 2};
   if ((allowed & shards) != 0 && apart.one_in(5)) {
     about.policy = sharding_policy::data;
@@ -425,7 +427,8 @@ void disturbed_world::run() {
       until = t.now() + bound;
   }
   t.run_until(t.now() + 20s);
-  // Readers that are gone, and named jobs without readers, are kept for a while.
+  // The dispatcher keeps readers that are gone, and named jobs without readers, for some time. Only
+  // after that do the tasks of these jobs end.
   const auto& terms = world_->about.jobs;
   if (std::ranges::any_of(world_->workers, [](const auto& x) { return x.tasks() != 0; }))
     t.run_until(t.now() + terms.client_timeout + terms.gc_timeout.value_or(0s)

@@ -14,7 +14,7 @@ namespace headrace::detail::test {
 /// at random times. The same seed gives the same history.
 class disturbed_world {
 public:
-  /// Kinds of faults, of which some are drawn for each world.
+  /// The kinds of faults. Each world has some of them, which are drawn at random.
   enum fault : uint32_t {
     cuts = 1 << 0,
     swallows = 1 << 1,
@@ -27,26 +27,26 @@ public:
     dispatcher_deaths = 1 << 8,
     crashes = 1 << 9,
     forever = 1 << 10,            ///< some faults are not healed
-    refusals = 1 << 11,           ///< of new connections, while existing ones continue
+    refusals = 1 << 11,           ///< new connections are refused, existing ones continue
     reorders = 1 << 12,           ///< links have very different delays
-    dispatcher_returns = 1 << 13, ///< it is killed and starts again with its state
-    repetitions = 1 << 14,        ///< a job repeats, and trainers join late
+    dispatcher_returns = 1 << 13, ///< the dispatcher is killed, and starts again with its state
+    repetitions = 1 << 14,        ///< a job has a second repetition, and trainers join late
     shards = 1 << 15,             ///< no fault: a static policy, with a list of one to four workers
     rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
     drains = 1 << 17,             ///< the dispatcher is requested to drain a worker
     locals = 1 << 18, ///< no fault: trainers may read only from the worker of their place
     every = (1 << 19) - 1,
   };
-  /// The amounts from which a world is drawn.
+  /// The bounds within which the numbers and times of a world are drawn.
   struct scale {
     uint64_t most_splits = 600;
-    uint64_t most_rows = 20;   ///< of a split
-    duration shortest_pause{}; ///< of a trainer
+    uint64_t most_rows = 20;   ///< the most rows of a split
+    duration shortest_pause{}; ///< the shortest pause of a trainer between two bursts
     duration faults_within = std::chrono::seconds{20};
     duration longest_fault = std::chrono::seconds{25};
-    duration more_time_to_drain{}; ///< of a worker that leaves
+    duration more_time_to_drain{}; ///< added to the time that a leaving worker has to drain
   };
-  /// For very many worlds: about a thousand events each.
+  /// The scale for tests with very many worlds: a world has about a thousand events.
   static constexpr scale small() {
     using namespace std::chrono_literals;
     return {.most_splits = 30,
@@ -58,7 +58,8 @@ public:
   /// `allowed`: the kinds of faults of which some may be drawn for this world.
   explicit disturbed_world(uint64_t seed, const scale& size, uint32_t allowed = every);
 
-  /// Runs until all trainers have ended, or until the time at which the last wait must have ended.
+  /// Runs the world until its faults are over, then until all trainers have ended or every wait
+  /// must have reached its bound, and makes the judge.
   void run();
   const std::vector<violation>& judged() { return judge_->all(); }
   /// For workers that were drained: the dispatcher's answer when they had left.

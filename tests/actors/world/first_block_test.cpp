@@ -34,8 +34,9 @@ protected:
 };
 
 TEST_F(FirstBlock, IsUnderWayWhenThreeQuestionsAreAnsweredAndAStreamIsOpened) {
-  // The greeting, the iteration with its dataset, and the greeting of the link, while the task
-  // starts.
+  // Three round trips: the connection to the dispatcher, the request for the repetition with the
+  // dataset, and the connection to the worker, during which the task starts. Half a round trip: the
+  // message that opens the stream.
   EXPECT_NEAR(round_trips(sharding_policy::off), 3.5, nearly);
 }
 

@@ -10,8 +10,9 @@ namespace headrace::detail::test {
 
 std::vector<std::vector<const trainer_process*>> judge::groups() const {
   std::vector<std::vector<const trainer_process*>> out;
-  // A dispatcher that lost its state starts another job of that name, and so does one that
-  // collected a job without readers: the trainers of the earlier job read something else.
+  // If the dispatcher lost its state or a job collected a repetition, trainers with one job name
+  // may have read different jobs, or a repetition before and after it began anew. Such trainers are
+  // in different groups.
   std::map<std::tuple<job_id, uint64_t, uint64_t>, size_t> of_repetition;
   for (const auto& t : world_.trainers) {
     const auto& h = t.history();
@@ -135,7 +136,7 @@ void judge::every_end_is_true() {
     if (!clean)
       continue;
     std::set<int64_t> given;
-    bool unknown = false; // a dead trainer, or one that left, may have handed out what it held
+    bool unknown = false; // missing elements may have gone to a trainer that did not end well
     for (const auto* t : group) {
       given.insert(t->history().handed_out.begin(), t->history().handed_out.end());
       unknown |= t->history().killed || t->history().left || !t->over()
@@ -167,13 +168,13 @@ void judge::every_end_is_true() {
         break;
       }
     } else {
-      // Whole copies: one for each worker that was present all the time.
+      // Under OFF, each worker that was present all the time must have given a whole copy.
       std::map<uint64_t, uint64_t> copies;
       for (auto x : given) ++copies[static_cast<uint64_t>(x) >> 32];
       const auto whole = static_cast<size_t>(std::ranges::count_if(
         copies, [&](const auto& c) { return c.second == world_.data.elements(); }));
-      // If the job did not report its end, because the dispatcher was away, its trainers can have
-      // only the tasks that it had named to them.
+      // If the dispatcher was away, a trainer may not have received the report that the repetition
+      // is finished. Then the trainer can have read only from tasks that the job had named to it.
       std::set<std::string> expected;
       for (const auto* t : group) {
         const auto& h = t->history();
@@ -206,7 +207,7 @@ std::set<int64_t> judge::sent_to_the_gone() const {
 
 void judge::every_shard_is_whole(const std::set<int64_t>& given, bool unknown) {
   const auto shards = world_.about.shards;
-  std::map<uint64_t, uint64_t> copies; // elements by the task that gave them
+  std::map<uint64_t, uint64_t> copies; // the number of elements that each task gave
   for (auto x : given) {
     const auto copy = static_cast<uint64_t>(x) >> 32;
     const auto number = static_cast<uint64_t>(x) & 0xffffffff;
@@ -242,9 +243,10 @@ bool judge::died_together() const {
   return std::ranges::any_of(world_.trainers, [&](const auto& t) {
     const auto died = t.history().ended_at;
     return t.history().killed && std::ranges::any_of(world_.lost_tasks, [&](const auto& entry) {
-             // When a trainer is given up, the task drops it after a lease and a quarter, and a cut
-             // may delay the report of that to the job by nearly one more lease. In the other
-             // direction the trainer itself reports what it received.
+             // If the trainer died first: after the trainer is given up, it takes a lease and a
+             // quarter until the task drops it, and a cut may delay the task's report to the job by
+             // nearly one more lease. If the task was lost first: the trainer itself reports which
+             // rows of the task it received.
              const auto lost = entry.second;
              return lost < died + given_up + 4 * lease && died < lost + 2 * lease;
            });

@@ -11,7 +11,8 @@ namespace headrace::detail::test {
 
 /// The faults that happened to the members of a world, by which a judge excuses some violations.
 struct disturbances {
-  /// The indices of trainers that were unreachable in one direction for about a lease or more.
+  /// The indices of trainers that were unreachable, in at least one direction, for about a lease or
+  /// more.
   std::set<size_t> trainers_away;
   /// The indices of workers that were unreachable in this way, or that died or left.
   std::set<size_t> workers_away;
@@ -45,14 +46,15 @@ public:
   void every_end_is_true();
   /// If a trainer was told that a repetition was over before it joined, the repetition was over.
   void what_is_over_was_read();
-  /// Elements were lost only with a lost task, and only the rest of splits of which some rows had
-  /// reached a trainer.
+  /// An element was lost only with a lost task, and only if some row of its split had reached a
+  /// trainer.
   void little_lost();
   /// If each row is a split of its own, a reader that leaves in order causes no loss.
   void nothing_lost_with_who_leaves();
   /// A trainer that ended without an error and lacks elements read a message about the loss.
   void no_loss_is_silent();
-  /// No trainer read an error that nothing excuses, nor one after all elements.
+  /// No trainer read an error that no fault excuses. The lack of a worker does not excuse an error
+  /// that came after all elements.
   void every_error_is_excused();
   /// At the end no worker runs a task that no trainer needs.
   void nothing_left_behind();
@@ -81,15 +83,15 @@ private:
   bool at_least_once() const {
     return dynamic() && world_.about.guarantee == delivery_guarantee::at_least_once;
   }
-  /// The element's split was leased to another task after one that is lost, or after one of which a
-  /// trainer that is gone held rows: under at_least_once the element may be repeated.
+  /// The element's split was leased to two or more tasks, and one of these tasks is lost or some
+  /// trainer is gone: under at_least_once the element may be repeated.
   bool read_again(int64_t element) const;
-  /// Elements that were sent to trainers that are gone or read an error: elements that were claimed
-  /// when they were sent are lost, even if they may not have arrived.
+  /// The elements that were sent to trainers that are gone or read an error. An element that was
+  /// claimed when it was sent to such a trainer is lost, even if it did not arrive.
   std::set<int64_t> sent_to_the_gone() const;
   bool anonymous() const { return world_.about.job_name.empty(); }
-  /// The groups of trainers that read the same repetition of a job: all trainers of a named job, or
-  /// the one trainer of its own job.
+  /// The groups of trainers that read the same repetition of a job. A trainer of an anonymous job
+  /// is a group by itself.
   std::vector<std::vector<const trainer_process*>> groups() const;
   size_t index_of(const trainer_process* who) const;
   std::vector<reading> readings(const std::vector<const trainer_process*>& group) const;

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 /// connections and checks the violations that the judge returns.
 class Judge : public testing::Test {
 protected:
-  /// `job_name`: empty for a job of each trainer.
+  /// If `job_name` is empty, each trainer has an anonymous job.
   void build(const std::string& job_name, size_t trainers,
              sharding_policy policy = sharding_policy::dynamic) {
     about.seed = 1;
@@ -48,13 +48,13 @@ protected:
   }
   trainer_process::record& history(size_t i = 0) { return w->trainers[i].history_for_tests(); }
   using rules = std::vector<std::string>;
-  /// Marks all tasks that had the split of that element as lost.
+  /// Marks all tasks that were leased the split of element `x` as lost.
   void lose_tasks_with(int64_t x) {
     for (auto id : w->leases.at(static_cast<uint64_t>(x) / 2)) w->lost_tasks.emplace(id, at);
   }
 
   world_dataset data{.splits = 20, .rows = 2};
-  time_point at{24h}; ///< the time at which `lose_tasks_with` lets tasks be lost
+  time_point at{24h}; ///< the time of loss that `lose_tasks_with` records
   world::options about;
   std::unique_ptr<world> w;
   disturbances excuses;
@@ -255,7 +255,7 @@ TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
 }
 
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
-  about.net.control_silence = duration{0}; // an end does not notice silence
+  about.net.control_silence = duration{0}; // no connection is closed because of silence
   build("", 1);
   // At this early time the trainer still waits, as if its connections delivered nothing.
   w->time.run_until(w->time.now() + 100us);

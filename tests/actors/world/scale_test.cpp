@@ -46,7 +46,7 @@ public:
 
   static constexpr int seconds = 10;
   using amounts = std::map<std::string, dispatcher_traffic::amount>;
-  amounts begun;  ///< from the start of the trainers
+  amounts begun;  ///< in the first 10 s after the trainers start
   amounts steady; ///< in some seconds without changes
   amounts joined; ///< in a second in which a worker joins
 
@@ -81,7 +81,8 @@ private:
   world world_;
 };
 
-/// HEADRACE_SCALE: the number of workers and of trainers; there are a tenth as many jobs.
+/// The environment variable HEADRACE_SCALE is the number of workers, and of trainers, of the larger
+/// of the two services that are compared. Both services have a tenth as many jobs.
 class Scale : public testing::Test {
 protected:
   static size_t most() {

@@ -10,8 +10,8 @@
 
 namespace headrace::detail::test {
 
-/// Virtual time: a queue of future events in their order, and the only random generator. The same
-/// seed gives the same history.
+/// Virtual time: a queue of future events in the order of their times, and a random generator. The
+/// same seed gives the same history.
 class simulation {
 public:
   explicit simulation(uint64_t seed) : random_(seed) {}

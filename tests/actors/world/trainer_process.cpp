@@ -76,7 +76,7 @@ void trainer_process::take() {
     record_.ended_at = now();
     carry_out(core_->trainer_leaves(now()));
   }
-  // The actor may run late, and the trainer takes more elements before it does.
+  // The actor may run late: the trainer can take more elements before the actor handles them.
   if (woken_ && !record_.left && !std::exchange(looks_, true))
     after(time_.between(duration{1}, std::chrono::milliseconds{2}), [this] {
       looks_ = false;
@@ -93,7 +93,7 @@ void trainer_process::end(const status& how) {
   record_.news = out_->take_news();
   record_.began = core_->knows_its_job();
   record_.ended_at = now();
-  // Leaves, as an iterator that is destroyed.
+  // The trainer leaves, as when its iterator is destroyed.
   carry_out(core_->trainer_leaves(now()));
 }
 

@@ -48,7 +48,7 @@ private:
   bool busy_ = false;
 };
 
-/// A store on such a disk.
+/// A store whose facts are written to a `virtual_disk`.
 template <class Record>
 class virtual_store final : public fact_store<Record>,
                             public std::enable_shared_from_this<virtual_store<Record>> {

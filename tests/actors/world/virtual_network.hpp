@@ -28,15 +28,15 @@ struct connection {
     uint64_t life = 0;
     bool open = true;
     std::function<void(const status&)> on_closed;
-    // When the last message that this end sent arrives.
+    // The arrival time of the last message that this end sent.
     time_point last_arrival{};
     std::deque<std::function<void()>> held; ///< sent messages, while the direction is swallowed
-    /// Since this time the other end has received nothing from this one.
+    /// The time since which the other end has received nothing from this end.
     std::optional<time_point> silent_since;
   };
   virtual_network* network = nullptr;
   plane which = plane::control;
-  duration longest_delay{}; ///< of a message over it
+  duration longest_delay{}; ///< the longest delay of a message over this connection
   std::array<end, 2> ends;
 };
 using connection_ptr = std::shared_ptr<connection>;
@@ -58,8 +58,8 @@ public:
     /// The largest difference between the delays of two links: a message may arrive later than one
     /// that was sent after it over another link.
     duration spread{};
-    /// If set, each message takes exactly this time, and each connection twice as long, so that the
-    /// duration of a conversation is a number of round trips.
+    /// If set, each message takes exactly this time, and it takes twice this time to connect. So
+    /// the duration of a conversation is a number of round trips.
     std::optional<duration> always;
     /// The time without messages after which an end gives its connection up; zero: never.
     duration control_silence = std::chrono::seconds{5};
@@ -73,7 +73,7 @@ public:
                std::function<void(connection_end)> accepted, connected done);
   /// False: this end is closed.
   bool send(const connection_end& from, std::function<void()> what);
-  /// The end gives the connection up; the other one notices.
+  /// Closes the connection at the end `by`. The other end notices this later.
   void close(const connection_end& by, const status& why);
 
   // -- faults ---------------------------------------------------------------------------

@@ -22,7 +22,7 @@ public:
   const std::string& name() const noexcept { return name_; }
   bool alive() const noexcept { return alive_; }
   bool stopped() const noexcept { return stopped_; }
-  /// The number of its lives; events for an earlier life are not executed in a later one.
+  /// The number of the present life. Events for an earlier life are not executed in a later one.
   uint64_t life() const noexcept { return life_; }
   simulation& time() noexcept { return time_; }
   time_point now() const noexcept { return time_.now(); }

@@ -331,7 +331,7 @@ void worker_process::carry_out(task_id id, const produce::commands& what) {
   const auto at = tasks_.find(id);
   if (at == tasks_.end())
     return;
-  const auto t = at->second; // a command may end it
+  const auto t = at->second; // keeps the task, which a command may remove from `tasks_`
   for (const auto& one : what) std::visit([&](const auto& x) { carry_out(*t, x); }, one);
   t->alarm->set(t->core.next_deadline(), [this, id] {
     if (auto* still = find(id); still != nullptr && still->acting)
@@ -377,7 +377,7 @@ void worker_process::run(task_id id, uint64_t number) {
       return;
     auto made = t->runner->step(time_.between(1, options_.most_rows));
     if (auto* rows = std::get_if<block>(&made)) {
-      // Read before the rows are passed to the core: its commands may end the runner.
+      // These are read before the rows are passed to the core, whose commands may end the runner.
       const auto given = t->runner->given();
       const auto done = t->runner->done();
       carry_out(id, t->core.produced(number, std::move(*rows), now()));

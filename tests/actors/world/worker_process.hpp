@@ -25,8 +25,8 @@ public:
     uint64_t most_rows = 16; ///< in a block
     duration drain = std::chrono::milliseconds{500};
     size_t cache_bytes = 16 << 10; ///< for the windows of cross-trainer caches
-    uint64_t place = 1;            ///< trainers of the same one are local to it
-    duration per_step = std::chrono::milliseconds{200}; ///< of a save, at most
+    uint64_t place = 1;            ///< trainers with this place are local to the worker
+    duration per_step = std::chrono::milliseconds{200}; ///< the longest time of a step of a save
   };
   worker_process(world& in, std::string name, options what);
 
@@ -37,7 +37,7 @@ public:
   size_t tasks() const noexcept { return tasks_.size(); }
   /// The worker was present from the beginning of the world, in one life.
   bool there_from_the_start() const { return alive() && !leaving() && starts_ == 1 && first_; }
-  /// SIGTERM.
+  /// Leaves the service, as a worker does at a SIGTERM.
   void leave();
   /// The actor of a task crashes, and is replaced later.
   void crash_a_task();
@@ -118,7 +118,7 @@ private:
   world& world_;
   options options_;
   bool leaving_ = false;
-  bool first_; ///< it was there when the world began
+  bool first_; ///< the worker was added before all trainers
   uint64_t starts_ = 0;
   std::unique_ptr<worker_core> core_;
   std::unique_ptr<control_peer> dispatcher_;
@@ -129,7 +129,7 @@ private:
   std::map<produce::stream_key, route> routes_;
   std::map<std::pair<const connection*, uint32_t>, produce::stream_key> by_channel_;
   uint64_t last_key_ = 0;
-  /// Of the process, made when it starts.
+  /// The cache windows of this process; made when the process starts.
   std::shared_ptr<window_store> windows_;
   std::map<save_id, uint64_t> saves_; ///< the number of the order whose step runs
 };

@@ -10,8 +10,8 @@ namespace {
 
 split_plan plan_of(const world::options& about) {
   split_plan out;
-  // As in the dispatcher, rows of rounds and windows do not count as descending from one split
-  // each.
+  // As in the dispatcher, the plan of a job with rounds or a cache does not state that each row
+  // descends from one split.
   if (about.num_consumers != 0 || about.cached)
     out.rows = {.in_order = true};
   else if (!about.mixed)
@@ -24,7 +24,7 @@ split_plan plan_of(const world::options& about) {
 
 dataset_ptr graph_of(const world::options& about) {
   auto out = make_range(0, static_cast<int64_t>(about.data.splits), 1).value();
-  // Rounds have no end; the trainers leave before.
+  // Coordinated reads need a dataset without an end. The trainers leave by themselves.
   return about.num_consumers != 0 ? make_repeat(out, infinite_cardinality).value() : out;
 }
 

@@ -31,8 +31,8 @@ public:
     lease_timing timing;
     job_terms jobs;
     virtual_network::options net;
-    duration slowest_write{};                           ///< of the dispatcher's disk
-    target_workers targets = target_workers::automatic; ///< LOCAL: by the `place` of workers
+    duration slowest_write{};                           ///< the longest write of the dispatcher
+    target_workers targets = target_workers::automatic; ///< LOCAL compares the `place` of members
     uint32_t num_consumers = 0;                         ///< not zero: coordinated reads
     bool cached = false;                                ///< jobs have a cross-trainer cache
     uint32_t shards = 0; ///< under a static policy: the number of workers in the dispatcher's list
@@ -53,8 +53,8 @@ public:
   }
   /// Records the present state of a task.
   void task_is(job_id of, uint64_t repetition, const iteration::task& now);
-  /// The number of a task in the elements that it gives. It distinguishes the elements of tasks
-  /// that lease no splits.
+  /// The number of a task. Except under DYNAMIC without rounds, it is in the upper 32 bits of each
+  /// element that the task gives, so that the elements of two tasks differ.
   static uint64_t copy_of(task_id id) noexcept { return id.value & 0x7fffffff; }
   /// Records the elements that a task sent to a trainer.
   void sent(const block& rows, const trainer_process& to);
@@ -75,19 +75,19 @@ public:
   virtual_folder folder;
 
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
-  std::map<task_id, time_point> lost_tasks;     ///< the tasks given up by a job, and when
+  std::map<task_id, time_point> lost_tasks;     ///< the lost tasks, each with the time of its loss
   /// Under a static policy, by `copy_of`: the shard of a task, and whether it was lost or left.
   struct shard_reading {
     uint32_t shard = 0;
     bool gone = false;
   };
   std::map<uint64_t, shard_reading> shard_readings;
-  std::map<const trainer_process*, std::set<int64_t>> sent_to; ///< elements
+  std::map<const trainer_process*, std::set<int64_t>> sent_to; ///< the elements by trainer
   std::set<int64_t> reached_a_trainer;
   /// How often a repetition of a job was collected.
   std::map<std::pair<job_id, uint64_t>, uint64_t> collected;
   std::set<uint64_t> finished; ///< repetitions that a job finished without an error
-  /// Addresses, by job and repetition.
+  /// The addresses of the workers on which a job placed tasks, by job and repetition.
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };
 

@@ -16,8 +16,9 @@ std::string story_of(const disturbed_world& x) {
   return out;
 }
 
-/// HEADRACE_WORLD_SEED: one world, whose history is printed. HEADRACE_WORLDS: the number of worlds.
-/// HEADRACE_SMALL_WORLDS: if it is set, each world has about a thousand events.
+/// Environment variables: HEADRACE_WORLD_SEED selects one world, whose history is printed;
+/// HEADRACE_WORLDS is the number of worlds; if HEADRACE_SMALL_WORLDS is set, each world has about a
+/// thousand events.
 TEST(World, KeepsItsWordWhateverBefallsIt) {
   const bool small = std::getenv("HEADRACE_SMALL_WORLDS") != nullptr;
   const auto size = small ? disturbed_world::small() : disturbed_world::scale{};
@@ -58,7 +59,7 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
   }
 }
 
-/// The elements that each trainer was given, and the number of events until then.
+/// The number of events of the world, followed by the elements that each trainer was given.
 std::vector<std::vector<int64_t>> history_of(uint64_t seed) {
   disturbed_world x{seed, disturbed_world::small()};
   x.run();
@@ -107,7 +108,8 @@ TEST(World, LosesNothingWhereWorkersAreDrained) {
       EXPECT_EQ(one.unfinished, 0u) << "seed " << seed;
       ++drained;
     }
-    // Only tasks with leases: a task that a leaving worker refused is lost, too, without elements.
+    // Only tasks with leases are checked. A task that a leaving worker refused counts as lost, too,
+    // but no elements are lost with it.
     for (const auto& [split, tasks] : x.the_world().leases)
       for (auto id : tasks)
         EXPECT_FALSE(x.the_world().lost_tasks.contains(id)) << "seed " << seed << "\n"

@@ -19,7 +19,8 @@ struct outcome {
   std::string text;
 };
 
-/// `environment`: `NAME=value`, in addition to this process's.
+/// Starts the `headrace` program. `environment`: variables as `NAME=value`; the program inherits
+/// all others from this process.
 inline child_process start_command(std::vector<std::string> arguments, bool merge_stderr = false,
                                    std::vector<std::string> environment = {}) {
   arguments.insert(arguments.begin(), test::headrace_program());

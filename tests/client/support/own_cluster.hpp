@@ -33,7 +33,7 @@ public:
     std::lock_guard lock{mutex_};
     for (const auto& who : std::exchange(all_, {})) kill(who);
   }
-  /// The next actor that was not taken; null if none starts before `close`.
+  /// Waits for the next actor that `next` has not returned yet; null after `close`.
   caf::actor next() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return closed_ || !all_.empty(); });

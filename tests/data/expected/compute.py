@@ -3,8 +3,9 @@
 
     python3 compute.py FOLDER_WITH_THE_REAL_DATA
 
-writes the files next to this script, and the few records of the photographs that the tests read.
-`expected.txt` has the version of TensorFlow. Numbers are raw and little-endian; texts are one a line.
+writes the files of results next to this script, and two files with a few records that the tests read:
+../photos/crops.tfrecord and ../sentences.tfrecord. `expected.txt` has the version of TensorFlow and a list of the
+files of results. Files of numbers have the raw bytes, little-endian; files of texts have one text on each line.
 """
 import os
 import sys

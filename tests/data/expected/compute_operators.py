@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes elements of dataset operators with TensorFlow, with which tests compare those of this project.
+"""Computes elements of dataset operators with TensorFlow; tests compare them with the elements of this project.
 
     python3 compute_operators.py
 

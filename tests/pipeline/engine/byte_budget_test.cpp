@@ -25,7 +25,7 @@ TEST(ByteBudget, RefusesWhatDoesNotFitAndTellsWhenThereIsRoom) {
   const auto first = one.take(7);
   EXPECT_EQ(first.rows, 7u);
   EXPECT_EQ(budget->held(), 70u);
-  EXPECT_EQ(other.take(5).rows, 0u); // not even one
+  EXPECT_EQ(other.take(5).rows, 0u); // there is no room for a single row
   EXPECT_EQ(one.take(7).rows, 3u);   // as many rows as there is room for
   one.give_back(10);
   EXPECT_EQ(told, 1);
@@ -46,7 +46,7 @@ TEST(ByteBudget, LearnsHowLargeRowsAreAndEndsEmpty) {
   EXPECT_EQ(budget->held(), 0u);
 }
 
-/// A kilobyte for each number.
+/// Maps each number to a vector of one kilobyte.
 dataset_ptr kilobytes(const dataset_ptr& in) {
   return make_map(in, traced(in, [](expr x) { return x + constant(std::vector<int64_t>(128, 0)); }))
     .value();

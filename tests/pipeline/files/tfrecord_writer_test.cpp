@@ -85,7 +85,8 @@ TEST(TFRecordWriter, AFileHasItsNameOnlyWhenItIsWhole) {
 }
 
 TEST(TFRecordWriter, AFullDiskIsAnErrorThatNamesTheFileAndLeavesNothing) {
-  // A limit on the size of files fails as a full disk does: a write in the middle of the file.
+  // A limit on the size of files stands for a full disk: in both cases a write in the middle of the
+  // file fails.
   scratch_folder folder;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -89,8 +89,8 @@ TEST_F(WholeFile, OfSeveralAtTheSameTimeExactlyOneWins) {
 }
 
 TEST_F(WholeFile, HasItsNameThoughTheAnswerWasLost) {
-  // The link stands for a request to a file server whose answer was lost: the file has its name
-  // when the request is repeated.
+  // The hard link stands for a request to a file server whose answer was lost: the file already has
+  // its name when the request is repeated.
   whole_file to{path, false};
   ASSERT_TRUE(to.open().ok());
   ASSERT_TRUE(to.write(bytes_of("abc")).ok());

@@ -313,7 +313,7 @@ TEST(WhileLoop, LoopsInLoopsUseWhatIsAroundThem) {
 
 TEST(WhileLoop, ElementsOfTheOtherBranchDoNotEnterIt) {
   auto out = apply_everywhere({scalars<int64_t>({1, -1, 3})}, [](expr n) {
-    // Endless for negative numbers.
+    // The loop would not end for negative numbers.
     return cond(
       n > 0,
       [&] { return while_loop([](expr x) { return x != 0; }, [](expr x) { return x - 1; }, n); },

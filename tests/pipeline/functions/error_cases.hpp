@@ -16,8 +16,8 @@ struct error_case {
   std::string expected;
 };
 
-/// The error of `f` applied to one scalar int64 with this value: the message that is thrown, or
-/// that of the failed row.
+/// The error of `f` applied to one row, an int64 scalar of the value `x`: the message of the thrown
+/// error, or the message of the failed row.
 inline std::string of_number(int64_t x, const function_of& f) {
   std::string failed;
   const auto thrown = thrown_by([&] {
@@ -35,7 +35,7 @@ inline expr reals() { return constant(std::vector<float>{1, 2}); }
 inline expr matrix() { return constant(std::vector<int64_t>{1, 2, 3, 4}, shape{2, 2}); }
 inline expr pixels() { return constant(std::vector<uint8_t>(12, 7), shape{2, 2, 3}); }
 
-/// The error cases of functions of numbers, and of those that move values.
+/// The error cases of functions that compute with numbers, and of functions that move values.
 std::vector<error_case> errors_of_numbers();
 
 } // namespace headrace::detail::test

@@ -34,9 +34,10 @@ public:
       for (auto v : values) pbf_writer{list}.add_int64(1, v);
     return add(name, 3, list);
   }
-  /// A feature of no kind.
+  /// Adds a feature that has none of the three kinds of lists.
   example& nothing(const std::string& name) { return add(name, 0, {}); }
-  /// A feature list of a sequence example, with the last feature that was added to each step.
+  /// Adds a feature list of a sequence example. It has one feature for each of `steps`: the feature
+  /// that was added to the step last.
   example& list(const std::string& name, const std::vector<example>& steps) {
     std::string all, entry;
     for (const auto& step : steps) pbf_writer{all}.add_message(1, step.last_);

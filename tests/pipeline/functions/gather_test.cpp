@@ -19,7 +19,7 @@ TEST(GatherBatches, TakesFromEachBatchItsOwn) {
 }
 
 TEST(GatherBatches, AnAxisBehindTheBatchesAndStrings) {
-  // x[b][a][n] has the extents 2, 2 and 3; each value is computed from its place.
+  // x[b][a][n] has the extents 2, 2 and 3. The digits of a value are its indices, counted from 1.
   numbers all;
   for (int64_t b = 1; b <= 2; ++b)
     for (int64_t a = 1; a <= 2; ++a)

@@ -32,7 +32,7 @@ TEST(Png, ComesBackAsItWas) {
   }
 }
 
-// The results of TensorFlow's decode_png for these images.
+// The expected values are the results of TensorFlow's decode_png for these images.
 TEST(Png, ColoursBecomeGreyAsTensorFlowMakesThem) {
   const std::vector<uint8_t> colours{255, 0,   0,   0,  255, 0,  0, 0, 255,
                                      255, 255, 255, 10, 20,  30, 3, 3, 3};
@@ -122,8 +122,8 @@ TEST(Jpeg, PartsOfItHaveTheBitsOfTheWholeAndFailWithIt) {
     }
 }
 
-// The results of TensorFlow's decode_jpeg. The extents alone do not show the scale: at 3/8 they
-// would be the same.
+// The expected values are the results of TensorFlow's decode_jpeg. The extents alone do not show
+// the scale: at the scale 3/8 the image would have the same extents.
 TEST(Jpeg, OfFewPixelsIsDecodedAtTheScaleThatIsAskedFor) {
   std::vector<uint8_t> few;
   for (int y = 0; y < 2; ++y)
@@ -195,8 +195,8 @@ TEST(ImageFiles, MutantsNeverDoMoreThanFail) {
   EXPECT_FALSE(out.errors.empty());
 }
 
-// A PNG of 16 bits keeps its values as uint16, and their upper bits as uint8. The 8 bits of a JPEG
-// are multiplied by 256.
+// A PNG of 16 bits gives its values unchanged as uint16, and their upper 8 bits as uint8. A JPEG
+// gives its 8-bit values multiplied by 256 as uint16.
 TEST(ImageFiles, HaveTheDepthThatIsAskedFor) {
   constexpr size_t size = 6 * 5 * 3;
   std::vector<uint16_t> deep(size);

@@ -213,7 +213,7 @@ TEST(Colours, GoToHueAndBack) {
 }
 
 TEST(RandomImages, FlipEachImageOfABatchByItself) {
-  // Image i is a line of i and -i - 1.
+  // Image i is one line of two pixels, i and -i - 1.
   std::vector<int64_t> values;
   for (int64_t i = 0; i < 64; ++i) values.insert(values.end(), {i, -i - 1});
   const auto seed = constant(std::vector<int64_t>{3, 4});
@@ -232,7 +232,7 @@ TEST(RandomImages, FlipEachImageOfABatchByItself) {
   const auto flipped = std::count_if(drawn.begin(), drawn.end(), [](int64_t x) { return x < 0; });
   EXPECT_GT(flipped, 15);
   EXPECT_LT(flipped, 49);
-  // Flipped as TensorFlow flips them, in blocks of any size.
+  // The first six images are flipped as TensorFlow flips them, in a batch of 6 and in one of 64.
   const auto six = out.columns[1].values<int64_t>();
   EXPECT_EQ(std::vector(six.begin(), six.end()), (std::vector<int64_t>{0, -2, 2, 3, -5, -6}));
   EXPECT_TRUE(

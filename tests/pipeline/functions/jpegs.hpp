@@ -10,7 +10,8 @@
 
 namespace headrace::detail::test {
 
-/// JPEGs of many sizes and kinds of chroma, some of them progressive; if `damage`, some damaged.
+/// `count` JPEGs of many sizes and kinds of chroma subsampling; some of them are progressive. If
+/// `damage` is true, some are damaged.
 inline std::vector<std::string> jpegs(std::mt19937_64& random, int count, bool damage) {
   std::vector<std::string> out;
   for (int i = 0; i < count; ++i) {

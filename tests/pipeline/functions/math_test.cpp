@@ -64,7 +64,7 @@ TEST(Sort, WorksAlongAnyAxisAndHasNaNWhereTensorFlowHasIt) {
   auto out = apply_everywhere({tensors<float>({3, nan, -1, 2, 0, 5}, {3, 2})}, [](expr x) {
     return std::tuple{argsort(x, 0), argsort(x, 1, true)};
   });
-  // What TensorFlow 2.21 gives.
+  // The expected values are the results of TensorFlow 2.21.
   EXPECT_EQ(values_of<int32_t>(out.columns[0]), (std::vector<int32_t>{1, 0, 2, 1, 0, 2}));
   EXPECT_EQ(values_of<int32_t>(out.columns[1]), (std::vector<int32_t>{0, 1, 1, 0, 1, 0}));
   EXPECT_EQ(thrown_by([] { sort(expr{1}); }), "sort: a scalar has no axis to sort along");

@@ -8,7 +8,8 @@ namespace {
 
 using namespace test;
 
-/// A tensor of the simplest form, for references: its extents, and all values in row-major order.
+/// A tensor in a simple form, with which the tests compute the expected results: its extents, and
+/// all values in row-major order.
 struct naive {
   std::vector<int64_t> dims;
   std::vector<double> values;
@@ -22,7 +23,7 @@ struct naive {
   double at(const std::vector<int64_t>& where) const { return values[place(where)]; }
 };
 
-/// Calls `f` with every place of a shape, in row-major order.
+/// Calls `f` with the indices of each value of a tensor of shape `dims`, in row-major order.
 template <class F>
 void for_each_place(const std::vector<int64_t>& dims, F&& f) {
   for (auto dim : dims)
@@ -65,7 +66,7 @@ protected:
     for (const auto& r : rows) all.insert(all.end(), r.values.begin(), r.values.end());
     return tensors(all, shape{rows[0].dims});
   }
-  /// The same values as rows of unknown shape.
+  /// A column with the values of `rows` that stores the shape of each row.
   static column variable_of(const std::vector<naive>& rows) {
     buffer_builder values, starts, dims;
     int64_t n = 0;
@@ -138,7 +139,8 @@ TEST_F(Movement, IndexesAsNumpyDoes) {
   for (int round = 0; round < 200; ++round) {
     const auto dims = some_dims(1 + random_() % 3);
     std::vector<slice_spec> parts;
-    // The expected places of each axis: that of an index, or those in a slice.
+    // For each axis the indices that are expected in the result: a single one for `at::index`, or
+    // all that a slice takes.
     std::vector<std::vector<int64_t>> places;
     std::vector<bool> kept;
     const size_t named = random_() % (dims.size() + 1);

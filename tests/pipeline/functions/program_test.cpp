@@ -89,8 +89,8 @@ TEST(Program, EvaluatesExpressionsWithoutRows) {
   EXPECT_EQ(failed.status().message(), "divide: integer division by zero");
 }
 
-/// Rows of shape [outer, inner] plus operands of shape [inner] or [outer, 1], each row with its own
-/// operand or all with the same one, are compared with single additions.
+/// Sums of rows of shape [outer, inner] and operands of shape [inner] or [outer, 1] are compared
+/// with additions of single values. Each row has its own operand, or all rows have the same one.
 TEST(Program, RepeatsShorterOperandsForAnySizeOfThem) {
   for (const size_t outer : {1, 3, 70})
     for (const size_t inner : {1, 2, 7, 256, 5000})

@@ -63,9 +63,10 @@ void note(const expr_ptr& x, std::set<const expr_node*>& known, std::set<expr_op
 }
 
 TEST(RandomExpressions, AreOfEveryFunction) {
-  // Not in random expressions: row_seed, because operators draw the seeds of rows
-  // (row_seeds_test.cpp); and the others, which tests of their own apply in blocks of one and on
-  // every variant: SplitEach, GatherBatches, DecodeCsv, ReadFile, TensorProto, ComplexParts.
+  // These functions do not occur in random expressions. Operators draw the seeds of rows, so
+  // row_seeds_test.cpp tests row_seed. The tests SplitEach, GatherBatches, DecodeCsv, ReadFile,
+  // TensorProto and ComplexParts apply the other functions to blocks of one row, and on every
+  // variant of the kernels.
   std::set<expr_op> wanted,
     seen{expr_op::row_seed,         expr_op::split_values, expr_op::split_lengths,
          expr_op::gather_batches,   expr_op::decode_csv,   expr_op::read_file,
@@ -90,8 +91,8 @@ TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
     std::set<const expr_node*> known;
     std::set<expr_op> ops;
     for (const auto& x : f.tensors) note(x, known, ops);
-    // A loop takes as many steps as the slowest row of the block, so that fewer rows may need fewer
-    // calls.
+    // A loop takes as many steps as the row of the block that needs the most steps, so a smaller
+    // block may need fewer kernel calls.
     const bool loops = ops.contains(expr_op::while_loop);
     const auto in = random_rows(seed, 60);
     kernel_counter counter;
@@ -162,7 +163,8 @@ TEST(RandomExpressions, AFusedPassGivesWhatItsFunctionsGiveOneByOne) {
     const auto f = random_function(seed);
     const auto in = random_rows(seed, 30);
     const auto wanted = print_rows(run(f, in));
-    // Every intermediate result becomes a result of its own, so that nothing stays inside a pass.
+    // The function also returns every intermediate result, so that a fused pass must write each of
+    // them.
     auto open = f;
     std::vector<expr_ptr> todo = f.tensors;
     for (size_t i = 0; i < todo.size(); ++i)

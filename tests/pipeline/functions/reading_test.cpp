@@ -63,9 +63,12 @@ TEST(TensorProto, RowsThatFailTakeTheRankOfTheOthers) {
       const auto read = [type](const expr& s) { return io::parse_tensor(s, type); };
       const auto out = apply_everywhere({texts(rows)}, [&](expr s) {
         const auto x = read(s);
-        return std::tuple{
-          x[0],        x[0][1], expand_dims(x, 0), stack({x, x}), squeeze(expand_dims(x, 0), {0}),
-          transpose(x, {1, 0})};
+        return std::tuple{x[0],
+                          x[0][1],
+                          expand_dims(x, 0),
+                          stack({x, x}),
+                          squeeze(expand_dims(x, 0), {0}),
+                          transpose(x, {1, 0})};
       });
       EXPECT_EQ(out.errors.size(), static_cast<size_t>(std::ranges::count(rows, "bad")))
         << print_rows(out).back();

@@ -74,8 +74,9 @@ std::string extents_of(const std::string& file) {
   return size ? fmt::format("{} x {} x {}", size->height, size->width, size->channels) : "none";
 }
 
-/// Compares the results with those of a function that also returns the image and the resized image,
-/// so that both are in memory as a whole.
+/// Compares the results of a function that decodes, cuts and resizes images and applies `then` with
+/// the results of a function that does the same and also returns the decoded and the resized image,
+/// so that both images are in memory as a whole.
 void expect_as_of_whole_images(const std::vector<std::string>& files,
                                const std::vector<float>& numbers, const following& then,
                                const std::function<expr(const expr& file)>& decode,
@@ -157,7 +158,7 @@ TEST(ResizedImages, AreOfAnyFormatAndOfImagesInMemory) {
   }
 }
 
-// A part without pixels, or outside of the image, fails.
+// A row fails if the part of the image that is resized has no pixels or lies outside of the image.
 TEST(ResizedImages, OfPartsThatAreNoneFail) {
   std::mt19937_64 random{41};
   const auto files = jpegs(random, 4, false);
@@ -176,7 +177,8 @@ TEST(ResizedImages, OfPartsThatAreNoneFail) {
   EXPECT_THAT(far.errors[0].why.message(), testing::StartsWith("image.decode_image: "));
 }
 
-// Only chosen rows are decoded, and the rows of a branch that is not chosen do not fail.
+// A branch decodes only the images of the rows for which the condition chooses it, so a damaged
+// image of another row is no error.
 TEST(ResizedImages, OfABranchFailOnlyWhereItIsChosen) {
   std::mt19937_64 random{43};
   auto files = jpegs(random, 4, false);
@@ -218,7 +220,8 @@ TEST(ResizedImages, AreDecodedAndResizedInOneCall) {
             2u);
 }
 
-// Two readers of one image decode it once.
+// Two resized images and the shape of one decoded image are the same whether or not the function
+// also returns the decoded image.
 TEST(ResizedImages, OfOneDecodedImageShareIt) {
   std::mt19937_64 random{47};
   const auto files = jpegs(random, 3, false);

@@ -6,7 +6,8 @@
 #include "tests/pipeline/functions/support.hpp"
 #include "tests/pipeline/support/expected_rows.hpp"
 
-/// Functions of rows compared with TensorFlow's: tests/data/expected/compute_functions.py.
+/// Helpers that compare the results of functions of rows with the results of TensorFlow, which
+/// tests/data/expected/compute_functions.py computed.
 namespace headrace::detail::test {
 
 inline void expect_same(const std::string& name, const dataset_ptr& graph) {
@@ -18,7 +19,7 @@ template <class F>
 dataset_ptr map(const dataset_ptr& in, F f) {
   return make_map(in, test::traced(in, f)).value();
 }
-/// Compares the rows that `f` gives for those of `in`.
+/// Compares the results of `f` for the rows of `in` with the expected rows of the case `name`.
 template <class F>
 void expect_same(const std::string& name, const dataset_ptr& in, F f) {
   expect_same(name, map(in, f));

@@ -12,7 +12,7 @@ using namespace test;
 using list = std::vector<std::string>;
 
 TEST(StatelessUniform, GivesTheBitsThatTensorFlowGives) {
-  // Computed with TensorFlow 2.21: tf.random.stateless_uniform.
+  // The expected values were computed with tf.random.stateless_uniform of TensorFlow 2.21.
   auto out = apply_everywhere({tensors<int64_t>({1, 2}, {2})}, [](expr seed) {
     return std::tuple{random::stateless_uniform({5}, seed),
                       random::stateless_uniform({5}, seed, -10, 1000),

@@ -86,7 +86,7 @@ TEST(Strings, ReadNumbersThatAreTooSmallAsTheNearestOnesAndTooLargeAsInfinite) {
             (std::vector<double>{1e-46, -1e-46, 1e-45, 1e-40, 0, 1e-46, 1e-307}));
   EXPECT_EQ(static_cast<float>(values_of<float16>(out.columns[2])[3]), 0);
   const list large{"1e39", "-1e39", "1e99999"};
-  // What TensorFlow 2.21 gives.
+  // TensorFlow 2.21 gives the same infinite values.
   const auto infinite = apply({texts(large)}, [](expr s) { return strings::to_number<float>(s); });
   EXPECT_TRUE(infinite.errors.empty());
   EXPECT_EQ(values_of<float>(infinite.columns[0]),

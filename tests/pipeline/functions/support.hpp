@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/// Shared by the tests of functions: blocks made from values, and texts of rows to compare.
+/// Helpers of the tests of functions: they make blocks from values, and texts of rows to compare.
 namespace headrace::detail::test {
 
 inline block rows_of(std::vector<column> columns) {
@@ -23,7 +23,7 @@ inline block rows_of(std::vector<column> columns) {
 
 inline expr numbers(std::vector<int64_t> xs) { return constant(xs); }
 
-/// Scalars, one a row.
+/// A column with one scalar in each row.
 template <class T>
 column scalars(const std::vector<T>& xs) {
   return column::of_scalars(std::span<const T>{xs});
@@ -32,13 +32,13 @@ inline column texts(const std::vector<std::string>& xs) {
   const std::vector<std::string_view> views{xs.begin(), xs.end()};
   return column::of_strings(views);
 }
-/// Rows of shape `dims`.
+/// A column with rows of shape `dims`.
 template <class T>
 column tensors(const std::vector<T>& xs, shape dims) {
   const auto rows = xs.size() / static_cast<size_t>(*dims.elements());
   return column::dense(dtype_of<T>, std::move(dims), rows, buffer::copy_of(std::span<const T>{xs}));
 }
-/// Vectors of different lengths.
+/// A column with one vector in each row; the vectors may have different lengths.
 template <class T>
 column vectors(const std::vector<std::vector<T>>& rows) {
   buffer_builder values, starts, dims;
@@ -92,7 +92,7 @@ inline std::string print_row(const column& c, size_t r) {
   return out;
 }
 
-/// Every row of a block: its error, or its values.
+/// A text of each row of a block: the row's error, or its values.
 inline std::vector<std::string> print_rows(const block& b) {
   std::vector<std::string> out;
   for (size_t r = 0; r < b.rows; ++r) {

@@ -156,7 +156,8 @@ void check_equal_bits() {
     first.clear();
     for (const auto target : targets_here()) {
       chosen_target choice{target};
-      // Starting elsewhere moves the border between vector code and its tail.
+      // Two calls that divide the values at `skip` change which values are computed by vector code
+      // and which by the code for the remaining values.
       for (size_t skip : {0, 1, 5}) {
         std::vector<T> out(x.size());
         const auto fn = find_tile(op, dtype_of<T>);
@@ -180,7 +181,7 @@ TEST(Math, EveryVariantGivesTheSameBits) {
 
 // -- reductions ---------------------------------------------------------------
 
-/// The order of addition that the header promises, one value at a time.
+/// The sum of `x`, added one value at a time in the order that reduce.hpp promises.
 template <class T>
 T sum_in_lanes(const std::vector<T>& x) {
   std::vector<T> partial(16, T(0));

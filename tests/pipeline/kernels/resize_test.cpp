@@ -31,7 +31,8 @@ protected:
     return out;
   }
 
-  /// Checks the weighted sums of rows against sums of one tap after the other.
+  /// Checks that the kernel's weighted sums of rows have the bits of sums that add one tap after
+  /// another.
   template <class T>
   void blends_rows(dtype type) {
     for (const size_t n : {0, 1, 3, 15, 16, 17, 672})

@@ -16,9 +16,9 @@ namespace {
 using test::chosen_target;
 using test::targets_here;
 
-/// A format of 16 bits, as IEEE 754 describes one.
+/// The parameters of a floating-point format of 16 bits, as IEEE 754 defines them.
 struct format {
-  int fraction; ///< bits
+  int fraction; ///< number of bits of the fraction
   int least;    ///< exponent of the smallest normal number
   int most;     ///< exponent of the largest number
 };
@@ -45,7 +45,8 @@ double meaning(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -out : out;
 }
 
-/// The nearest number of the format, of two the even one; infinity beyond the largest.
+/// The number of the format that is nearest to `x`. If two are equally near, the one whose last bit
+/// is 0; infinity if `x` is rounded to more than the largest number.
 template <class T>
 double nearest(double x) {
   constexpr auto f = format_of<T>;
@@ -75,14 +76,16 @@ std::vector<T> all_patterns() {
   return out;
 }
 
-/// Each number of the format, the midpoint between it and the next one, and their neighbours.
+/// Each number of the format and the midpoint between it and the next number, as floats, and the
+/// two floats next to each of these.
 template <class T>
 std::vector<float> where_rounding_turns() {
   std::vector<float> out;
   for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
     const auto here = meaning<T>(static_cast<uint16_t>(bits));
     auto next = meaning<T>(static_cast<uint16_t>(bits + 1));
-    // Behind the largest number comes the one that the next exponent would give.
+    // After the largest number, the number with the next exponent takes the place of infinity:
+    // values from the midpoint of these two on are rounded to infinity.
     if (std::isinf(next) && std::isfinite(here))
       next = std::copysign(std::ldexp(1, format_of<T>.most + 1), here);
     const auto half = static_cast<float>((here + next) / 2);
@@ -92,7 +95,7 @@ std::vector<float> where_rounding_turns() {
   return out;
 }
 
-/// Any floats: normal, subnormal, infinite and NaN alike.
+/// Floats with random bits. They can be normal, subnormal, infinite or NaN.
 std::vector<float> random_floats(uint64_t seed, size_t n) {
   std::mt19937_64 random{seed};
   std::vector<float> out(n);
@@ -167,7 +170,7 @@ TYPED_TEST(SmallFloatCast, NarrowsToTheNearestAndOfTwoToTheEvenOne) {
 TYPED_TEST(SmallFloatCast, NarrowsDoublesByWayOfFloats) {
   std::vector<double> from;
   for (const auto x : where_rounding_turns<TypeParam>()) from.push_back(static_cast<double>(x));
-  // A double is first rounded to the nearest float: one ulp of a double above the midpoint is
+  // A double is first rounded to the nearest float. So the double that follows the midpoint is
   // rounded like the midpoint itself.
   const auto half_way = 1 + std::ldexp(1, -format_of<TypeParam>.fraction - 1);
   const std::vector<double> beside{half_way, std::nextafter(half_way, 2)};

@@ -9,7 +9,7 @@
 
 namespace headrace::detail::test {
 
-/// Makes the given variant of the kernels the one that is used, until the object is destroyed.
+/// As long as the object lives, kernels run in the given variant.
 class chosen_target {
 public:
   explicit chosen_target(int64_t target) {

@@ -63,7 +63,8 @@ T wrap(wide x) {
 }
 wide floor_quotient(wide a, wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/// The result of a function for two integers, in wide arithmetic.
+/// The result of a function for two integers, computed with 128 bits; nullopt for functions and
+/// arguments that are not compared.
 template <class T>
 std::optional<T> integer_reference(expr_op op, T x, T y) {
   const wide a = x, b = y;
@@ -102,7 +103,8 @@ std::optional<T> integer_reference(expr_op op, T x, T y) {
     if (b < 0)
       return T{0};
     T out = 1;
-    // Computed by repeated products, while these are few: the kernel itself squares and multiplies.
+    // The reference multiplies `b` times, unlike the kernel, which squares and multiplies.
+    // Exponents above 200 are not checked, because they would take too many products.
     if (b > 200)
       return std::nullopt;
     for (wide i = 0; i < b; ++i) out = wrap<T>(static_cast<wide>(out) * a);
@@ -112,7 +114,8 @@ std::optional<T> integer_reference(expr_op op, T x, T y) {
   }
 }
 
-/// Correctly rounded functions of floats, computed in more precision where that helps.
+/// The result of a function of floats, computed as a double and rounded to `T`; nullopt for
+/// functions that are not compared.
 template <class T>
 std::optional<T> float_reference(expr_op op, T x, T y) {
   const auto exact = [](double v) {
@@ -181,7 +184,8 @@ void check_arithmetic() {
   }
 }
 
-/// Checks divisors for which kernels have other code: powers of two, their negatives, and one less.
+/// Checks the divisors that are powers of two, for which kernels have separate code, their
+/// negatives, and the numbers one less than powers of two.
 template <class T>
 void check_divisors() {
   constexpr size_t n = 403;

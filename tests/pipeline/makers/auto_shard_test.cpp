@@ -36,8 +36,9 @@ protected:
     return out;
   }
 
-  /// Writes `n` files; returns their names. File i has two lines with the digits of i and then a 0
-  /// or a 1; in JSON, whose numbers have no leading zeros, with those of i + 1.
+  /// Writes `n` files and returns their names. File i has two lines: the digits of i followed by a
+  /// 0, and the same digits followed by a 1. In JSON the digits are those of i + 1, because numbers
+  /// in JSON have no leading zeros.
   std::vector<std::string> files(int64_t n, const std::string& kind = "txt") const {
     std::vector<std::string> out;
     for (int64_t i = 0; i < n; ++i) {
@@ -88,7 +89,7 @@ protected:
   test::scratch_folder folder;
 };
 
-// -- the table ----------------------------------------------------------------------------------
+// -- many graphs, divided by each policy ----------------------------------------------------------
 
 TEST_F(AutoShard, GivesWhatALocalRunGivesThatIsShardedByHand) {
   const auto txt = files(5);
@@ -104,8 +105,9 @@ TEST_F(AutoShard, GivesWhatALocalRunGivesThatIsShardedByHand) {
            : kind == "fixed"  ? make_fixed_length(list, {.record_bytes = 3})
                               : make_text_lines(list);
   };
-  /// A graph, and the graph of worker i of n when it is divided by files; null: it has no files, or
-  /// too few.
+  /// A graph, and the function that returns the part of worker i of n if the graph is divided by
+  /// files. The function is null if the graph cannot be divided by files: it reads none or too few,
+  /// or zips them with another source.
   struct row {
     std::string name;
     dataset_ptr graph;

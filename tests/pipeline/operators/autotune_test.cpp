@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 using test::range;
 
-/// Time passes in two places only: in calls of the function, which happen while the reader waits
-/// for rows, and where the test lets it pass between reads. So the tuner sees the same times in
-/// every run, however threads are scheduled.
+/// A clock whose time passes in two places only: in calls of the mapped function, while the thread
+/// that reads the rows (here the reader) waits for rows, and where the test calls `pass` between
+/// reads. So the tuner measures the same times in every run, however threads are scheduled.
 class staged_time final : public clock {
 public:
   explicit staged_time(std::thread::id reader) : reader_(reader) {}
@@ -34,7 +34,7 @@ public:
     std::lock_guard lock{mutex_};
     now_ += time;
   }
-  /// Lets the time of a call pass when the reader waits.
+  /// Blocks until the reader waits, or `end` was called, and then lets `time` pass.
   void pass_while_the_reader_waits(duration time) {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [&] { return waiting_ || over_; });
@@ -63,7 +63,8 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   const auto map = make_map(in, f, -1).value();
   const auto graph = make_options(map, {.threads = 4}).value();
 
-  // Shared with the calls, because calls whose results are not read continue after the test.
+  // The calls share the ownership of the stage, because calls whose results are not read continue
+  // after the test.
   struct stage {
     staged_time time{std::this_thread::get_id()};
     std::atomic<bool> costly{true};

@@ -173,7 +173,7 @@ TEST_F(Cache, ResumesWhereTheReaderOfASnapshotWas) {
     from.reset();
     EXPECT_EQ(read(graph).size(), 9u);
     if (!whole)
-      continue; // the position is one of the pass that writes
+      continue; // the position belongs to the pass that writes the snapshot
     auto later = open(graph);
     ASSERT_EQ(later->restore(*at), status{});
     EXPECT_THAT(read_all(*later, always(2)), ElementsAre("4", "5", "6", "7", "8"));
@@ -196,7 +196,7 @@ TEST_F(Cache, WhatFoldersHoldIsSharedByWorkers) {
     const auto shared = read_kept_folders(later).value();
     const auto plan = plan_splits(shared);
     ASSERT_EQ(plan.sources.size(), 1u);
-    EXPECT_EQ(plan.sources[0].splits, graph->inputs.size() == 1 ? 1u : 3u); // blocks, or shards
+    EXPECT_EQ(plan.sources[0].splits, graph->inputs.size() == 1 ? 1u : 3u); // 1 block or 3 shards
     EXPECT_EQ(read(decode_graph(encode_graph(shared).value()).value()), read(later));
   }
 }
@@ -219,7 +219,7 @@ TEST_F(Cache, ResumesInItsFirstPassAndInLaterOnes) {
       context.seed = 4; // the cache has the elements of the earlier seed
       auto from = open(graph);
       EXPECT_EQ(read_all(*from, always(1), rows).size(), rows);
-      // As in another process.
+      // A decoded graph has no elements in memory, like the graph in another process.
       const auto fresh = decode_graph(bytes).value();
       auto at = open(fresh);
       ASSERT_EQ(at->restore(*from->save()), status{}) << rows;
@@ -238,7 +238,7 @@ TEST_F(Cache, ResumesBeforeItIsBegunWithWhatAnEarlierIterationKept) {
   context.seed = 4;
   auto from = open(graph);
   EXPECT_EQ(read_all(*from, always(1), 5).size(), 5u);
-  // As in another process.
+  // A decoded graph has no elements in memory, like the graph in another process.
   auto at = open(decode_graph(encode_graph(graph).value()).value());
   ASSERT_EQ(at->restore(*from->save()), status{});
   EXPECT_EQ(read_all(*at, always(4)), (std::vector<std::string>{want.begin() + 5, want.end()}));

@@ -21,7 +21,7 @@ struct error_case {
 };
 
 std::string made(const result<dataset_ptr>& x) { return to_string(x.status()); }
-/// The error of making or opening the dataset, or that of its first row that failed.
+/// The error of making or opening the dataset, or the error of its first row that failed.
 std::string read(const result<dataset_ptr>& x) {
   if (!x)
     return made(x);
@@ -210,7 +210,8 @@ TEST(ErrorTexts, OfOtherOperatorsPassThoseThatHaveNone) {
   EXPECT_EQ(read(make_enumerate(failing, most)),
             "invalid_argument: map: divide: integer division by zero");
   EXPECT_EQ(read(make_ignore_errors(failing)), all_is_well);
-  // This is not the error of an element: the elements after it are unknown.
+  // The error of opening a distribute is not the error of an element, so ignore_errors does not
+  // drop it.
   EXPECT_EQ(read(make_ignore_errors(make_distribute(in, {.address = "a:1"}).value())),
             read(make_distribute(in, {.address = "a:1"})));
 }

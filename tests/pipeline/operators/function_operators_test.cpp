@@ -135,7 +135,8 @@ TEST(FlatMap, SlicesItsRows) {
   EXPECT_THAT(read_numbers(make_flat_map(in, f).value(), always(2)), ElementsAre(0, 1, 2, 3, 4));
 }
 
-// tf.data's documented example: cycle 2, block 4 over range(1, 6), each repeated 6 times.
+// The example in the documentation of tf.data's interleave: cycle_length 2 and block_length 4 over
+// range(1, 6), with each number repeated 6 times.
 dataset_ptr documented(int64_t parallel) {
   auto in = range(1, 6);
   auto f = traced(
@@ -155,7 +156,8 @@ TEST(Interleave, PutsARowsErrorInItsPlace) {
   auto f = traced(in, [](expr v) {
     return make_range(v.node(), (v + 2 / v).node(), scalar_constant(1)).value();
   });
-  // 2 / -1 leaves the first one empty, the second fails, the third is 1, 2.
+  // The range for -1 ends at -3 and is empty, the range for 0 fails because 2 is divided by 0, and
+  // the range for 1 contains 1 and 2.
   auto x = make_interleave(in, f, 2).value();
   for (size_t n : {1, 10})
     EXPECT_THAT(read_all(x, always(n)), ElementsAre(StartsWith("!invalid_argument"), "1", "2"));

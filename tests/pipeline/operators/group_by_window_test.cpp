@@ -125,7 +125,8 @@ TEST(GroupByWindow, SavesWhatChangedHoweverManyGroupsAreOpen) {
   auto x = make_group_by_window(in, modulo(in, keys), batching(in), 2).value();
   iterator_context context;
   auto at = make_iterator(x, context).value();
-  // As many open groups as there are keys; after that each row closes or opens a group.
+  // The first group is complete after each key has had an element, so nearly all groups are open
+  // then. From then on each element that is read completes one group.
   ASSERT_EQ(read_all(*at, always(1), 1).size(), 1u);
   std::set<const position*> seen;
   std::vector<position_ptr> kept; // keeps the positions, so that their addresses differ
@@ -137,7 +138,8 @@ TEST(GroupByWindow, SavesWhatChangedHoweverManyGroupsAreOpen) {
         fresh += part->numbers.size();
     ASSERT_TRUE(at->next({.rows = 1}));
   }
-  // New parts of positions are: all groups once, and for each row a few parts that have keys.
+  // The first position lists all groups, with two numbers for each. Each further position adds
+  // parts with only a few numbers, for the groups that changed.
   EXPECT_LT(fresh, 2 * keys + 64 * saves);
   const auto saved = at->save();
   EXPECT_LT(saved->parts[0]->parts.size(), 20u);
@@ -195,7 +197,7 @@ TEST(GroupByWindow, RefusesFunctionsThatDoNotFit) {
             "group_by_window: the input gives int64[]; it must give (key, element)");
 }
 
-/// Vectors 0, 0 1, 0 1 2 ... of these lengths.
+/// A vector of each of these lengths, in this order, with the numbers 0, 1, 2 ...
 dataset_ptr vectors(const std::vector<int64_t>& lengths) {
   auto ends = make_from_tensor_slices({constant(lengths).node()}).value();
   return make_flat_map(

@@ -25,7 +25,8 @@ using test::read_all;
 using test::read_numbers;
 using test::traced;
 
-/// Numbers through a function that does not return for 0 before the test releases it.
+/// The numbers from 0 to 19, evaluated by parallel calls of a function. The call for 0 does not
+/// return before the test sets `go`.
 struct slow_first {
   explicit slow_first(bool ordered)
     : blocks(make_iterator(range(0, 20), context).value(),
@@ -84,8 +85,9 @@ TEST(ParallelBlocks, ThatWereOvertakenArePartOfThePosition) {
   EXPECT_EQ(got, read_numbers(range(0, 20)));
 }
 
-/// Reads numbers through a function whose calls wait for each other, `together` at a time: all
-/// numbers come only if as many calls run at once.
+/// Reads numbers that are evaluated by parallel calls. Each call waits until `together` calls run
+/// at the same time, and drops its rows if they do not. So all numbers are returned only if that
+/// many calls run at once.
 std::vector<int64_t> read_in_company(size_t together, bool may_wait) {
   iterator_context context;
   const auto count = static_cast<int64_t>(10 * together);

@@ -16,7 +16,7 @@ using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Three classes in shares of 0.5, 0.3 and 0.2.
+/// A function that gives the class of a number: 0, 1 or 2, with shares of 0.5, 0.3 and 0.2.
 function_ptr class_of(const dataset_ptr& in) {
   return traced(in, [](expr x) {
     return where(x % 10 < 5, constant(int64_t{0}),

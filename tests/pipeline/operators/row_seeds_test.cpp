@@ -13,7 +13,7 @@ using test::range;
 using test::read_all;
 using test::traced;
 
-/// A number for each element, drawn with a seed of its own.
+/// A random number that is drawn with the seed of the element.
 expr draw(const expr& x, int64_t salt) {
   return random::stateless_uniform({}, random::element_seed(salt), int64_t{0}, int64_t{1} << 40)
          + x * 0;
@@ -138,7 +138,8 @@ TEST(ElementSeed, DrawsInScansAndTakeWhile) {
       return std::pair{sum + draw(x, 1), sum};
     }));
   expect_steady(make_scan(in, {scalar_constant(0)}, f).value());
-  // take_while ends at one element in about thirty. The rows that it gives have no column of seeds.
+  // Each element ends the take_while with a probability of 1/32. The rows that take_while gives do
+  // not contain its column of seeds.
   auto many = make_repeat(range(0, 1000), 1).value();
   auto until = traced(many, [](expr x) { return draw(x, 1) > (int64_t{1} << 35); });
   const auto kept = make_take_while(many, until).value();
@@ -150,7 +151,8 @@ TEST(ElementSeed, DrawsInScansAndTakeWhile) {
 }
 
 TEST(ElementSeed, InFunctionsIsNotThatOfARowOfTheSameNumberInAnotherRun) {
-  // Rows are numbered from 0 in each run, whatever splits it has.
+  // Each run numbers its rows from 0, whichever splits it reads, so the number of a row alone would
+  // give rows of two runs the same seed.
   const auto in = range(0, 6);
   const auto inside = [](expr) {
     auto two = range(0, 2);

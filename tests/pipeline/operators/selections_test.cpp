@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// 840 / (x % 5) of the numbers from `start` to `stop`: every fifth fails.
+/// 840 / (x % 5) for each number x from `start` to `stop` - 1. Every fifth row fails.
 dataset_ptr some_fail(int64_t start, int64_t stop) {
   auto in = range(start, stop);
   return make_map(in, traced(in, [](expr x) { return 840 / (x % 5); })).value();
@@ -58,7 +58,8 @@ TEST(Shard, GivesOneOfSoMany) {
 TEST(Shard, GivesRunsOfElementsThatStayTogether) {
   EXPECT_THAT(read(make_shard(range(0, 14), 3, 1, 2).value()), ElementsAre("2", "3", "8", "9"));
   EXPECT_THAT(read(make_shard(range(0, 11), 3, 2, 2).value()), ElementsAre("4", "5", "10"));
-  // In blocks of any size each shard gives its own elements, and together they give all.
+  // Each shard gives the same elements in blocks of any size, and all shards together give all
+  // elements.
   for (int64_t n : {0, 1, 7, 30, 61})
     for (int64_t run : {1, 2, 3, 10})
       for (int64_t shards : {1, 2, 4}) {

@@ -185,8 +185,8 @@ TEST_F(SharedSplits, ASourceOverFilesSaysWhatItFound) {
 
 // -- a service in mid-graph --------------------------------------------------------------
 
-/// A repetition of a service: three elements if `gives`, or none, because other tasks read all of
-/// it.
+/// A repetition that is read from a service: it gives this task three elements if `gives`, and else
+/// none, because other tasks read all of its elements.
 class some_repetitions final : public element_source {
 public:
   explicit some_repetitions(bool gives) : left_(gives) {}
@@ -219,7 +219,7 @@ TEST(RepeatOverAService, GoesOnWhereOthersReadAWholeRepetitionOfANamedJob) {
   EXPECT_THAT(read_service("shared", 6), ElementsAre("0", "1", "2", "0", "1", "2"));
 }
 
-/// A repetition of which this task is given nothing: other tasks read it, or it is empty.
+/// A repetition that gives this task no elements, because other tasks read them or there are none.
 class ever_empty final : public element_source {
 public:
   explicit ever_empty(bool others_read) : others_read_(others_read) {}

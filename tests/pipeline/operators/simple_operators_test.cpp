@@ -72,7 +72,8 @@ TEST(Repeat, JoinsPassesOfFewRowsToOneBlock) {
               ElementsAre(2, 2, 1));
   EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 1), 3).value(), {.rows = 7, .bytes = 1}),
               ElementsAre(1, 1, 1));
-  // Passes of many rows are not copied, and rows that may have to be waited for are not held back.
+  // Repeat does not join passes of many rows, because that would copy them, nor passes over an
+  // operator, because it would hold rows back while it waits for further rows.
   EXPECT_THAT(sizes_of_blocks(make_repeat(range(0, 4), 2).value(), {.rows = 7}), ElementsAre(4, 4));
   EXPECT_THAT(
     sizes_of_blocks(make_repeat(make_skip(range(0, 3), 1).value(), 2).value(), {.rows = 7}),

@@ -27,7 +27,7 @@ dataset_ptr stacked(const dataset_ptr& in) {
   return make_flat_map(in, traced(in, [](dataset_ptr w) { return batch_all(w); })).value();
 }
 
-/// 0 to 5, of which 3 fails.
+/// The numbers from 0 to 5; the row of 3 fails.
 dataset_ptr failing() {
   auto in = range(0, 6);
   return make_map(in, traced(in, [](expr x) { return x + 0 / (x - 3); })).value();

@@ -14,8 +14,8 @@ namespace headrace::detail::test::random {
 class generator : public dice {
 public:
   /// `redraws`: some operators have no seed, or a different one in each iteration, so that their
-  /// elements come in another order than the computed one. Files that sources read are written into
-  /// `folder`, which must remain.
+  /// elements may come in another order than `sample::want`. The files of the sources are written
+  /// into `folder`, which must exist as long as the graphs are read.
   generator(uint64_t seed, const scratch_folder& folder, bool redraws = false)
     : dice(seed), folder_(folder), redraws_(redraws) {}
 
@@ -166,7 +166,7 @@ private:
             each(in.want, [k](int64_t x) { return number(x * k + 7); })};
   }
 
-  // Fails for multiples of 5.
+  // Maps with a function that fails for multiples of 5.
   sample divide(const sample& in) {
     auto f = traced(in.graph, [](expr x) { return 840 / (x % 5); });
     return {make_map(in.graph, f, below(2) ? 0 : 2).value(), each(in.want, [](int64_t x) {
@@ -268,7 +268,7 @@ private:
     sample out{make_shard(in.graph, n, index).value(), {}};
     for (auto i = static_cast<size_t>(index); i < in.want.size(); i += static_cast<size_t>(n))
       out.want.push_back(in.want[i]);
-    // If the last element failed, it is the last one of every shard.
+    // If the last element of the input failed, every shard gives it as its last element.
     if (const auto last = in.want.size();
         last != 0 && in.want.back().failed
         && (last - 1) % static_cast<size_t>(n) != static_cast<size_t>(index))
@@ -369,7 +369,7 @@ private:
     }
     return below(2) ? repeat(out) : out;
   }
-  // Reads the shards of a snapshot one after another; there is only one.
+  // Reads the shards of a snapshot one after another; these snapshots have only one shard.
   static dataset_ptr reader_of(const std::string& kept, const element_spec& spec) {
     const auto shards = make_saved_shards(kept).value();
     return make_flat_map(
@@ -381,8 +381,8 @@ private:
       .value();
   }
 
-  // Writes each number into the same file, as its only record. Each element is the number of
-  // records, 1.
+  // Writes the same file again for each number, with the number as its only record. Each element
+  // becomes the number of records in the file, 1.
   sample written(const sample& in) {
     const auto windows = make_window(in.graph, 1, 1).value();
     const auto path = folder("written");

@@ -17,8 +17,8 @@ dataset_ptr map(const dataset_ptr& in, function_ptr f) {
 
 void append(elements& to, const elements& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-/// The numbers of rows `first`, `first + stride` ... as one element, which failed if one of them
-/// did.
+/// The numbers of up to `count` rows, `first`, `first + stride` ..., as one element. The element
+/// failed if one of these rows failed.
 element_value joined(const elements& in, size_t first, size_t count, size_t stride = 1) {
   element_value out{false, true, {}};
   for (size_t i = first; i < in.size() && count != 0; i += stride, --count) {
@@ -75,7 +75,7 @@ sample window(dice& die, const sample& in) {
     for (size_t i = 0; i < rows.size(); i += 2) pairs.push_back(joined(rows, i, 2));
     return flat(pairs, make_flat_map(outer, traced(outer, inner)).value());
   }
-  case 3: { // through operators that do not look inside
+  case 3: { // windows that pass through operators which do not read them
     auto moved = make_skip(make_prefetch(make_enumerate(windows).value(), 2).value(), 1).value();
     auto f = traced(moved, [](expr, dataset_ptr w) { return w; });
     if (!rows.empty())
@@ -121,7 +121,7 @@ sample group_by_window(dice& die, const sample& in) {
   return out;
 }
 
-/// x, x + 1 ... : as many as x modulo 5.
+/// Maps each number x to the vector x, x + 1 ..., of length x modulo 5.
 dataset_ptr vectors(const dataset_ptr& in) {
   return map(in, traced(in, [](expr x) {
                return slice(constant(std::vector<int64_t>{0, 1, 2, 3}) + x,
@@ -136,7 +136,8 @@ element_value vector_of(const element_value& x) {
   return out;
 }
 
-/// Vectors, one after another, each filled up to the longest, or to `length`.
+/// One element with the numbers of all rows. Each row is filled up to the length of the longest
+/// row, and at least to `length`.
 element_value padded(const elements& rows, size_t length = 0) {
   element_value out{false, true, {}};
   for (const auto& row : rows) {

@@ -7,7 +7,7 @@
 /// random numbers. The operators have a seed, which is the same in each iteration.
 namespace headrace::detail::test::random {
 
-/// The key of an operator with a seed.
+/// The key with which an operator that has this seed draws its random numbers.
 inline uint64_t key_of(uint64_t seed) { return detail::mix(seed, 0x5eed); }
 
 /// The order of `shuffle`: a failed element does not enter the buffer, and is given when its turn
@@ -31,7 +31,8 @@ inline elements shuffled(const elements& in, size_t buffer, uint64_t seed) {
   return out;
 }
 
-/// The order of `sample_from`: inputs are drawn by the weights of those whose end was not read yet.
+/// The order of `sample_from`: each draw chooses, by weight, among the inputs whose end was not
+/// read yet.
 inline elements sampled(const std::vector<elements>& in, std::vector<double> weights, uint64_t seed,
                         bool stop_on_empty) {
   detail::counter_random random{key_of(seed)};

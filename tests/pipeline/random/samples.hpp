@@ -29,13 +29,15 @@ using elements = std::vector<element_value>;
 inline element_value number(int64_t x) { return {false, false, {x}}; }
 inline element_value failure() { return {true, false, {}}; }
 
-/// A graph, and the elements that it must give: int64 scalars, where a function names no others.
+/// A graph, and the elements that it must give. They are int64 scalars, unless the function that
+/// returns the sample makes other elements.
 struct sample {
   dataset_ptr graph;
   elements want;
 };
 
-/// The sample of a graph that gives the numbers of `rows` one by one.
+/// The sample of a graph that gives the numbers of `rows` one by one, and one failure for each row
+/// that failed.
 inline sample flat(const elements& rows, dataset_ptr graph) {
   sample out{std::move(graph), {}};
   for (const auto& row : rows)

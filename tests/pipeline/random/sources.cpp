@@ -63,7 +63,7 @@ sample counter_source(dice& die) {
   return out;
 }
 
-// The test checks only that the numbers are below 2^32.
+// The elements are zeros: the random numbers, which are below 2^32, shifted right by 32 bits.
 sample random_numbers_source(dice& die) {
   const auto n = die.between(0, 40);
   auto drawn =
@@ -196,7 +196,7 @@ sample from_tensors_source(dice& die) {
   return {make_from_tensors({constant(x).node()}).value(), {number(x)}};
 }
 
-/// The path of a folder that no other call names. Does not make it.
+/// The path of a folder that no other call returns. The function does not make the folder.
 std::string subfolder(const scratch_folder& folder, const std::string& kind) {
   static int made = 0;
   return fmt::format("{}/{}-{}", folder.path(), kind, made++);
@@ -205,7 +205,7 @@ std::string subfolder(const scratch_folder& folder, const std::string& kind) {
 // Files whose names contain numbers.
 sample list_files_source(dice& die, const scratch_folder& folder, bool shuffled = false) {
   auto xs = some_numbers(die, 8);
-  xs.push_back(7); // no match would be an error
+  xs.push_back(7); // at least one file, because it is an error if no file matches
   const auto kind = subfolder(folder, "listed").substr(folder.path().size() + 1);
   for (size_t i = 0; i < xs.size(); ++i)
     folder.write(fmt::format("{}-{:03}x{}.txt", kind, i, xs[i]), "");

@@ -65,7 +65,8 @@ sample some_operator(dice& die, sample in) {
   }
 }
 
-/// Zips the datasets of a window's components, so that the elements are no datasets any more.
+/// If the elements are windows, replaces each window by its elements: the datasets of the window's
+/// components are zipped.
 sample without_windows(sample in) {
   if (!has_datasets(in.graph->spec))
     return in;
@@ -90,7 +91,7 @@ sample through_structures(dice& die, const sample& in) {
     in.want};
   for (size_t i = die.below(3) + 1; i != 0; --i)
     out = without_windows(some_operator(die, std::move(out)));
-  // The number, if all its parts are equal to it.
+  // The result is x if the text, the float and the vector were made of x, too.
   auto back = traced(out.graph, [](expr x, expr text, expr real, expr many) {
     const auto difference = cast<int64_t>(real) - x;
     return strings::to_number<int64_t>(text) + difference

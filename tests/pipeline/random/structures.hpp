@@ -4,8 +4,8 @@
 
 namespace headrace::detail::test::random {
 
-/// Makes of each number a structure of it as an integer, a float, a text and a vector of unknown
-/// extent, sends these through random operators, and makes numbers of them again.
+/// Maps each number to a structure that contains it as an integer, as a text, as a float and in a
+/// vector of unknown extent, applies random operators, and maps the structures to numbers again.
 sample through_structures(dice& die, const sample& in);
 
 } // namespace headrace::detail::test::random

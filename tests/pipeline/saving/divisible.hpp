@@ -12,10 +12,11 @@ using random::elements;
 using random::number;
 using random::sample;
 
-/// Makes random graphs of which nearly all can be saved in pieces, and none fails.
+/// Makes random graphs without elements that fail. Nearly all of the graphs can be saved in pieces.
 class divisible_maker : public dice {
 public:
-  /// Files that sources read are written into `folder`, which must stay.
+  /// The files of the sources are written into `folder`, which must exist as long as the graphs are
+  /// read.
   divisible_maker(uint64_t seed, const scratch_folder& folder) : dice(seed), folder_(folder) {}
 
   /// A graph whose elements have a known order.
@@ -73,7 +74,7 @@ private:
     return out;
   }
 
-  /// An operator that gives one element for each of its input, in the same order.
+  /// Applies an operator that gives one element for each element of `in`, in the same order.
   sample around(sample in) {
     switch (below(4)) {
     case 0: in.graph = make_prefetch(in.graph, between(-1, 3)).value(); break;
@@ -87,7 +88,7 @@ private:
     return in;
   }
 
-  /// The sums of batches.
+  /// Batches the elements of `in` and gives the sum of each batch.
   sample summed(const sample& in) {
     const auto n = between(1, 5);
     const bool drop = toss();
@@ -125,7 +126,8 @@ private:
     return out;
   }
 
-  /// Each even number once, each positive odd number and the next one, no negative odd number.
+  /// Gives each even number once, for each positive odd number x both x and x + 1, and nothing for
+  /// negative odd numbers.
   static sample in_twos(const sample& in) {
     sample out{make_flat_map(in.graph, traced(in.graph,
                                               [](expr x) {

@@ -155,8 +155,8 @@ TEST(Piecewise, AZipIsDividedWhereItsSourcesAdvanceTogether) {
 
 TEST(Piecewise, AZipOfWhatIsOutOfStepIsWhole) {
   const auto in = range(0, 9);
-  // A batch of one and a cache give a row for each row; but split_plan lets their sources advance
-  // by themselves.
+  // A batch of size 1 and a cache give one row for each row of their input. But plan_splits does
+  // not put the sources below them into the group of the zip.
   for (const auto& graph :
        {zip({in, files()}), zip({in, even(in)}), zip({in, repeat(in, 2)}), zip({in, batch(in, 2)}),
         zip({batch(in, 2), batch(in, 2)}), zip({batch(in, 1), batch(in, 1)}), zip({in, cache(in)}),

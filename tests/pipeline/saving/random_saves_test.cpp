@@ -12,7 +12,7 @@
 #include <thread>
 
 // Random graphs are saved in pieces by several threads at once, each piece by one of them or by
-// several. The loaded elements must be those of an evaluation element by element.
+// several. The loaded elements must be those that the generator computed element by element.
 
 namespace headrace::detail {
 namespace {
@@ -26,8 +26,8 @@ std::vector<std::string> texts_of(const elements& xs) {
   return out;
 }
 
-/// True if the elements of pieces may come in another order than those of one reading of the whole:
-/// the graph has a shuffle, an interleave or a sample_from.
+/// True if a save in pieces may give the elements in another order than one reading of the whole
+/// graph, because the graph has a shuffle, an interleave or a sample_from.
 bool has_own_order(const dataset_node& node) {
   if (node.op == dataset_op::shuffle || node.op == dataset_op::interleave
       || node.op == dataset_op::sample_from)

@@ -41,7 +41,7 @@ protected:
   }
   std::string failure() const { return to_string(find_save_plan(folder.path()).status()); }
 
-  /// Writes a plan as `write_save_plan` would, after `change`.
+  /// Writes a plan that `change` has modified, in the format of `write_save_plan`.
   template <class Change>
   void put_changed(Change change) const {
     ::capnp::MallocMessageBuilder message;
@@ -162,7 +162,8 @@ TEST_F(SavePlan, AFailureIsToldUntilItIsForgotten) {
               AllOf(HasSubstr("data_loss"), HasSubstr(folder.path() + "/failed.headrace")));
 }
 
-/// A number of any size up to 2^63, small ones as often as large ones.
+/// A random number below 2^63 that has a random number of bits, so that small numbers are as
+/// frequent as large ones.
 uint64_t drawn(std::mt19937_64& random) { return (random() >> 1) >> (random() % 63); }
 
 piece_sizing drawn_sizing(std::mt19937_64& random) {

@@ -195,7 +195,8 @@ TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
   // In a zip the length of one input is sufficient.
   expect_same(zip({endless, range(0, 9)}));
   expect_same(zip({range(0, 60), endless}));
-  // A generator that is not deterministic might give other elements in the run for each piece.
+  // A generator that is not deterministic might give other elements in each run. So pieces, each of
+  // which is written by a run of its own, would not fit together.
   const auto any =
     make_generator({"triple"}, element_spec{tensor_spec{dtype::int64, {}}}, -1, false).value();
   EXPECT_EQ(open(fresh(), zip({any, range(0, 9)})).plan.pieces(), 1u);
@@ -226,7 +227,7 @@ TEST_F(SaveSteps, ADatasetWithoutEndIsRefused) {
 }
 
 TEST_F(SaveSteps, RandomNumbersDifferFromPieceToPiece) {
-  // They also differ inside functions, although rows are numbered from the beginning of each piece.
+  // Random numbers that functions draw differ, too, although each piece numbers its rows from 0.
   const auto many = range(0, 30);
   const auto drawn =
     make_map(

@@ -33,7 +33,7 @@ inline result<saved_amount> write(const std::string& folder, const dataset_ptr& 
   return write_piece(folder, graph, plan, number, UINT64_MAX, from);
 }
 
-/// The first error of the steps of a save, one after another.
+/// Executes the steps of a save one after another, and returns the first error.
 inline status save(const std::string& folder, const dataset_ptr& graph, uint32_t workers = 1) {
   HEADRACE_ASSIGN(const auto opened,
                   open_save(folder, graph, terms_of(graph, workers), surroundings()));
@@ -54,7 +54,7 @@ inline std::vector<std::string> sorted(std::vector<std::string> rows) {
   return rows;
 }
 
-/// The names of the files in the folder, in their order; none if the folder does not exist.
+/// The sorted names of the files in the folder; none if the folder does not exist.
 inline std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> out;
   if (std::filesystem::exists(folder))

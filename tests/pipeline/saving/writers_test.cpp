@@ -27,7 +27,7 @@ using testing::Not;
 constexpr int64_t numbers = 400'000;
 
 /// A graph whose elements have several times the bytes that are written at once. Its function calls
-/// the test's event for the second half.
+/// the event of `with_event` for blocks in the second half of the numbers.
 dataset_ptr eventful() {
   auto what = std::make_shared<function>();
   what->argument = element_spec{tensor_spec{dtype::int64, {}}};
@@ -73,7 +73,7 @@ protected:
   dataset_ptr piece(std::chrono::nanoseconds patience) const {
     return make_load_piece(folder, plan.spec, scalar_constant(0), patience.count()).value();
   }
-  /// The error of opening an iterator; empty: none.
+  /// The error of opening an iterator; empty if there is no error.
   std::string failure_of(const dataset_ptr& from, std::stop_token stop = {}) const {
     iterator_context context;
     context.stop = std::move(stop);
@@ -103,7 +103,7 @@ TEST_F(PieceWriters, OneThatIsStoppedLeavesNothing) {
 TEST_F(PieceWriters, OneThatIsKilledLeavesNothingThatIsThere) {
   killed_midway();
   const auto left = names_in(piece_folder(folder, 0));
-  ASSERT_EQ(left.size(), 2u); // the file with rows, and the mark of its writer
+  ASSERT_EQ(left.size(), 2u); // the file with rows, and the `.writing` file of its writer
   EXPECT_FALSE(find_saved(piece_folder(folder, 0)).value());
   EXPECT_FALSE(open_save(folder, graph, terms_of(graph), without_event()).value().there[0]);
   EXPECT_EQ(finish_save(folder, plan).status().code(), status_code::failed_precondition);

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-/// Reads one file of `text`.
+/// The rows of one CSV file that contains `text`.
 std::vector<std::string> read(const std::string& text, std::vector<field_format> columns,
                               csv_format format = {}) {
   scratch_folder folder;

@@ -16,7 +16,7 @@ std::vector<std::vector<int64_t>> from_csv() {
   std::istringstream lines{test::read_file(test::data_path("digits/digits.csv"))};
   std::vector<std::vector<int64_t>> out;
   std::string line;
-  std::getline(lines, line); // names
+  std::getline(lines, line); // the names of the columns
   while (std::getline(lines, line)) {
     auto& row = out.emplace_back();
     std::istringstream cells{line};

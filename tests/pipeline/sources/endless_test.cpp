@@ -16,7 +16,8 @@ using testing::HasSubstr;
 
 dataset_ptr first(const dataset_ptr& in, int64_t count) { return make_take(in, count).value(); }
 
-/// A function of `count` rows. Row i is `2 * i` and the text of i.
+/// A context in which the generator function 'doubled' has `count` rows. Row i consists of `2 * i`
+/// and the text of i.
 iterator_context doubling(int64_t count) {
   iterator_context out;
   out.find_function = [count](const function_reference& what) -> named_function {

@@ -117,7 +117,7 @@ TEST(TFRecord, DamagedGivesTheRecordsBeforeAndAnErrorWithNameAndOffset) {
                                  "does not match its checksum",
                                  bad, first));
   damaged = whole;
-  damaged[first + 3] ^= 4; // in its length
+  damaged[first + 3] ^= 4; // in the second record's length
   EXPECT_THAT(records_of({folder.write("length", damaged)}).back(),
               HasSubstr(fmt::format("the length of the record at offset {}", first)));
 }

@@ -103,7 +103,8 @@ TEST(TarSamples, CutOrDamagedArchivesGiveTheSamplesBeforeAndAnErrorThatNamesThem
     EXPECT_THAT(rows.back(), AllOf(HasSubstr("!data_loss: tar_samples: '" + cut))) << size;
   }
   auto damaged = bytes;
-  damaged[1024 + 512 + 5120 + 3] ^= 1; // the last header: its member could belong to sample b
+  // The last header is damaged. Its member could belong to sample b, so b is not given.
+  damaged[1024 + 512 + 5120 + 3] ^= 1;
   const auto rows = rows_of(samples({folder.write("bad.tar", damaged)}, {"x"}));
   EXPECT_THAT(rows, ElementsAre("'a'|'1'", AllOf(HasSubstr("data_loss"), HasSubstr("bad.tar"),
                                                  HasSubstr("offset"))));

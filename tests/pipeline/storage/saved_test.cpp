@@ -114,7 +114,7 @@ TEST_F(Saved, FilesOfAWriterThatWasKilledGoWithTheNextOne) {
   int how = 0;
   ASSERT_EQ(::waitpid(child, &how, 0), child);
   ASSERT_TRUE(WIFSIGNALED(how));
-  ASSERT_EQ(files().size(), 2u); // the rows and the mark of the killed writer
+  ASSERT_EQ(files().size(), 2u); // the files of the killed writer: its rows, and `<number>.writing`
   const auto living = writer();
   ASSERT_EQ(living->write(numbers(0, 200'000)), status{});
   ASSERT_EQ(files().size(), 2u);

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <map>
 
-/// Rows that were computed with TensorFlow. A file of tests/data/expected holds cases, each of
-/// which has its name after `== ` and its rows, as `row_text` writes them; a row that fails is a
-/// `!`.
+/// Rows that were computed with TensorFlow. A file of tests/data/expected consists of cases. A case
+/// is a line with `== ` and the name of the case, and below it a line for each row, as `row_text`
+/// writes it; for an error row the line is `!`.
 namespace headrace::detail::test {
 
 class expected_rows {

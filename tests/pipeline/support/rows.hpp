@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-/// Datasets as lists of words, one a row: easy to write down and to compare.
+/// Functions that read datasets as lists of strings, one for each row. Such lists are easy to write
+/// down and to compare.
 namespace headrace::detail::test {
 
 /// Every value of a row with its shape: `7`, `[2]{1 2}`, `a|b`; a failed row is `!code: message`.
@@ -20,12 +21,12 @@ inline asking always(size_t n) {
   return [n] { return n; };
 }
 
-/// The functions that graphs of tests may call by name. `triple`: three times each row number, for
-/// the first 50.
+/// The functions that graphs of tests may call by name. `triple` is the function of a generator: it
+/// gives three times the row number, for the rows 0 to 49.
 named_function find_function(const function_reference& what);
 
-/// All rows, until the end or until there are `most`. Checks the promises of each block (1 to the
-/// requested number of rows, consistent columns, errors and origins).
+/// The texts of all rows, until the end or until there are `most`. Checks that each block has at
+/// least one row, at most the requested number, and consistent columns, errors and origins.
 std::vector<std::string> read_all(iterator& from, const asking& rows = always(1000),
                                   size_t most = 100000);
 std::vector<std::string> read_all(const dataset_ptr& graph, const asking& rows = always(1000),
@@ -42,7 +43,7 @@ function_ptr traced(const dataset_ptr& input, F f) {
   return std::make_shared<const function>(trace(input->spec, f));
 }
 
-/// Splits that a test hands out.
+/// A provider whose answers are written by a test. It records all calls.
 class scripted_splits : public split_provider {
 public:
   struct answer {
@@ -69,7 +70,7 @@ public:
     friend bool operator==(const closing&, const closing&) = default;
   };
   std::vector<closing> closed;
-  /// The `pass_over` of passes after the end of the script.
+  /// The answer of `next` for a pass for which the script has no further answer.
   pass_over ends = {.alone = true};
 
   result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,

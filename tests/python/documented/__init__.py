@@ -1,19 +1,20 @@
-"""The tables of what the documentation of TensorFlow says of names, arguments and rules: facts, each with a mark.
+"""Tables of the names, arguments and rules in the documentation of TensorFlow. Each row has a mark, which states how
+headrace compares.
 
-A line of a table begins with its mark, one word:
+A row begins with its mark, one word:
 
-    works    tf.data.Dataset.take(count, name=None)          it is here, with these arguments and defaults
-    differs  tf.data.TextLineDataset(buffer_size=)           an argument that is here and means something else
-    refused  tf.data.Dataset.fingerprint()                   using it raises an error that says what to use instead
-    ours     tf.data.Dataset.load(stall_timeout=)            it is here, and TensorFlow does not have it
-    awaited  tf.io.serialize_tensor(tensor, name=None)       it is to be added, and the test fails once it is here
+    works    tf.data.Dataset.take(count, name=None)          headrace has the name, with these arguments and defaults
+    differs  tf.data.TextLineDataset(buffer_size=)           headrace has it, with another meaning or default
+    refused  tf.data.Options.experimental_service            its use raises an error that names a replacement
+    ours     tf.data.Dataset.load(stall_timeout=)            headrace has it, and TensorFlow does not
+    awaited  tf.io.some_name(x, name=None)                   it is to be added; the test fails once headrace has it
     works    tf.data.Dataset.take: a count of -1 takes all   a rule, which has a colon after the name
-             list(numbers(3).take(-1)) == [0, 1, 2]          and, indented, an expression that holds
-             test dataset_test.py::test_Takes                or a test that shows it: of Python, or ``Suite.Name`` of C++
+             list(numbers(3).take(-1)) == [0, 1, 2]          and an indented line: an expression that is true,
+             test groups_test.py::test_PadsBatches           or a test of the rule (``Suite.Name`` if it is in C++)
 
-docs/migrating.md has a row that names each argument marked ``differs``. Below a ``refused`` argument or rule stands an
-expression that raises the error, and after ``->`` a part of its message. ``...`` ends a list of arguments if TensorFlow
-documents further ones that are not here.
+docs/migrating.md has a row that names each name or argument marked ``differs``. The line below a ``refused`` argument
+or rule is an expression that raises the error, and after ``->`` a part of its message. A list of arguments ends with
+``...`` if TensorFlow documents further arguments that headrace does not have.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 
 namespace headrace::detail::test {
 
-/// Random inputs of an actor port: the conversation of a genuine client with changes.
+/// Random inputs for an actor port: the bytes that a genuine client sent, with random changes.
 class actor_port_fuzz {
 public:
   /// `genuine` are the bytes that a client sent.
@@ -17,7 +17,8 @@ public:
     client_ = genuine_.at(0).payload.substr(12, 20);
   }
 
-  /// The bytes of the next client. Each has another name, so that it is a new node.
+  /// The bytes of the next client. Each client has a different name, so that it is a new node to
+  /// the server.
   std::string next() {
     auto frames = genuine_;
     if (one_in(3))
@@ -129,7 +130,7 @@ private:
 
   std::mt19937_64 random_;
   std::vector<basp_frame> genuine_;
-  std::string client_; ///< The client's name in all its frames.
+  std::string client_; ///< The client's name in the frames of `genuine_`.
 };
 
 } // namespace headrace::detail::test

@@ -17,8 +17,8 @@
 namespace headrace::detail::test {
 namespace {
 
-/// Forwards two connections, one after the other: a probe and the one that follows it. Records the
-/// bytes that the client sent over the second.
+/// Forwards two connections of a client, one after the other: its probe, and the connection that
+/// follows the probe. Records the bytes that the client sent over the second connection.
 class recorder {
 public:
   explicit recorder(uint16_t target)
@@ -54,8 +54,9 @@ private:
   std::thread thread_;
 };
 
-/// The bytes of a client that greets, sends several requests from actors that end, and leaves; and
-/// an answer that is an error, which clients of this server never send.
+/// The bytes of a client that greets, sends several requests, each from an actor that ends after
+/// its request, and closes the connection. An error response is appended, which clients of this
+/// server never send.
 std::string conversation_with(const node& server) {
   recorder tap{server.actor_port()};
   {
@@ -69,7 +70,8 @@ std::string conversation_with(const node& server) {
              .bytes();
 }
 
-/// The number of connections: HEADRACE_FUZZ_CONNECTIONS, or 3,000, for which a test run has time.
+/// The number of connections: the value of HEADRACE_FUZZ_CONNECTIONS, or 3,000 if it is not set, so
+/// that an ordinary test run is short.
 size_t how_many() {
   const char* given = std::getenv("HEADRACE_FUZZ_CONNECTIONS");
   return given != nullptr ? std::strtoull(given, nullptr, 10) : 3000;

@@ -85,7 +85,7 @@ TEST(BaspFrameCheck, RefusesTheBytesThatWereSeenToEndTheFramework) {
   EXPECT_TRUE(refused(
     check.header(basp_header::parse(std::span<const char, basp_header::bytes>{bytes.data(), 32})),
     out_of_turn));
-  // Handshakes without content are refused, too, when their turn has come.
+  // Handshakes without content are refused even where a handshake is expected.
   EXPECT_TRUE(refused(check.header({.operation = 1}), malformed));
   basp_frame_check other_side{side::connected, basp_node_named(us)};
   EXPECT_TRUE(refused(other_side.header({.data = basp_version}), malformed));
@@ -163,7 +163,7 @@ TEST(BaspFrameCheck, HasRoomForTheLargestMessage) {
 TEST(BaspFrameCheck, RefusesMessagesOfOtherContent) {
   const auto error = std::string{basp_bytes{}.types("@<>+@error").error("x")};
   for (const auto& content : {
-         error, // as a message that is no answer, an error would end the actor
+         error, // in a message that is not a response, an error would end the receiving actor
          std::string{basp_bytes{}.types("@<>+@exit")},
          std::string{basp_bytes{}.types("@<>")},
          std::string{basp_bytes{}.types("@<>+@atom+@strong_actor_ptr")},

@@ -10,7 +10,7 @@
 
 namespace headrace::detail::test {
 
-/// Bytes as the framework writes them.
+/// Bytes in the format in which CAF, the actor framework, writes them.
 class basp_bytes {
 public:
   basp_bytes& raw(std::string_view bytes) { return out_ += bytes, *this; }
@@ -108,7 +108,7 @@ inline basp_frame basp_down(char from, char to, std::string error, uint64_t acto
 }
 inline basp_frame basp_heartbeat() { return make_basp_frame(basp_operation::heartbeat, ""); }
 
-/// The whole frames that bytes begin with.
+/// The complete frames at the beginning of `bytes`.
 inline std::vector<basp_frame> basp_frames_of(std::string_view bytes) {
   std::vector<basp_frame> out;
   while (bytes.size() >= basp_header::bytes) {

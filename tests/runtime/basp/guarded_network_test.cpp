@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The actor that the greeting of an actor port names, after the node and the programs.
+/// The number of the actor in the handshake that an actor port sends. It follows the name of the
+/// node and the list of programs.
 uint64_t published_at(raw_peer& peer) {
   const auto hello = basp_frames_of(peer.read(4096)).at(0);
   basp_content content{hello.payload};

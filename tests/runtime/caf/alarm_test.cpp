@@ -9,14 +9,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The deadline of an actor's core, and what its timer did.
+/// The deadline of an actor, the times at which its alarm was due, and the number of reminders that
+/// it received.
 struct alarm_script {
   std::optional<time_point> deadline;
   std::vector<time_point> due;
   size_t reminders = 0;
 };
 
-/// Checks its deadline when it receives an envelope, and when the alarm is due.
+/// An actor that sets its alarm to the deadline of its script when it receives an envelope, and
+/// checks the deadline when the alarm is due.
 class alarmed_state {
 public:
   using handle_type =

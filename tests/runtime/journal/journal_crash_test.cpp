@@ -56,11 +56,12 @@ public:
   crash_run(std::string directory, disk_image content, journal_texts texts = {})
     : directory_(std::move(directory)), disk_(std::move(content)), history_(std::move(texts)) {}
 
-  /// Runs the calls until this operation of the disk. False: the calls ended before it. If
-  /// `failing_one_of` is not 0, one of so many writes fails as well.
+  /// Runs the calls until the disk loses its power at this operation. Returns false if the calls
+  /// ended before the operation. If `failing_one_of` is n > 0, one of n operations of the disk also
+  /// fails, chosen at random.
   bool until(uint64_t operation, std::mt19937_64& random, unsigned failing_one_of = 0) {
     outcomes said;
-    // From the loss of power on the journal completes no call.
+    // The journal completes no call after the loss of power, so `said` stops waiting for results.
     disk_.lose_power_at(operation, [&said] { said.give_up(); });
     for (int session = 0; session < 2 && !disk_.powerless(); ++session) {
       auto log = open_sqlite_journal(on(disk_, directory_));
@@ -121,7 +122,7 @@ private:
   std::string directory_;
   simulated_disk disk_;
   call_history history_;
-  size_t kept_ = 0; ///< calls that were reported as complete
+  size_t kept_ = 0; ///< the number of calls that were reported as complete
   size_t waited_ = 0;
 };
 
@@ -170,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(Unsynced, JournalCrash,
                          testing::Values(unsynced::lost, unsynced::kept, unsynced::random),
                          name_of);
 
-// -- the judge can fail --------------------------------------------------------------
+// -- call_history and simulated_disk detect losses -----------------------------------
 
 TEST(CallHistory, FindsWhatIsMissingAndWhatIsTooMuch) {
   call_history history;

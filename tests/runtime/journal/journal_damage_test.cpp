@@ -24,8 +24,8 @@ protected:
     out.vfs = disk.name();
     return out;
   }
-  /// A journal with several streams and free pages. If `checkpoint_pages` is 1, all records but
-  /// perhaps the last are in the file; if it is a large number, all are in the log.
+  /// A journal with several streams and free pages. If `checkpoint_pages` is 1, all records except
+  /// perhaps the last are in the database file; if it is large, all are in the write-ahead log.
   disk_image written(int checkpoint_pages) {
     simulated_disk disk;
     auto options = on(disk);
@@ -60,7 +60,7 @@ protected:
       return false;
     }
     EXPECT_THAT(log.status().message(), HasSubstr(folder->file()));
-    if (log.status().code() != status_code::failed_precondition) { // the version seems to be newer
+    if (log.status().code() != status_code::failed_precondition) { // damage to the version number
       EXPECT_EQ(log.status().code(), status_code::data_loss) << log.status().message();
       EXPECT_THAT(log.status().message(), HasSubstr("Restore its directory from a copy; or move"));
     }
@@ -97,7 +97,7 @@ TEST_F(JournalDamage, OfWholePagesIsRefusedOrWithoutEffect) {
     auto damaged = whole;
     std::fill_n(damaged["journal.sqlite"].begin() + static_cast<ptrdiff_t>(at), page, '\0');
     refused(damaged);
-    // Another page in its place, as from a write that went astray.
+    // Puts each other page in the place of this one, as a disk does that writes to the wrong place.
     for (size_t other = 0; other < bytes.size(); other += page) {
       damaged = whole;
       std::copy_n(bytes.begin() + static_cast<ptrdiff_t>(other), page,
@@ -111,8 +111,8 @@ TEST_F(JournalDamage, OfTheListOfFreePagesIsRefused) {
   // All rows are intact, but would be overwritten: the list contains a page that is in use.
   auto damaged = written(1);
   auto& bytes = damaged["journal.sqlite"];
-  constexpr size_t first_of_list = 32 + 3; // last byte of a number in the header of the file
-  constexpr size_t first_in_list = 8 + 3;  // last byte of the first number in a page of the list
+  constexpr size_t first_of_list = 32 + 3; // last byte of the list's page number in the header
+  constexpr size_t first_in_list = 8 + 3;  // last byte of the first page number in a list page
   const auto list = static_cast<unsigned char>(bytes[first_of_list]);
   ASSERT_GT(list, 0);
   bytes[(list - 1u) * page + first_in_list] = 2; // the page at which a table begins
@@ -120,7 +120,7 @@ TEST_F(JournalDamage, OfTheListOfFreePagesIsRefused) {
 }
 
 TEST_F(JournalDamage, ByPagesOfAnEarlierTimeIsRefused) {
-  // A disk that reported a page as written and did not write it.
+  // Simulates a disk that reported a page as written and did not write it.
   simulated_disk disk;
   auto options = on(disk);
   options.checkpoint_pages = 1;
@@ -155,7 +155,7 @@ TEST_F(JournalDamage, OfTheLogIsRefusedUnlessItIsAtItsEnd) {
   std::mt19937_64 random{test_seed()};
   const auto whole = written(1'000'000);
   const auto& log = whole.at("journal.sqlite-wal");
-  size_t commits = 0, last = 0; // where the last commit begins
+  size_t commits = 0, last = 0; // `last`: the offset at which the last commit begins
   for (size_t at = log_header, begin = at; at < log.size(); at += log_frame)
     if (log[at + 4] != 0 || log[at + 5] != 0 || log[at + 6] != 0 || log[at + 7] != 0) {
       ++commits;
@@ -169,7 +169,8 @@ TEST_F(JournalDamage, OfTheLogIsRefusedUnlessItIsAtItsEnd) {
     damaged["journal.sqlite-wal"][at] ^= static_cast<char>(1 + random() % 255);
     EXPECT_TRUE(refused(damaged));
   }
-  // Every part of the header of the frame before the last commit, which only that commit covers.
+  // Damages the header of the frame before the last commit and the first 8 bytes of its page. Only
+  // the last commit shows that this frame is not the incomplete end of the log.
   for (size_t at = last - log_frame; at < last - log_frame + 32; ++at) {
     auto damaged = whole;
     SCOPED_TRACE(fmt::format("byte {} of {}", at, log.size()));

@@ -24,7 +24,8 @@ inline std::string text_of(const buffer& x) {
   return {reinterpret_cast<const char*>(x.data()), x.size()};
 }
 
-/// Options for tests: small, quick to try again, and not paced.
+/// Options for tests: a small reserve, short pauses before failed writes are repeated, and no
+/// spacing of commits.
 inline sqlite_journal_options quick(const std::string& directory) {
   return {.directory = directory,
           .reserve_bytes = 4096,
@@ -36,7 +37,7 @@ inline sqlite_journal_options quick(const std::string& directory) {
 /// Records the results of appends, in their order, and the reported states of the disk.
 class outcomes {
 public:
-  /// The callback of an append, which `what` names.
+  /// Returns a callback for an append, which records its result under the name `what`.
   journal::done expect(std::string what = {}) {
     return [this, what = std::move(what)](const status& outcome) {
       std::lock_guard hold{mutex_};
@@ -55,7 +56,7 @@ public:
     std::unique_lock hold{mutex_};
     return changed_.wait_for(hold, patience, [&] { return ends_.size() >= count || given_up_; });
   }
-  /// The results of the remaining appends are not expected any more.
+  /// Ends `wait_for`: the remaining appends will have no results.
   void give_up() {
     std::lock_guard hold{mutex_};
     given_up_ = true;
@@ -98,7 +99,8 @@ private:
   bool given_up_ = false;
 };
 
-/// Everything in a journal: of each stream the state, or "-", and then the records.
+/// The content of a journal: for each stream its state, or "-" if it has none, and then its
+/// records.
 using journal_texts = std::map<uint64_t, std::vector<std::string>>;
 
 inline journal_texts texts_of(journal& from) {
@@ -116,7 +118,7 @@ inline std::unique_ptr<journal> open(sqlite_journal_options options) {
   return open_sqlite_journal(std::move(options)).value();
 }
 
-/// Appends a record and waits until it is kept.
+/// Appends a record and waits until it is stored. Returns the result of the append.
 inline status append(journal& to, uint64_t stream, const std::string& text) {
   auto said = std::make_shared<outcomes>();
   to.append(stream, bytes_of(text), [said](const status& x) { said->expect()(x); });

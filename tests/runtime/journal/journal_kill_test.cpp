@@ -35,8 +35,8 @@ uint64_t count_in(uint64_t stream, const journal::kept& found) {
   return n;
 }
 
-/// Appends to each stream from a thread of its own, which pauses at times, and prints the records
-/// that are stored.
+/// A process that appends to each stream from a separate thread, and prints each record that is
+/// stored. The threads wait for their appends only at times.
 const child_body writer{
   "journal_writer", [](const std::vector<std::string>& args) -> int {
     auto options = quick(args.at(0));
@@ -84,7 +84,7 @@ TEST(JournalKill, LosesNothingThatWasReportedHoweverOftenItsProcessIsKilled) {
     child.kill(SIGKILL);
     while (auto line = child.read_line(patience)) note(*line);
     ASSERT_TRUE(child.wait(patience).ok());
-    if (life % 10 != 9) // the next writer process continues; every tenth time the test checks
+    if (life % 10 != 9) // only in every tenth life the test checks the journal
       continue;
     auto log = open_sqlite_journal(quick(folder.journal()));
     ASSERT_TRUE(log.ok()) << log.status().message();

@@ -13,7 +13,7 @@ namespace headrace::detail::test {
 
 /// SQLite's object for an open file.
 struct simulated_file {
-  sqlite3_file base; // first, because SQLite uses the object as this one
+  sqlite3_file base; // the first member, because SQLite uses the object as a sqlite3_file
   simulated_disk* disk;
   std::shared_ptr<simulated_disk::file> file;
   bool syncs_names; ///< the next sync of the file also syncs the directory
@@ -95,7 +95,7 @@ struct simulated_file {
   }
   static int control(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
   static int sector(sqlite3_file*) { return 512; }
-  // What SQLite assumes of every disk: bytes next to a torn write are not changed.
+  // As SQLite assumes of every disk by default, a torn write does not change the bytes beside it.
   static int traits(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 };
 
@@ -108,7 +108,8 @@ std::string fresh_name() {
   return "simulated-" + std::to_string(++count);
 }
 
-/// Files have their names without their directory, so that an image fits under any.
+/// The name of a file without its directory. Files are stored under it, so that a disk image can be
+/// used for any directory.
 std::string name_of(const char* path) {
   const auto* slash = std::strrchr(path, '/');
   return slash ? slash + 1 : path;
@@ -246,7 +247,7 @@ disk_image simulated_disk::after_power_loss(unsynced rest, std::mt19937_64& rand
           apply(bytes, change);
         continue;
       }
-      // Torn at the sectors of the disk.
+      // Each sector of the write survives or is lost by itself.
       for (uint64_t at = 0; at < change.bytes.size();) {
         const auto left = sector_size - (change.offset + at) % sector_size;
         const auto n = std::min<uint64_t>(left, change.bytes.size() - at);

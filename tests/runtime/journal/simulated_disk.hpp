@@ -28,27 +28,28 @@ public:
   simulated_disk(const simulated_disk&) = delete;
   simulated_disk& operator=(const simulated_disk&) = delete;
 
-  /// The name of the disk at SQLite.
+  /// The name under which the disk is registered with SQLite.
   const std::string& name() const noexcept { return name_; }
   uint64_t operations() const;
   uint64_t syncs() const;
 
-  /// Fails the operation of this number, counted from 1, and all after it. `then` must not call the
-  /// disk.
+  /// Fails the operation of this number, counted from 1, and all after it. `then` is called at that
+  /// operation, and must not call the disk.
   void lose_power_at(uint64_t operation, std::function<void()> then);
   bool powerless() const;
-  /// The content after a loss of power: all bytes that were synced, and of the others none, all, or
-  /// random sectors.
+  /// The content after a loss of power: all bytes that were synced, and none, all, or random
+  /// sectors of the bytes that were not synced.
   enum class unsynced : uint8_t { lost, kept, random };
   disk_image after_power_loss(unsynced rest, std::mt19937_64& random) const;
   /// The content that programs see.
   disk_image content() const;
 
-  /// From now on writes and syncs fail with these results of SQLite; 0: they succeed.
+  /// From now on writes and syncs fail with these result codes of SQLite. With 0 they succeed.
   void fail_with(int writes, int syncs = 0);
-  /// The same for writes to one file.
+  /// From now on writes to this file fail with this result code. With 0 the codes of
+  /// `fail_with` hold for the file.
   void fail_writes_to(const std::string& file, int writes);
-  /// From now on one of so many writes and syncs fails, at random; 0: none.
+  /// From now on one of `one_of` operations fails, chosen at random. With 0 none does.
   void fail_some(unsigned one_of, uint64_t seed);
   /// While true, syncs wait.
   void hold_syncs(bool held);

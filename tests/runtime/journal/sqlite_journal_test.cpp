@@ -175,7 +175,7 @@ TEST(SqliteJournal, NamesAFileInPlaceOfTheDirectory) {
   EXPECT_THAT(out.status().message(), HasSubstr("Not a directory"));
 }
 
-/// While it exists, the process does not have the rights of root.
+/// While an object of this class exists, the process does not have the rights of root.
 class commoner {
 public:
   commoner() {

@@ -156,7 +156,7 @@ TEST(Frame, GathersManySmallMessagesIntoOnePiece) {
 
 // -- bad bytes -----------------------------------------------------------------
 
-/// A hello, then one frame's prefix and sizes.
+/// The bytes of a hello, and after them a frame's prefix and the sizes of its segments.
 std::vector<std::byte> with_frame(frame_prefix prefix, const std::vector<uint64_t>& sizes = {}) {
   auto out = bytes_of({});
   auto at = out.size();
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
   [](const auto& info) { return std::string{info.param.name}; });
 
 TEST(Frame, BoundsTheSegmentsOfAllMessagesUnderWay) {
-  // The first byte of each message and the sizes of all its segments arrive.
+  // Of each message only the sizes of all its segments and the first byte of its payload arrive.
   std::vector<std::byte> bytes = bytes_of({});
   const auto hello_size = bytes.size();
   const std::vector<uint64_t> sizes(4096, 1);
@@ -310,7 +310,8 @@ TEST(Frame, PassesPingsBetweenAnyTwoFrames) {
   store({.magic = frame_magic, .flags = flag_ping}, ping.data());
   const auto whole = sample(1, 2, {size_t{3} << 20, 10});
   const auto good = bytes_of({whole});
-  // Copies the frames of the message, with a ping before each; the prefixes have the sizes.
+  // Copies the frames of the message with a ping before each. The size of a frame is calculated
+  // from its prefix.
   std::vector<std::byte> mixed;
   const auto hello_size = bytes_of({}).size();
   auto at = hello_size;

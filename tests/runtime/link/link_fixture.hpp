@@ -15,7 +15,7 @@
 
 namespace headrace::detail::test {
 
-/// No test waits longer for something that has to happen.
+/// The longest time for which a test waits for something that must happen.
 inline constexpr auto patience = std::chrono::seconds{20};
 
 /// One side of a link for a test: records its events, and waits for them.
@@ -52,7 +52,7 @@ public:
                           }});
   }
 
-  /// The next message, or nothing when patience ends or the link does.
+  /// The next message; nullopt if the link ends, or `patience` passes, before a message arrives.
   std::optional<link_message> next() {
     std::unique_lock hold{log_->mutex};
     log_->changed.wait_for(hold, patience,
@@ -63,7 +63,7 @@ public:
     log_->messages.pop_front();
     return out;
   }
-  /// Why the link ended; ok if it does not.
+  /// The reason for the end of the link; ok if the link does not end within `patience`.
   status closed() {
     std::unique_lock hold{log_->mutex};
     log_->changed.wait_for(hold, patience, [&] { return !log_->closed.empty(); });

@@ -79,7 +79,7 @@ TEST(SilenceWatch, SaysNothingOfAPeerThatNobodyReads) {
   watch.begin(time.now());
   time.advance(5s - 1ns);
   EXPECT_NE(watch.look(time.now()), verdict::silent);
-  watch.begin(time.now()); // handlers are replaced: that is no sign of life
+  watch.begin(time.now()); // called when handlers are replaced, which is no sign of life
   time.advance(1ns);
   EXPECT_EQ(watch.look(time.now()), verdict::silent);
 }

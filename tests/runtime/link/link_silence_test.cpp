@@ -74,7 +74,7 @@ TEST(LinkSilence, ClosesBothEndsOfATlsLink) {
 TEST(LinkSilence, ClosesALinkWhoseWritesStandStill) {
   over_relay n;
   n.cut_off();
-  // Far more bytes than the sockets and the relay can buffer.
+  // These messages are far more bytes than the sockets and the relay can buffer.
   for (int i = 0; i < 8; ++i) n.near.link->send(sample(1, 1, {16 << 20}));
   EXPECT_THAT(n.near.closed().message(), HasSubstr("silent for"));
   EXPECT_EQ(n.near.link->queued_bytes(), 0u);

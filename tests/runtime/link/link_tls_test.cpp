@@ -66,7 +66,7 @@ TEST_F(LinkTls, GivesNothingToAClientOfAnotherAuthority) {
 
 TEST_F(LinkTls, GivesNothingToAClientWithoutACertificate) {
   host there{{.tls = ours.issue("worker")}};
-  // A client that checks nothing and presents nothing.
+  // This client checks no certificate and presents none.
   std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context{SSL_CTX_new(TLS_client_method()),
                                                             SSL_CTX_free};
   std::unique_ptr<SSL, decltype(&SSL_free)> client{SSL_new(context.get()), SSL_free};
@@ -91,7 +91,7 @@ TEST_F(LinkTls, GivesNothingToAClientWithoutTls) {
   EXPECT_THAT(made.status().message(), HasSubstr("expect TLS"));
   EXPECT_TRUE(there.refused.take());
   EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "tls"}}), 1u);
-  // It does not learn the name of the listening node either.
+  // A client without TLS does not get the hello of the listening node either.
   raw_peer peer{there.port};
   peer.send(test::hello_bytes());
   EXPECT_THAT(peer.read_all(), ::testing::Not(HasSubstr("HLK1")));

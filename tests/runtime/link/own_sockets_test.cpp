@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// The number of sockets of this process that listen on the port, or are connected from or to it.
-/// Without `names` it calls nothing that a forked child must not call.
+/// Without `names` the function calls only functions that a forked child may call.
 int sockets_at(uint16_t port, std::string* names = nullptr) {
   int count = 0;
   for (int fd = 0; fd < 4096; ++fd) {

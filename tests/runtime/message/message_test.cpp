@@ -128,7 +128,7 @@ TEST(Message, RefusesNestingBeyondItsLimit) {
   EXPECT_FALSE(x);
 }
 
-// A list of elements without size may claim to be of any length in one word.
+// If the elements of a list have size zero, one word can announce a list of any length.
 TEST(Message, RefusesAListThatIsLongerThanItsBytes) {
   alignas(8) const uint64_t words[] = {
     uint64_t{3} << 32,                                              // one segment of 3 words
@@ -152,7 +152,7 @@ protected:
   void attempt(const std::vector<std::byte>& bytes) {
     auto x = tree::parse(buffer::copy_of(bytes.data(), bytes.size()));
     x.valid() ? ++accepted : ++refused;
-    // A message that was accepted can be read to its end; one that was not reads as empty.
+    // An accepted message can be read to its end. A refused message reads as empty.
     EXPECT_NO_THROW(read_all(x));
   }
   std::vector<std::byte> good() {
@@ -216,7 +216,7 @@ TEST(Message, MayBeReadByManyThreadsAtOnce) {
 
 // -- envelopes ------------------------------------------------------------------------
 
-/// An envelope of a newer peer, with an arm that this build does not have.
+/// An envelope of a newer peer, with an arm of its union that this build does not have.
 envelope from_the_future(uint16_t arm) {
   auto bytes = make_ok(9).bytes();
   mutable_buffer changed{bytes.size()};

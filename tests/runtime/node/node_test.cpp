@@ -69,7 +69,7 @@ TEST(NodeTest, TellsWhyARequestFailed) {
 TEST(NodeTest, ConnectsHoweverManyNodesAProcessHasHad) {
   node server;
   ASSERT_TRUE(listen(server, spawn_echo(server)));
-  // The framework itself would give the 256th node after the first one the same name.
+  // CAF itself would give the 256th node after the first one the name of the first one.
   for (int i = 0; i < 255; ++i) node{};
   node client;
   EXPECT_NE(system_of(client).node(), system_of(server).node());
@@ -121,7 +121,7 @@ TEST(NodeTest, NamesBothVersionsWhenTheMajorOnesDiffer) {
 }
 TEST(NodeTest, SaysThatNobodyListens) {
   node client;
-  address nowhere = raw_server{""}.where(); // closed again by now
+  address nowhere = raw_server{""}.where(); // the server is closed at the end of this statement
   auto made = connect(client, nowhere, 20s);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.status().code(), status_code::unavailable);

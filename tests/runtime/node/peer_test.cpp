@@ -150,7 +150,7 @@ TEST_F(PeerTest, NoticesAProcessThatStandsStill) {
   EXPECT_TRUE(heard.expect<events::up>());
 }
 TEST_F(PeerTest, KeepsTryingWithGrowingPauses) {
-  keep(raw_server{""}.where()); // closed again by now
+  keep(raw_server{""}.where()); // the server is closed at the end of this statement
   std::vector<duration> pauses;
   for (int i = 0; i < 4; ++i) {
     auto next = heard.take();

@@ -39,7 +39,7 @@ TEST(Prober, SaysThatItGetsNoThreadAndEndsAllTheSame) {
   ASSERT_TRUE(told);
   EXPECT_EQ(told->code(), status_code::resource_exhausted);
   EXPECT_THAT(told->message(), testing::HasSubstr("127.0.0.1:1"));
-  // Must not wait for the thread that could not be started.
+  // `drain` must not wait for the thread that could not be started.
   asking.drain();
 }
 

@@ -20,7 +20,8 @@ namespace {
 
 constexpr auto patience = 30s;
 
-/// A server as the `headrace` command runs one: a parent, a limit, an orderly stop.
+/// A server like those of the `headrace` command: it has a parent process, a memory limit, and a
+/// stop in order at a signal.
 const child_body guarded{
   "guarded", [](auto&) {
     return run_under_parent({.first_pause = 1ms}, [](process_lives& lives) {

@@ -9,7 +9,8 @@
 namespace headrace::detail::test {
 
 /// Code that a test runs in a process of its own: the test program starts itself, and the body runs
-/// in place of the tests. Its result is the exit code. Declared at namespace scope.
+/// in place of the tests. The result of the body is the exit code. Objects of this class are
+/// declared at namespace scope.
 class child_body {
 public:
   using function = std::function<int(const std::vector<std::string>& args)>;

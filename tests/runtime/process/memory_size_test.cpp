@@ -9,7 +9,7 @@
 namespace headrace::detail {
 namespace {
 
-/// Files as of control groups.
+/// A folder with files like those of Linux control groups.
 class MemorySize : public testing::Test {
 protected:
   void write(const std::string& file, const std::string& text) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr auto patience = 30s;
 
-/// Grows until the limit ends it.
+/// Allocates memory until the memory limit ends the process.
 [[noreturn]] void eat_memory() {
   std::vector<std::unique_ptr<char[]>> hoard;
   for (;;) hoard.push_back(std::make_unique<char[]>(1 << 20));

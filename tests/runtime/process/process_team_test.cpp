@@ -20,7 +20,8 @@ namespace {
 
 constexpr auto patience = 30s;
 
-/// A shell whose script has the number of its restarts as $1.
+/// A member that runs a shell script. $1 of the script is the number of the member's restarts, and
+/// $2 the reason for the last one.
 team_member shell(std::string id, std::string script,
                   restart_policy restart = restart_policy::transient) {
   return {.id = std::move(id), .restart = restart, .program = [script](const process_past& past) {

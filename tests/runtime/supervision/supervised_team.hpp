@@ -19,7 +19,7 @@ struct order {
   status crash;
   bool deafen = false;
 };
-/// A call of a parent's supervisor.
+/// A function that a parent calls with its supervisor.
 using team_call = std::function<void(supervisor&)>;
 
 } // namespace headrace::detail::supervisor_test

@@ -12,7 +12,8 @@ namespace {
 using beating_actor =
   port::handle<caf::result<void>(atom::supervise, uint64_t), caf::result<local<int>>(local<int>)>;
 
-/// Sends a beat once a second and answers every number but 13.
+/// An actor that sends itself the next beat one second after each beat, and answers each number
+/// with the same number. The number 13 makes it throw.
 class beating_state {
 public:
   using handle_type = beating_actor;

@@ -26,7 +26,8 @@ void check(bool fine) {
     throw std::runtime_error("cannot make a test certificate");
 }
 
-/// Signs with `issuer` (itself if null).
+/// Makes a certificate for `key`, signed with `issuer_key`. If `issuer` is null, it is the
+/// self-signed certificate of an authority.
 certificate_ptr certify(EVP_PKEY* key, const std::string& name, long serial, X509* issuer,
                         EVP_PKEY* issuer_key) {
   certificate_ptr x{X509_new()};

@@ -16,7 +16,7 @@ public:
   /// Options with a new key, its certificate signed by this authority, and the authority's
   /// certificate.
   tls_options issue(const std::string& name);
-  /// The authority's certificate (PEM).
+  /// The path of the authority's certificate, a PEM file.
   std::string file() const;
 
 private:

@@ -27,8 +27,8 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Unset:
-    """The value of a variable that has none, such as after an `if` over a tensor that set it for some elements only.
-    Its use is an error with the reason.
+    """Stands for the value of a variable that has no value, for instance after an `if` over a tensor that set the
+    variable in one branch only. Each use of this object raises an error with the reason.
     """
 
     def __init__(self, why: str) -> None:
@@ -130,7 +130,8 @@ def values(*names: Thunk) -> list[Any]:
 
 def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], names: tuple[str, ...],
            in_place: str) -> None:
-    """An `if` none of whose branches returns. ``names``: the variables that it sets. ``in_place``: its other effects.
+    """Runs an `if` whose branches do not return. ``names``: the variables that the branches set. ``in_place``: the
+    description of another effect of the branches; empty: there is none.
     """
     if not _is_tensor(condition):
         (yes if condition else no)()
@@ -155,8 +156,8 @@ def _refuse_what_happens(what: str) -> NoReturn:
 
 
 def returned(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], in_place: str) -> Any:
-    """The result of a function that ends with an `if`, or whose `if` returns: the rest of the function is in the
-    branches.
+    """The result of a function that ends with an `if`, or in which an `if` returns: the branches contain the rest of
+    the function.
     """
     if not _is_tensor(condition):
         return (yes if condition else no)()
@@ -189,7 +190,7 @@ def _merged(condition: _core.Tensor, yes: Any, no: Any, name: str) -> Any:
     if yes is no:
         return yes
     if isinstance(yes, Unset) or isinstance(no, Unset):
-        if name.startswith(f"{OPS}_value_"):  # the value of a `return` in a loop, read only if it was reached
+        if name.startswith(f"{OPS}_value_"):  # of a `return` in a loop, read only if the `return` was reached
             return no if isinstance(yes, Unset) else yes
         return Unset(f"`{name}` is set in only one branch of an `if` over a tensor")
     if _fits_no_tensor(yes) or _fits_no_tensor(no):

@@ -1,5 +1,5 @@
-"""Replaces `break`, `continue` and `return` in loops by variables that record that a loop is left. The statements after
-them are put below an `if` that tests these variables, and the loop's condition tests them, too.
+"""Replaces `break`, `continue` and `return` in loops by variables that record that such a statement was reached. The
+statements that follow it are put into an `if` that tests these variables, and the loop's condition tests them, too.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Lowered:
-    """A loop without `break`, `continue` and `return`. ``left``: the variables none of which is true while the loop
-    continues.
+    """A loop without `break`, `continue` and `return`. ``left``: the names of the variables that end the loop when
+    one of them is true.
 
     ``possible`` is false if the loop has an `else`, or if one of these statements is in a `with` or `try`: only Python
     can run such a loop.
@@ -37,11 +37,13 @@ class Lowered:
         self.left = [name for name in (self._break, self.returned) if name in self._used]
         #: True for the outermost loop with a `return`: the function may return after it.
         self.returns = returns is None and self.returned in self._used
-        #: The statements before the loop.
+        #: The statements to insert before the loop: they set variables in ``left`` to False.
         self.first = [at(_set(name, False), loop) for name in self.left if name == self._break or returns is None]
 
     def result(self) -> ast.stmt:
-        """The statement after a loop that contains a `return`."""
+        """The statement to insert after a loop that contains a `return`: it returns the value if the `return` was
+        reached.
+        """
         back = ast.Return(ast.Name(self.value, ast.Load()))
         return at(ast.If(ast.Name(self.returned, ast.Load()), [back], []), self.loop)
 

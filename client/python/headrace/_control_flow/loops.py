@@ -1,5 +1,5 @@
 """The functions that rewritten functions call in place of `while` and `for`. A loop over Python values runs while the
-function is traced; one whose condition or bounds are tensors becomes a loop of the graph.
+function is traced; a loop whose condition or bounds are tensors becomes a loop of the graph.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Rows:
 
 
 class Elements:
-    """The elements of a dataset that depends on the element whose function is traced."""
+    """The elements of a dataset that depends on an argument of the function that is being traced."""
 
     def __init__(self, dataset: Any) -> None:
         specs = flatten(dataset.element_spec)
@@ -170,8 +170,9 @@ def _widened(value: Any) -> Any:
 
 def _traced(test: Thunk, body: Thunk, get: Thunk, put: Put, names: tuple[str, ...], before: list[Any],
             first: list[Any], lists: set[int]) -> None:
-    """``lists``: the indices of the variables that are lists. One that a step gives another structure, dtype or shape
-    has no value after the loop.
+    """Traces the loop and sets the variables to its results. ``first``: the values of the variables before the first
+    step; None for a variable that is no tensor. ``lists``: the indices of the variables that are lists. If a step
+    gives such a list another structure, dtype or shape, the variable has no value after the loop.
     """
     for _ in range(4):  # traced again, at most 4 times in all, until a step requires no other first values
         which = [i for i, value in enumerate(first) if value is not None]

@@ -1,5 +1,6 @@
-"""What rewritten functions call in place of Python's `len`, `int`, `float`, `range` and `sorted`, for tensors whose
-values are not known when the function is traced. The dtypes are those of AutoGraph: int32 and float32.
+"""The functions that rewritten functions call in place of Python's `len`, `int`, `float`, `range` and `sorted`. They
+accept tensors whose values are not known when the function is traced. As in AutoGraph, the dtypes of `int` and
+`float` are int32 and float32.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from .._values import depends, known
 
 
 def _len(x: Any) -> Any:
-    """``len(x)``; of a dataset, whose length may differ from element to element, its cardinality."""
+    """``len(x)``. For a dataset, whose length may differ from element to element, the result is its cardinality."""
     from .._dataset import Dataset
     from ..debugging import assert_non_negative
 

@@ -22,9 +22,10 @@ from .leaving import Lowered, none_of
 from .python_functions import REPLACED
 from .source import OPS, Node, at, compiled, function_node, tree_of
 
-#: The attribute of functions that are not rewritten.
+#: The attribute that marks functions that must not be rewritten.
 LEFT_ALONE = "_headrace_do_not_convert"
-#: The attribute of functions that wrap another one. It makes the wrapper of the rewritten function.
+#: An attribute of functions that wrap another function. Its value is a function without arguments that returns a
+#: wrapper of the rewritten inner function, or None if the inner function cannot be rewritten.
 REWRITTEN = "_headrace_rewritten"
 _codes: weakref.WeakKeyDictionary[types.FunctionType, types.CodeType | None] = weakref.WeakKeyDictionary()
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -55,7 +56,7 @@ def rewritten(f: Any) -> Any:
 
 
 def callee(f: Any) -> Any:
-    """What a rewritten function calls in the place of ``f``."""
+    """The function that a rewritten function calls in place of ``f``; ``f`` itself if it is not replaced."""
     if isinstance(f, (type, types.BuiltinFunctionType)):
         return next((other for known, other in REPLACED if known is f), f)
     if not isinstance(f, (types.FunctionType, types.MethodType, functools.partial)):
@@ -161,7 +162,9 @@ ASSERTIONS = frozenset((
 
 
 def _called(call: ast.Call) -> str:
-    """The name of the called function; empty for other expressions."""
+    """The name of the called function or method; empty if the callee is another expression than a name or
+    attribute.
+    """
     f = call.func
     return f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else ""
 
@@ -183,7 +186,7 @@ def _in_place(nodes: list[ast.stmt]) -> str:
             if isinstance(x, (ast.Subscript, ast.Attribute)) and isinstance(x.ctx, (ast.Store, ast.Del)):
                 return f"changes `{ast.unparse(x)}` in place"
             if isinstance(x, ast.Expr) and isinstance(x.value, ast.Call) and not _asserts(x.value) \
-                    and _called(x.value) != "set_loop_options":  # its own error says what to use instead
+                    and _called(x.value) != "set_loop_options":  # its call raises an error with advice
                 return f"calls `{ast.unparse(x.value)}` and does not use the result"
             if isinstance(x, (ast.Delete, ast.Global, ast.Nonlocal)):
                 return f"has `{ast.unparse(x)}`"
@@ -208,7 +211,8 @@ class _Rewriter(ast.NodeTransformer):
         given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         outer = {name for x in _own(node) if isinstance(x, ast.Nonlocal) for name in x.names}
         body = self._block(node.body, ends=True)
-        # Variables that are set only in branches belong to the function, too.
+        # Variables that are set only in branches must be variables of this function, too, so that the functions of
+        # the branches can declare them nonlocal. An assignment that never runs makes them so.
         own = sorted(self._set - given - outer - self._globals)
         first = [x for x in body if isinstance(x, (ast.Global, ast.Nonlocal))]
         rest = [x for x in body if not isinstance(x, (ast.Global, ast.Nonlocal))]
@@ -222,7 +226,9 @@ class _Rewriter(ast.NodeTransformer):
     # -- statements ---------------------------------------------------------------------------------------
 
     def _block(self, body: list[ast.stmt], *, ends: bool) -> list[ast.stmt]:
-        """Rewrites a block. ``ends``: no statement of the function follows, so that a branch may return from it."""
+        """Rewrites a block. ``ends``: no statement of the function follows the block, so that an `if` in the block
+        may return from the function.
+        """
         out: list[ast.stmt] = []
         for i, x in enumerate(body):
             if isinstance(x, (ast.While, ast.For)) and self._is_rewritten(x, ends=ends):
@@ -340,7 +346,9 @@ class _Rewriter(ast.NodeTransformer):
         return [at(m, x) for m in (*made, ast.Expr(call[0]))]
 
     def _over(self, x: ast.expr) -> ast.expr:
-        """The iterable of a `for`: its `range` may have tensors as bounds."""
+        """Rewrites the iterable of a `for`: a call becomes a call of ``loops.iterated``, because it may be a `range`
+        with tensors as bounds.
+        """
         if not isinstance(x, ast.Call) or x.keywords or _has([x], (ast.Starred,)) or (
                 isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec")):
             return self.visit(x)
@@ -372,7 +380,7 @@ class _Rewriter(ast.NodeTransformer):
         return self._inner(x)
 
     def visit_AnnAssign(self, x: ast.AnnAssign) -> Any:
-        # Annotated names cannot be nonlocal.
+        # Annotated names cannot be nonlocal, so the annotation is left out.
         if x.value is None:
             return at(ast.Pass(), x)
         return at(ast.Assign([x.target], self.visit(x.value)), x)
@@ -395,8 +403,8 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(x)
         if isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec"):
             if x.func.id == "super" and not x.args and self._first:
-                # Without arguments, `super` would use those of the function in which the call is, which may be a
-                # branch.
+                # Without arguments, `super` takes the first argument of the function that contains the call, and
+                # after rewriting this may be the function of a branch.
                 x.args = [at(ast.Name(name, ast.Load()), x) for name in ("__class__", self._first)]
             return x
         x.func = at(_call("callee", x.func), x)

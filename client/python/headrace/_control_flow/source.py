@@ -12,14 +12,15 @@ from typing import Any, Union
 
 Node = Union[ast.FunctionDef, ast.Lambda]
 
-#: The variable of rewritten functions whose attributes are the functions of `branches`, and `loops`.
+#: The name of the variable of rewritten functions whose value has the functions of the module `branches` and the
+#: module `loops` as attributes.
 OPS = "__headrace"
 _FUTURES = 0x1FF0000  # the flags of `from __future__ import ...` in co_flags
 
 
 def tree_of(f: types.FunctionType) -> Node | None:
-    """The tree of a Python function, with the line numbers of its file. None if the source is not available, or is not
-    that of the function.
+    """The tree of a Python function, with the line numbers of its file. None if the source is not available, or if
+    the code of the function was not compiled from it.
     """
     code = f.__code__
     lines = linecache.getlines(code.co_filename, f.__globals__)
@@ -43,11 +44,14 @@ def function_node(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.F
 
 
 def at(node: Any, place: ast.AST) -> Any:
-    """Gives the node, and new nodes below it, the line of ``place``."""
+    """Gives ``node`` and the nodes below it the line of ``place``, unless they have a line already. Returns
+    ``node``.
+    """
     for x in ast.walk(node):
         if "lineno" in x._attributes and not hasattr(x, "lineno"):
             ast.copy_location(x, place)
-            # For calls of methods that end on another line, Python uses the number of that line.
+            # A new node ends where it begins: Python gives a call of a method the line on which the method's name
+            # ends.
             x.end_lineno, x.end_col_offset = x.lineno, x.col_offset  # type: ignore[attr-defined]
     return node
 
@@ -78,8 +82,8 @@ def _first_line(node: Node) -> int:
 
 
 def _is(made: types.CodeType | None, code: types.CodeType) -> bool:
-    """True if `made` is the code of the function, except for line numbers. A file may have changed since it was
-    imported, and a line can have several functions.
+    """True if ``made`` and ``code`` are equal except for line numbers. They differ if the file has changed since it
+    was imported, or if they come from different functions on one line.
     """
     return made is not None and _same_constants(made.co_consts, code.co_consts) and all(
         getattr(made, part) == getattr(code, part) for part in (
@@ -97,14 +101,15 @@ def _same_constants(a: Any, b: Any) -> bool:
         return {(type(x), repr(x)) for x in a} == {(type(x), repr(x)) for x in b}
     if isinstance(a, str) and "<locals>" in a and "<locals>" in b:
         return True  # the qualified name of an inner function or class: the tree is compiled inside of another function
-    return repr(a) == repr(b)  # 0.0 is not -0.0, and a NaN is itself
+    return repr(a) == repr(b)  # repr differs for 0.0 and -0.0, and is equal for NaNs
 
 
 def compiled(node: Node, f: types.FunctionType, *, with_ops: bool = False,
              beside: Sequence[ast.stmt] = ()) -> types.CodeType | None:
-    """The code of a tree in place of ``f``: its free variables are those of ``f``, and `OPS` if requested.
+    """The code object of the function ``node``. Its free variables are those of ``f``, and `OPS` with ``with_ops``.
+    None if the tree cannot be compiled.
 
-    ``beside``: other statements of its module.
+    ``beside``: statements that are compiled in the same module.
     """
     free = [*f.__code__.co_freevars, *([OPS] if with_ops else [])]
     bare = _bare(node)
@@ -128,7 +133,7 @@ def _codes_in(code: types.CodeType) -> list[types.CodeType]:
 
 
 def _bare(node: Node) -> Node:
-    """The function without the parts that are evaluated around it: decorators, defaults and annotations."""
+    """The function without the parts that are evaluated when it is defined: decorators, defaults and annotations."""
     args = ast.arguments(
         posonlyargs=[ast.arg(a.arg) for a in node.args.posonlyargs], args=[ast.arg(a.arg) for a in node.args.args],
         vararg=ast.arg(node.args.vararg.arg) if node.args.vararg else None,

@@ -16,21 +16,21 @@ from .base import Described
 if TYPE_CHECKING:
     from .dataset import Dataset
 
-#: An int, or numpy's equivalent, or a scalar tensor of one, which may depend on an element only where ``count_of``
-#: reads the argument.
+#: An int, an integer of numpy, or a scalar tensor of an integer. The tensor may depend on an element only if the
+#: argument is read by ``count_of``.
 Int: TypeAlias = "SupportsIndex | _core.Tensor"
 #: A file or folder.
 Path: TypeAlias = "str | os.PathLike[str]"
-#: Files: one, several, a tensor of their names, or a dataset of these.
+#: Names of files: one name, several names, a tensor of names, or a dataset of names.
 Names: TypeAlias = ("str | bytes | os.PathLike[str] | Sequence[str | bytes | os.PathLike[str]] | "
                     "np.ndarray[Any, Any] | _core.Tensor | Dataset")
 
-#: Lets headrace tune a number while it runs.
+#: The value of an argument for which headrace chooses a number, and changes it while the dataset is read.
 AUTOTUNE = -1
 
 
 def flag(value: Any, argument: str) -> bool:
-    """A bool, also of a tensor or array with one."""
+    """``value`` as a bool. It may also be a scalar tensor or array of one bool."""
     value = _values.known(value, argument, "a bool")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]

@@ -21,8 +21,8 @@ class Described:
             raise TypeError("a Dataset is made by its constructors: Dataset.range, Dataset.from_tensor_slices, ...")
         self._graph = graph
         self._given_options = options or _options.Options()
-        # The dataset that is read in place of this one if elements contain datasets; False: none does; None: not
-        # determined.
+        # The dataset that is read in place of this one, if the elements of this one contain datasets. False: they
+        # contain no datasets. None: this is not determined yet.
         self._stacked: Dataset | bool | None = None
         self._drawn_from = drawn_from  # the seed of the numbers that functions draw for each element
 

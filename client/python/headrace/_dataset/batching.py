@@ -30,7 +30,8 @@ class Batching(Described):
               deterministic: bool | None = None, name: str | None = None) -> Dataset:
         """``batch_size`` elements stacked into one.
 
-        num_parallel_calls, deterministic: accepted; a batch is made column by column, in its order.
+        ``num_parallel_calls`` and ``deterministic`` are checked and have no effect: a batch is made column by column,
+        in the order of the elements.
 
         >>> list(Dataset.range(5).batch(2, drop_remainder=True))
         [array([0, 1]), array([2, 3])]
@@ -58,10 +59,11 @@ class Batching(Described):
 
     def padded_batch(self, batch_size: Int, padded_shapes: Any = None, padding_values: Any = None,
                      drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """As ``batch``, of elements of different shapes, each padded at its ends.
+        """As ``batch``, for elements of different shapes: each is padded at the ends of its axes.
 
-        ``padded_shapes``: arranged as the elements (None, or a None in a shape: the largest of the batch), or one shape
-        for all components. ``padding_values``: likewise; zeros and empty strings if None.
+        ``padded_shapes``: a shape for each component, in the structure of the elements, or one shape for all. None in
+        place of a shape or of an extent: the largest in the batch. ``padding_values``: a value for each component, or
+        one for all; None: zeros and empty strings.
 
         >>> ds = Dataset.range(1, 4).flat_map(lambda n: Dataset.range(n).batch(9))
         >>> list(ds.padded_batch(2, padding_values=-1))[0]
@@ -84,7 +86,7 @@ class Batching(Described):
 
     def ragged_batch(self, batch_size: Int, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
                      name: str | None = None) -> Dataset:
-        """As ``batch``, of elements with rows of different lengths: these become ``RaggedTensor``s.
+        """As ``batch``, for tensors of different shapes: a batch of such tensors is a ``RaggedTensor``.
 
         ``row_splits_dtype`` must be int64.
 
@@ -107,10 +109,12 @@ class Batching(Described):
                                  "elements of different shapes")
 
     def rebatch(self, batch_size: Int | Sequence[Int], drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """Batches of another size, of the same rows; with a list, of these sizes in turn.
+        """Batches of another size with the same rows. If ``batch_size`` is a list, the batches have its sizes in
+        turn.
 
         A size of 0 gives a batch of no rows. ``drop_remainder`` leaves out the last rows if they are too few for a
-        batch. A row that failed makes one error of its batch; with a list, of the batches of one turn.
+        batch. If a row failed, its batch is one error; with a list, all batches of that pass over the list are one
+        error.
 
         Raises ``ValueError`` for negative sizes, an empty list, and elements that are scalars.
 
@@ -148,10 +152,11 @@ class Batching(Described):
 
     def group_by_window(self, key_func: Callable[..., Any], reduce_func: Callable[..., Any],
                         window_size: Int | None = None, window_size_func: Any = None, name: str | None = None) -> Dataset:
-        """The elements of ``reduce_func(key, dataset)`` of each ``window_size`` elements of one key.
+        """The elements of the datasets that ``reduce_func(key, dataset)`` returns. It is called for each group of
+        ``window_size`` elements with one key.
 
-        ``key_func`` gives an element's key, an int. ``window_size_func`` gives the size for a key instead. Smaller
-        groups come at the end, in the order of their keys.
+        ``key_func`` gives an element's key, an int. ``window_size_func``, in place of ``window_size``, gives the size
+        for a key. Smaller groups come at the end, in the order of their keys.
 
         >>> ds = Dataset.range(6).group_by_window(lambda x: x % 2, lambda key, xs: xs.batch(3), window_size=2)
         >>> list(ds)
@@ -174,11 +179,13 @@ class Batching(Described):
                                   bucket_batch_sizes: Any, padded_shapes: Any = None, padding_values: Any = None,
                                   pad_to_bucket_boundary: bool = False, no_padding: bool = False,
                                   drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """Batches of elements of similar length, which ``element_length_func`` gives, padded as by ``padded_batch``.
+        """Batches of elements of similar length, padded as by ``padded_batch``. ``element_length_func`` gives the
+        length of an element.
 
-        Lengths below the first boundary are the first bucket, and so on; each has its batch size, one more than there
-        are boundaries. ``pad_to_bucket_boundary`` pads to the longest length of the bucket, and fails for elements that
-        are too long for the last boundary; ``no_padding`` does not pad.
+        Elements with a length below the first boundary are the first bucket, and so on. ``bucket_batch_sizes`` has
+        one size for each bucket, and so one more than there are boundaries. ``pad_to_bucket_boundary`` pads to the
+        longest length of the bucket, and fails for elements that are too long for the last boundary; ``no_padding``
+        does not pad.
 
         >>> ds = Dataset.from_tensor_slices([1, 5, 2, 6]).flat_map(lambda n: Dataset.range(n).batch(9))
         >>> import headrace as hr

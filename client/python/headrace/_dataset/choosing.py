@@ -26,12 +26,13 @@ _kept_orders_lock = threading.Lock()
 
 def _seed_of_shuffle(over: Described, seed: Int | None, again: bool) -> int | None:
     """The seed of a shuffle. A shuffle that keeps its order in all iterations needs a seed, so that datasets that are
-    made of it, such as the parts of a split, have one order. If none is given, it is not drawn: the n-th such shuffle
-    over datasets of one look has the same seed in each process that runs the program, so that trainers still make equal
-    graphs and share a job.
+    made of it, such as the parts of a split, have one order. If no seed is given, the seed is not drawn at random:
+    the n-th such shuffle over datasets with one look has the same seed in each process that runs the program, so that
+    trainers make equal graphs and share a job.
     """
     given = seed_of(seed)
-    # Each dataset that a function gives has an order of its own.
+    # In a function that is traced, a missing seed stays None, because each dataset that the function returns has an
+    # order of its own.
     if given is not None or again or _tracing.is_tracing():
         return given
     look = f"{over!r} {over._graph.cardinality()}"
@@ -49,8 +50,8 @@ class Choosing(Described):
 
     def shuffle(self, buffer_size: Int, seed: Int | None = None, reshuffle_each_iteration: bool | None = None,
                 name: str | None = None) -> Dataset:
-        """Random order within a buffer of ``buffer_size`` elements: another one in each iteration over the dataset, and
-        in each pass of a ``repeat``, unless ``reshuffle_each_iteration=False``.
+        """The elements in random order, drawn from a buffer of ``buffer_size`` elements. Each iteration over the
+        dataset, and each pass of a ``repeat``, has another order, unless ``reshuffle_each_iteration=False``.
 
         Without reshuffling, datasets that are made of this one have its order, so that ``take`` and ``skip`` divide it;
         without a seed the order is the same in each run of the program, too.
@@ -66,8 +67,8 @@ class Choosing(Described):
                                         _seed_of_shuffle(self, seed, again), again))
 
     def global_shuffle(self, seed: Int | None = None, reshuffle_each_iteration: bool = True) -> Dataset:
-        """All elements of a source in one random order that takes no memory; another one in each iteration, as of
-        ``shuffle``.
+        """All elements of a source in a random order that takes no memory. As with ``shuffle``, each iteration has
+        another order.
 
         The dataset must be one whose elements can be read in any order: ``range``, ``from_tensors``,
         ``from_tensor_slices``, ``TFRecordDataset`` or ``FixedLengthRecordDataset`` without compression.
@@ -110,9 +111,9 @@ class Choosing(Described):
         >>> list(Dataset.range(2).flat_map(lambda i: Dataset.range(5).shard(2, i)))
         [np.int64(0), np.int64(2), np.int64(4), np.int64(1), np.int64(3)]
 
-        ``SHARD_HINT`` shards: each worker's own part, under ``ShardingPolicy.HINT``. Raises ``InvalidArgumentError`` for an
-        ``index`` that is not in [0, ``num_shards``); if the numbers depend on an element, this is the error of that
-        element.
+        If ``num_shards`` is ``SHARD_HINT``, each worker reads its own part under ``ShardingPolicy.HINT``. Raises
+        ``InvalidArgumentError`` for an ``index`` that is not in [0, ``num_shards``); if the numbers depend on an
+        element, this is the error of that element.
         """
         if depends([num_shards, index]):
             return self._sharded_by(count_of(num_shards, "num_shards"), count_of(index, "index"))
@@ -145,7 +146,7 @@ class Choosing(Described):
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Leaves out the elements that failed. ``log_warning`` is not in this release.
 
-        The iterator counts them; those that a service leaves out are in its status, task by task.
+        The iterator counts the elements that were left out; the status of a service has their number for each task.
 
         >>> it = iter(Dataset.range(3).map(lambda x: 6 // x).ignore_errors())
         >>> list(it), it.ignored
@@ -157,7 +158,8 @@ class Choosing(Described):
 
     def rejection_resample(self, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None,
                            seed: Int | None = None, name: str | None = None) -> Dataset:
-        """``(class, element)``, of which some are left out, so that the classes have the shares in ``target_dist``.
+        """``(class, element)`` for some of the elements, chosen so that the classes have the shares in
+        ``target_dist``.
 
         ``class_func`` gives an element's class, a number from 0 on. ``initial_dist``: the shares in this dataset; None
         estimates them from the elements so far. With a ``seed`` the same elements come in every run. No element comes

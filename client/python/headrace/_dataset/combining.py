@@ -32,7 +32,7 @@ class Combining(Described):
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of all datasets side by side; ends with the shortest.
 
-        Takes datasets, or one nest (tuple or dict) of datasets, which gives the arrangement.
+        Takes datasets, or one nest (tuple or dict) of datasets; the elements have the structure of the nest.
 
         >>> a, b = Dataset.range(3), Dataset.range(3, 9)
         >>> list(Dataset.zip(a, b))[2]
@@ -59,8 +59,8 @@ class Combining(Described):
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of ``dataset``, which must have the same structure and dtypes.
 
-        Raises ``TypeError`` for what is no dataset, and for elements of another kind an ``InvalidArgumentError`` that is
-        a ``TypeError``, too.
+        Raises ``TypeError`` if ``dataset`` is no dataset, and, if its elements have another structure or other
+        dtypes, an ``InvalidArgumentError`` that is also a ``TypeError``.
 
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 8)))
         [np.int64(0), np.int64(1), np.int64(7)]
@@ -101,7 +101,8 @@ class Combining(Described):
     @staticmethod
     def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True,
                              name: str | None = None) -> Dataset:
-        """Elements of several datasets, in the order of ``choice_dataset``, int64 scalars.
+        """Elements of several datasets. Each element of ``choice_dataset``, an int64 scalar, is the index of the
+        dataset that gives the next element.
 
         >>> a, b = Dataset.range(2), Dataset.range(10, 12)
         >>> list(Dataset.choose_from_datasets([a, b], Dataset.from_tensor_slices(np.array([1, 0, 1]))))

@@ -27,8 +27,8 @@ UNKNOWN_CARDINALITY = -2
 
 
 class _Names(type):
-    """The metaclass of ``Dataset``: raises an error for names that this release lacks, with the replacement of those of
-    tf.data.
+    """The metaclass of ``Dataset``: raises an error for names that this release lacks. For names of tf.data, the
+    error contains the replacement.
     """
 
     if not TYPE_CHECKING:  # a type checker reports missing names itself
@@ -39,9 +39,10 @@ class _Names(type):
 class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metaclass=_Names):
     """A description of elements: where they come from and what happens to them.
 
-    Immutable; nothing runs until it is iterated over, here or (before ``distribute``) on the workers of a service.
-    Constructors, methods and arguments are named as in tf.data. Elements are numpy arrays and scalars, and ``bytes``
-    for strings (which equal the ``str``, too), in nested tuples and dicts as in ``element_spec``. Arrays are read-only
+    A dataset is immutable, and nothing runs until it is iterated over. Then its operators run in this process, and
+    those before a ``distribute`` on the workers of a service. Constructors, methods and arguments are named as in
+    tf.data. Elements are numpy arrays and scalars, and for strings ``bytes`` that also compare equal to the ``str``,
+    in nested tuples and dicts as in ``element_spec``. Arrays are read-only
     views of the memory into which the elements were computed or received. The argument ``name`` of many methods is for
     people: nothing depends on it.
 
@@ -58,7 +59,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     __slots__ = ()
 
     def apply(self, transformation_func: Callable[[Dataset], Any]) -> Any:
-        """``transformation_func(self)``, so that transformations chain. Raises ``TypeError`` if that is no dataset.
+        """``transformation_func(self)``, so that transformations chain. Raises ``TypeError`` if the result is
+        no dataset.
 
         >>> list(Dataset.range(9).apply(lambda ds: ds.skip(7)))
         [np.int64(7), np.int64(8)]
@@ -71,7 +73,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return out
 
     def with_options(self, options: _options.Options, name: str | None = None) -> Dataset:
-        """The same dataset with these options. Warns of those that were set to another value before.
+        """The same dataset with these options. Warns of options that were set to another value before.
 
         Raises ``UnimplementedError`` for options that this release does not have.
 
@@ -104,10 +106,11 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return outside(self._graph.spec(spec_of_leaf))
 
     def cardinality(self) -> Any:
-        """How many elements there are, or ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``: an int.
+        """The number of elements, or ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``: an int.
 
-        In a traced function a scalar int64 tensor, as each element has its own windows and datasets. It raises
-        ``InvalidArgumentError`` there if the number is not known before the elements are read, as behind ``filter``.
+        In a traced function the result is a scalar int64 tensor, because the size of a window or of another dataset
+        may differ from element to element. There, ``InvalidArgumentError`` is raised if the number is not known
+        before the elements are read, for instance after a ``filter``.
 
         >>> Dataset.range(42).cardinality(), Dataset.range(1).repeat().cardinality() == INFINITE_CARDINALITY
         (42, True)
@@ -141,8 +144,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return self._stacked._graph if isinstance(self._stacked, Dataset) else self._graph
 
     def _of_windows_or_tensors(self, element: Any) -> Any:
-        """An element of the graph of ``_readable`` as users get it, with datasets for the tensors that stand for
-        them.
+        """Converts an element of the graph of ``_readable`` to the element that users get: tensors that represent
+        datasets become datasets.
         """
         return with_datasets(self.element_spec, element)
 
@@ -150,8 +153,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return WindowIterator(read, self.element_spec)
 
     def as_numpy_iterator(self) -> _core.Iterator:
-        """The same as ``iter``, as elements are numpy's in any case, but that strings are ``bytes`` alone: those of ``iter``
-        equal the str, too.
+        """As ``iter``, whose elements are numpy values, too. But strings are plain ``bytes``, while the strings of
+        ``iter`` also compare equal to the ``str``.
 
         >>> list(Dataset.range(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]
@@ -164,8 +167,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     def restore(self, record: bytes) -> _core.Iterator:
         """An iterator that continues from ``record``, which an iterator of an equal dataset has saved (``iterator.save()``).
 
-        In this process or another: gives the remaining elements in the same order (none if the saved iterator had
-        ended). Iterations that are started later are numbered after the restored one. Raises
+        The record may come from another process. The iterator gives the remaining elements in the same order (none if
+        the saved iterator had ended). Iterations that are started later are numbered after the restored one. Raises
         ``InvalidArgumentError`` or ``DataLossError`` for a record that is damaged or of another dataset.
 
         >>> ds = Dataset.range(5).shuffle(5)
@@ -183,7 +186,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     def fingerprint(self) -> np.uint64:
         """A number that is equal for equal datasets: of the same sources, operators, functions and seeds.
 
-        Equal ones give the same elements, as far as files do not change and nothing is drawn by chance.
+        Equal datasets give the same elements, as far as files do not change and nothing is drawn at random.
 
         >>> Dataset.range(4).fingerprint() == Dataset.range(4).fingerprint() != Dataset.range(5).fingerprint()
         np.True_
@@ -193,7 +196,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element. Raises ``InvalidArgumentError`` if there are more, or none.
 
-        In a traced function it may be that of a dataset that the function is given.
+        In a traced function, the dataset may depend on an argument of the function; then the result is made of
+        tensors.
 
         >>> Dataset.range(3).batch(3).get_single_element()
         array([0, 1, 2])

@@ -12,7 +12,7 @@ from .dataset import Dataset
 
 
 class _FileDataset(Dataset):
-    """Records of files; ``num_parallel_reads`` files at a time."""
+    """Records of files, read from ``num_parallel_reads`` files at a time."""
 
     __slots__ = ()
 
@@ -42,10 +42,10 @@ class TFRecordDataset(_FileDataset):
 
     ``filenames``: a name, several, a tensor of a traced function, or a dataset of names. ``compression_type``: ``""``,
     ``"GZIP"`` or ``"ZLIB"``. ``num_parallel_reads``: files read at a time, interleaved; None reads one after another.
-    ``buffer_size`` is accepted; headrace chooses its own. Elements are scalars: ``TensorSpec([], string)``.
+    ``buffer_size`` has no effect: headrace chooses the size. Elements are scalars: ``TensorSpec([], string)``.
 
-    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When it is read: a file that is not there is a
-    ``NotFoundError``, a damaged record a ``DataLossError``; both name the file.
+    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When the dataset is read, a missing file is
+    a ``NotFoundError``, and a damaged record a ``DataLossError``; both name the file.
 
     >>> import os, tempfile
     >>> import headrace as hr
@@ -69,8 +69,8 @@ class TFRecordDataset(_FileDataset):
 class TextLineDataset(_FileDataset):
     """The lines of text files, as ``bytes`` without ``\\n`` or ``\\r\\n``: scalars. Arguments as of ``TFRecordDataset``.
 
-    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When it is read, a file that is not there is a
-    ``NotFoundError`` that names it.
+    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When the dataset is read, a missing file is
+    a ``NotFoundError`` that names the file.
 
     >>> import os, tempfile
     >>> import headrace as hr
@@ -95,8 +95,8 @@ class FixedLengthRecordDataset(_FileDataset):
 
     ``header_bytes`` and ``footer_bytes`` at the ends of each file are left out. Elements are scalars.
 
-    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When it is read, a file whose size does not fit
-    is an error that names it.
+    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When the dataset is read, a file whose size
+    does not fit is an error that names the file.
 
     >>> import os, tempfile
     >>> import headrace as hr

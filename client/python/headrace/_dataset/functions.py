@@ -19,12 +19,12 @@ from .base import Described
 if TYPE_CHECKING:
     from .dataset import Dataset
 
-#: More elements than any window has.
+#: A size with which one window contains all elements of a dataset.
 _ALL = 2**31 - 1
 
 
 def _twice(reduce_func: Any) -> Any:
-    """A function for scan whose output is its state."""
+    """A function for ``scan`` that returns the result of ``reduce_func`` as the next state and as the output."""
     if isinstance(reduce_func, PyFunction):
         return reduce_func._twice()
     if not callable(reduce_func):
@@ -58,7 +58,7 @@ def _of_state(graph: _core.Graph, initial: Any, f: Callable[..., Any], operator:
 
 
 def _of_both(one: Any, other: Any) -> Any:
-    """The shape of a tensor that has one of these two shapes."""
+    """The shape that covers both shapes: extents that differ are None, and None is the result if the ranks differ."""
     if one is None or other is None or len(one) != len(other):
         return None
     return tuple(a if a == b else None for a, b in zip(one, other))
@@ -114,13 +114,15 @@ class Functions(Described):
             use_unbounded_threadpool: bool = False, name: str | None = None) -> Dataset:
         """``map_func`` of each element.
 
-        The function is traced: it is called once, with tensors (one an argument if elements are tuples), and gives
-        tensors in tuples and dicts. An element for which it fails is an error in its place.
-        A component that is a dataset (see ``window``) comes as a ``Dataset``: ``reduce`` and ``get_single_element``
-        of it give tensors. Raises ``OperatorNotAllowedInGraphError``, naming the line, for what cannot be traced.
+        The function is traced: it is called once, with tensors, and returns tensors in tuples and dicts. If elements
+        are tuples, each component of the tuple is one argument. An element for which the function fails becomes an
+        error at its place. A component that is a dataset (see ``window``) is passed as a ``Dataset``, whose methods
+        ``reduce`` and ``get_single_element`` give tensors. Raises ``OperatorNotAllowedInGraphError``, which names the
+        line, for an operation that cannot be traced.
 
         num_parallel_calls: calls at a time, or ``AUTOTUNE``; None: one after another. deterministic: true if the
-        results keep the order; None: as in the dataset's options (true). synchronous: for a map without parallel calls.
+        results keep the order; None: as in the dataset's options (true). synchronous: true is allowed only without
+        parallel calls, and has no effect.
 
         >>> list(Dataset.range(3).map(lambda x: (x, x / 2)))[1]
         (np.int64(1), np.float64(0.5))
@@ -200,7 +202,8 @@ class Functions(Described):
         """The last state after ``reduce_func(state, element)`` of all elements. In ``reduce_func``, extents of the
         state that it changes are unknown.
 
-        It runs in this process; for a dataset that a traced function is given, where that function runs.
+        It runs in this process. If the dataset depends on an argument of a traced function, it runs where the
+        function runs.
 
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
         np.int64(10)

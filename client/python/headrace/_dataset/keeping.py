@@ -1,4 +1,4 @@
-"""Elements that are kept for later."""
+"""Operators that keep elements for later use, in memory or in files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Keeping(Described):
         return self._with(_core.prefetch(self._graph, integer(buffer_size, "buffer_size")))
 
     def cache(self, filename: Path = "", name: str | None = None) -> Dataset:
-        """The same elements; those of the first iteration that reads all of them are kept, and given by later ones.
+        """The same elements. The first iteration that reads all elements keeps them, and later iterations give these.
 
         They are kept in memory, for this process, or in the folder ``filename``, which other programs can read too. An
         iteration in which an element failed keeps nothing. Under ``dynamic``, the workers of a service share a folder
@@ -68,10 +68,10 @@ class Keeping(Described):
         return self._with(_core.cache(self._graph, _path(filename, "filename"), 0))
 
     def save(self, path: Path, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> None:
-        """Reads all elements and writes them into a folder, for ``load``, which finds them once all are written.
+        """Reads all elements and writes them into a folder, for ``load``, which finds them when all are written.
 
-        ``compression``: ``"NONE"``, ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``. ``shard_func`` of an element gives the number
-        of the file it goes into, an int64. Raises the error of an element that fails.
+        ``compression``: ``"NONE"``, ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``. ``shard_func(element)`` returns an int64,
+        the number of the file into which the element is written. Raises the error of an element that fails.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -91,19 +91,19 @@ class Keeping(Described):
              wait: bool = False, *, stall_timeout: float | None = None) -> Dataset:
         """The elements that ``save`` or ``experimental.distributed_save`` wrote into a folder.
 
-        In the order in which they were saved; those that ``shard_func`` put into several files come from these in turn, as
-        with ``interleave``.
+        They come in the order in which they were saved. If ``shard_func`` put them into several files, the files are
+        read in turn, as with ``interleave``.
 
-        The keys of dicts are sorted, or in the order of ``element_spec``. ``element_spec`` and ``compression`` need not
-        be given; if they are, they must be those of the saved elements.
-        ``reader_func`` of a dataset of the files' datasets (to shuffle, interleave or flat_map) gives the dataset to
-        read. ``wait``: true to wait for the beginning of a save, and, while a service writes, for each of its pieces,
-        which are read in their order as soon as they are written. ``stall_timeout``: the most seconds of each such wait
-        (3600).
+        The keys of dicts are sorted, or in the order of ``element_spec``. ``element_spec`` and ``compression`` need
+        not be given; if they are given, they must be equal to those of the saved elements.
+        ``reader_func`` is called with a dataset that contains one dataset for each file, which it may shuffle,
+        interleave or flat_map; it returns the dataset to read. ``wait``: true to wait for the beginning of a save,
+        and, while a service writes, for each piece of the save. Pieces are read in their order as soon as they are
+        written. ``stall_timeout``: the most seconds of each such wait (3600).
 
-        Raises ``NotFoundError`` if nothing is there, ``InvalidArgumentError`` for another spec or compression, and
-        ``DeadlineExceededError`` when a wait was too long; iterations raise ``AbortedError`` when the save they read
-        failed.
+        Raises ``NotFoundError`` if the folder contains no save, ``InvalidArgumentError`` for another spec or
+        compression, and ``DeadlineExceededError`` when a wait was too long; iterations raise ``AbortedError`` when
+        the save that they read failed.
 
         >>> Dataset.range(4).save(f"{folder}/saved", shard_func=lambda x: x % 2)
         >>> list(Dataset.load(f"{folder}/saved", reader_func=lambda shards: shards.interleave(lambda shard: shard)))
@@ -136,11 +136,13 @@ class Keeping(Described):
 
     def snapshot(self, path: Path, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
-        """As ``cache`` in a folder inside ``path`` that is named by the dataset's fingerprint: one for each pipeline.
+        """As ``cache`` in a folder inside ``path``. The folder is named by the dataset's fingerprint, so that each
+        pipeline has its own.
 
-        ``compression`` and ``shard_func`` as of ``save``. The iteration that writes gives the elements as they come,
-        and later ones read the folder: file after file, or by ``reader_func`` as of ``load``, in parallel with
-        ``interleave(lambda ds: ds, num_parallel_calls=4)``. With a ``reader_func`` the cardinality is not known.
+        ``compression`` and ``shard_func``: as in ``save``. The iteration that writes gives the elements in the order
+        in which they are made. Later iterations read the folder file after file, or with a ``reader_func`` as in
+        ``load``, for instance ``lambda files: files.interleave(lambda ds: ds, num_parallel_calls=4)``. With a
+        ``reader_func`` the cardinality is not known.
         A snapshot that is whole when ``distribute`` is called is shared among the workers under ``dynamic``.
 
         >>> ds = Dataset.range(5).shuffle(5).snapshot(f"{folder}/snapshots")
@@ -231,7 +233,9 @@ def _loaded(folder: str) -> _core.Graph:
 
 
 def _read_by(reader_func: Callable[[Any], Any], one_of: _OneOf, shards: _core.Graph, operator: str) -> Dataset:
-    """The result of ``reader_func`` for a dataset of the shards' datasets. ``shards``: their numbers."""
+    """The result of ``reader_func`` for a dataset that contains one dataset for each shard. ``shards``: a graph of
+    the numbers of the shards. ``one_of``: makes the graph of a shard from its number.
+    """
     from .dataset import Dataset
 
     class Shards(Dataset):

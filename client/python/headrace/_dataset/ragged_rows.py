@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """The leaves of nested tuples and dicts, where a ragged tensor (or its spec) is one."""
+    """The leaves of nested tuples and dicts. A ragged tensor, or the spec of a ragged tensor, is one leaf."""
     if isinstance(value, (tuple, dict)):
         for part in value.values() if isinstance(value, dict) else value:
             yield from leaves(part)
@@ -47,13 +47,15 @@ def _part(x: Any, begin: Any, count: Any) -> Any:
 
 
 def slices(given: Any) -> Dataset:
-    """The rows of tensors and ragged tensors; those of a ragged tensor with one ragged axis are tensors."""
+    """A dataset of the rows of tensors and ragged tensors. Rows of a ragged tensor with one ragged axis are
+    tensors.
+    """
     from .base import made
 
     columns: list[Any] = []
     for leaf in leaves(given):
         if isinstance(leaf, RaggedTensor):
-            # Where each row begins, and how long it is, in the parts after the first row lengths.
+            # For each row, its begin and its length in each inner vector of row lengths, and in the flat values.
             places = []
             splits = leaf.row_splits
             first, last = splits[:-1], splits[1:]
@@ -78,9 +80,10 @@ def slices(given: Any) -> Dataset:
 
 
 def batched(dataset: Dataset, batch_size: int | _core.Tensor, drop_remainder: bool, *, ragged: bool) -> Dataset:
-    """Batches of elements with ragged tensors in them, which get one ragged axis more.
+    """Batches of elements that contain ragged tensors. A batch of ragged tensors has one more ragged axis.
 
-    ragged: true if other tensors may differ in shape between elements; they become ragged tensors then.
+    ragged: true if the other tensors may differ in shape between elements; then their batches are ragged tensors,
+    too.
     """
     spec = dataset.element_spec
     specs = list(leaves(spec))

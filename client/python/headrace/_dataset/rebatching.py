@@ -1,4 +1,4 @@
-"""Batches of sizes that take turns."""
+"""Batches whose sizes are taken from a list in turn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def sizes_of(value: Any) -> int | list[int]:
-    """One batch size, or several that take turns. Raises ``ValueError`` for negative ones, none, and lists of lists."""
+    """One batch size, or a list of sizes that are used in turn. Raises ``ValueError`` for negative sizes, an empty
+    list, and lists of lists.
+    """
     value = known(value, "batch_size", "an int or a list of ints")
     if isinstance(value, np.ndarray) and value.ndim or isinstance(value, (list, tuple)):
         if any(isinstance(part, (list, tuple)) or np.ndim(part) for part in value):
@@ -39,7 +41,7 @@ def check_rows(dataset: Dataset) -> None:
 
 
 def empty_batches(dataset: Dataset) -> Dataset:
-    """A dataset of one element, which is a batch of no rows of this dataset."""
+    """A dataset with one element: a batch without rows that has the structure and dtypes of ``dataset``."""
     from .dataset import Dataset
 
     def empty(spec: Any) -> Any:
@@ -56,7 +58,8 @@ def in_turn(dataset: Dataset, sizes: list[int], drop_remainder: bool) -> Dataset
     """
     from .dataset import Dataset
 
-    # Rows are batched for one turn of the list, which begins with a size that has rows, and each batch is cut into parts.
+    # One batch is made of the rows of all sizes in the list, a turn. Each turn is cut into parts, one for each size.
+    # The sizes are rotated, so that the first one is not 0.
     first = next(at for at, size in enumerate(sizes) if size > 0)
     turn = sizes[first:] + sizes[:first]
     lengths = _int64(turn)
@@ -64,7 +67,7 @@ def in_turn(dataset: Dataset, sizes: list[int], drop_remainder: bool) -> Dataset
     numbers = _int64(np.arange(sum(turn)))
 
     def rows_of(part: Any, count: Any) -> Any:
-        """The numbers of the rows of a part of a turn that has ``count`` rows."""
+        """The indices of the rows of part number ``part`` in a turn. ``count``: the number of rows of the turn."""
         begin = _core.gather(starts, part, 0, 0)
         most = _core.minimum(_core.gather(lengths, part, 0, 0), count - begin)
         return _core.slice_of_sizes(numbers, _core.stack([begin], 0), _core.stack([most], 0))

@@ -54,10 +54,10 @@ class Sources(Described):
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The rows of these tensors along their first axis, which must be equally long.
+        """The rows of these tensors along their first axes, which must have the same extent.
 
-        Raises ``InvalidArgumentError`` if they are not, or are scalars. Rows of a ragged tensor are tensors, or ragged
-        tensors if they have ragged axes themselves.
+        Raises ``InvalidArgumentError`` if the extents differ, or if a tensor is a scalar. Rows of a ragged tensor are
+        tensors, or ragged tensors if they have ragged axes themselves.
 
         >>> list(Dataset.from_tensor_slices({"x": [1, 2], "y": ["a", "b"]}))
         [{'x': np.int32(1), 'y': b'a'}, {'x': np.int32(2), 'y': b'b'}]
@@ -71,16 +71,18 @@ class Sources(Described):
                        deterministic: bool = False) -> Dataset:
         """The elements that the iterable ``generator(*args)`` gives.
 
-        It is shipped with cloudpickle and runs, in a process of its own, where the pipeline runs: here, or on workers
-        started from Python. ``output_signature``: ``TensorSpec``s arranged as the elements; or ``output_types`` (and
-        ``output_shapes``). ``args``: the generator is given these tensors as arrays, scalars of numpy, and ``bytes``.
+        The generator is shipped with cloudpickle and runs, in a process of its own, where the pipeline runs: here, or
+        on workers started from Python. ``output_signature``: ``TensorSpec``s in the structure of the elements; or
+        ``output_types`` (and ``output_shapes``). ``args``: tensors that ``generator`` is called with, as arrays,
+        scalars of numpy, and ``bytes``.
 
-        Each pass calls ``generator`` again. Where this program reads the dataset, it is called with the variables that the
-        program has then, and what it has changed of these itself (a counter, a random generator) is kept for the next pass,
-        unless the program has changed them too. What it changes stays in its process.
+        Each pass calls ``generator`` again. If this program reads the dataset, the call sees the present values of
+        the program's variables. Changes that the generator itself has made to them (to a counter, to a random
+        generator) are kept for the next pass, unless the program has changed a variable that the generator uses.
+        These changes stay in the generator's process.
 
-        ``deterministic``: a promise that each pass gives the same elements. In a service under ``dynamic`` each worker
-        starts a generator then, and gives a part of its elements; else one worker gives all.
+        ``deterministic``: a promise that each pass gives the same elements. With it, in a service under ``dynamic``,
+        each worker starts a generator and gives a part of its elements; without it, one worker gives all elements.
 
         >>> def squares(n):
         ...     for i in range(n):
@@ -98,10 +100,10 @@ class Sources(Described):
                    name: str | None = None) -> Dataset:
         """Names of the files that match any of these globs, shuffled unless ``shuffle=False``.
 
-        They are listed when the dataset is read, where it is read: their number is not known before
+        The files are listed when the dataset is read, by the process that reads it. Their number is not known before
         (``UNKNOWN_CARDINALITY``), and reading raises an error if no file matches.
 
-        String scalars.
+        Elements are string scalars.
 
         >>> import os
         >>> [os.path.basename(x) for x in Dataset.list_files(os.path.dirname(hr.__file__) + "/_options.py")]

@@ -1,7 +1,8 @@
-"""Datasets among the elements of a dataset, as ``window`` gives: how they are read here.
+"""Reads datasets whose elements contain datasets, such as those of ``window``.
 
-The elements of such a dataset are put together into one tensor where the pipeline runs, and become a dataset again
-here. Elements without a common shape are serialized: the tensor has one string for each.
+Where the pipeline runs, the elements of each inner dataset are put together into one tensor. In this process the
+tensor becomes a dataset again. Elements without a common shape are serialized: the tensor has one string for each
+element.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .._labels import rebuilt, with_parts
 from .._specs import DatasetSpec, TensorSpec, flatten, spec_of_leaf
 from ..errors import UnimplementedError
 
-#: More elements than any window has.
+#: A batch size with which one batch contains all elements of a dataset.
 _ALL = 2**31 - 1
 
 
@@ -27,7 +28,9 @@ def holds_datasets(graph: _core.Graph) -> bool:
 
 
 def outside(spec: Any) -> Any:
-    """A spec as users see it: a window of ragged tensors is a dataset of them, and no ragged tensor of datasets."""
+    """A spec as users see it: the spec of a window of ragged tensors is that of a dataset of ragged tensors, and not
+    a ragged spec whose parts are datasets.
+    """
     if isinstance(spec, (tuple, dict)):
         return with_parts(outside, spec)
     if isinstance(spec, RaggedTensorSpec) and isinstance(spec._ragged_parts[0], DatasetSpec):
@@ -91,7 +94,7 @@ def stacked(dataset: Any) -> Any:
 
 
 def _apart(spec: Any, value: Any) -> Any:
-    """The dataset whose elements, of this spec, ``_together`` put into ``value``."""
+    """The dataset whose elements ``_together`` put into ``value``. ``spec``: the spec of these elements."""
     from .dataset import Dataset
 
     if _stacks(spec):
@@ -105,8 +108,8 @@ def _apart(spec: Any, value: Any) -> Any:
             for i, part in enumerate(spec._ragged_parts))))
     kind = "string" if not _stacks(spec.element_spec) else spec.element_spec.dtype.name
     tensors = list(strings.map(lambda x: _core.parse_tensor(x, kind)))
-    # Only ``window`` makes elements that are datasets, and of one length: it is called for each run of equally long
-    # ones.
+    # Only ``window`` makes a dataset whose elements are datasets, and these have one length. So ``window`` is called
+    # for each run of consecutive tensors of equal length.
     out = None
     for length, run in itertools.groupby(tensors, len):
         windows = _apart(spec.element_spec, np.concatenate(list(run))).window(length)

@@ -1,4 +1,4 @@
-"""Functions of tensors of any kind, for traced functions: what TensorFlow has at its top level."""
+"""Functions of tensors of any kind, for traced functions. TensorFlow has these functions at its top level."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
-    """``constant``; of ``dtype_hint`` if no dtype is given and the value can be of that one.
+    """As ``constant``. If no dtype is given, the result has the dtype ``dtype_hint``, if the value can be converted
+    to it.
 
     >>> Dataset.from_tensors(hr.convert_to_tensor([1, 2], dtype_hint=hr.float32)).element_spec.dtype
     headrace.float32
@@ -47,15 +48,17 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
 
 def _converted(value: Any, dtype: Any) -> Tensor:
-    """A tensor with this value, of this dtype if one is given: another tensor is not cast."""
+    """A tensor with this value, and with this dtype if it is not None. A tensor of another dtype is refused, not
+    cast.
+    """
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtypes.as_dtype(dtype):
         raise ValueError(f"a tensor of {value.dtype.name} is no tensor of {dtypes.as_dtype(dtype).name}: use headrace.cast")
     return _values.constant(value, dtype)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """``x``, a tensor or a ragged one, as another dtype. To an integer, fractions are cut off; what is out of range is an error
-    of the element.
+    """``x``, a tensor or a ragged tensor, converted to another dtype. Conversion to integers cuts off fractions; a
+    value out of range is an error of the element.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(2).map(lambda x: hr.cast(x, hr.float32)))
@@ -68,14 +71,15 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``condition`` is true, else ``y``, value by value; without ``x`` and ``y`` the places where it is
-    true.
+    """``x`` where ``condition`` is true, else ``y``, value by value; without ``x`` and ``y`` the places where
+    ``condition`` is true.
 
-    An element that takes nothing of one side cannot fail because of that side.
+    An element that takes no value of ``x`` cannot fail because of ``x``; the same holds for ``y``.
 
-    The shapes of all three broadcast; ``x`` and ``y`` are of one dtype. The places are int64 [number of places, axes of
-    ``condition``], and each element has its own number of places; numbers count as true if they are not 0. Raises
-    ``ValueError`` for one of ``x`` and ``y`` alone, and ``InvalidArgumentError`` for places of a scalar.
+    The shapes of all three broadcast; ``x`` and ``y`` are of one dtype. The places are int64 of the shape [number of
+    places, number of axes of ``condition``], and the number of places may differ between elements; numbers count as
+    true if they are not 0. Raises ``ValueError`` if only one of ``x`` and ``y`` is given, and
+    ``InvalidArgumentError`` for the places of a scalar.
 
     >>> list(Dataset.range(3).map(lambda x: hr.where(x > 0, 6 // x, -1)))
     [np.int64(-1), np.int64(6), np.int64(3)]
@@ -96,7 +100,7 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
     """The result of ``true_fn`` if ``pred`` (one bool) is true, else that of ``false_fn``: tensors in the same structure, or
     datasets of the same elements.
 
-    Both are traced; an element cannot fail because of the branch that it does not take.
+    Both functions are traced; an element cannot fail because of the branch that it does not take.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(3).map(lambda x: hr.cond(x > 0, lambda: 10 // x, lambda: x)))
@@ -123,12 +127,14 @@ def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable
 def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any = None,
                parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
                maximum_iterations: int | None = None, name: str | None = None) -> Any:
-    """Applies ``body`` to ``loop_vars`` as long as ``cond`` is true for them, as often as an element's values require.
+    """Applies ``body`` to ``loop_vars`` as long as ``cond`` is true for them. The number of steps may differ between
+    elements.
 
-    Both are traced once, and ``body`` gives the variables with the same dtypes. An element that fails in a step leaves
-    the loop, and cannot fail because of steps that it does not take. ``maximum_iterations``: the most steps of an
-    element. ``shape_invariants``: shapes in the structure of ``loop_vars``, with None where a step may change an
-    extent; without them none may change. ``parallel_iterations``, ``back_prop`` and ``swap_memory`` change nothing.
+    Both functions are traced once, and ``body`` returns the variables with the same dtypes. An element that fails in
+    a step leaves the loop, and cannot fail because of steps that it does not take. ``maximum_iterations``: the most
+    steps of an element. ``shape_invariants``: shapes in the structure of ``loop_vars``, with None where a step may
+    change an extent; if this is None, no extent may change. ``parallel_iterations``, ``back_prop`` and
+    ``swap_memory`` have no effect.
 
     Raises ``ValueError`` for a number of iterations below 0, and ``InvalidArgumentError`` for a dtype, shape or structure
     that a step changes.
@@ -193,9 +199,10 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """For a ``with``: an element fails if one of these tensors fails for it. Assertions hold without it, too.
+    """For a ``with``: an element fails if one of these tensors fails for it. Assertions have an effect without this
+    function, too.
 
-    Raises ``TypeError`` for what is no list of tensors.
+    Raises ``TypeError`` if ``control_inputs`` is no list of tensors.
 
     >>> def f(x):
     ...     with hr.control_dependencies([hr.debugging.assert_less(x, 2)]):
@@ -229,11 +236,11 @@ def identity(input: Any, name: str | None = None) -> Tensor:
 
 def one_hot(indices: Any, depth: int | Tensor, on_value: Any = None, off_value: Any = None, axis: int | None = None,
             dtype: Any = None, name: str | None = None) -> Tensor:
-    """``on_value`` (1) at the place that each index names along a new axis of ``depth`` places, ``off_value`` (0)
-    elsewhere.
+    """For each index, a new axis with ``depth`` places: ``on_value`` (1) at the place with this index, ``off_value``
+    (0) elsewhere.
 
-    float32 without ``dtype`` and values; an index outside of ``depth`` gives ``off_value`` everywhere. ``depth`` may be a
-    scalar tensor; then each element has its own.
+    The dtype is float32 if neither ``dtype`` nor a value is given. An index that is not in [0, ``depth``) gives
+    ``off_value`` everywhere. ``depth`` may be a scalar tensor, which may differ between elements.
 
     >>> Dataset.from_tensors([0, 2]).map(lambda x: hr.one_hot(x, 3, dtype=hr.int64)).get_single_element()
     array([[1, 0, 0],
@@ -271,7 +278,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Tensor:
-    """Matrix products over the last two axes; the others broadcast. The same bits on every CPU.
+    """Matrix products over the last two axes; the others broadcast. The result has the same bits on every CPU.
 
     [..., n, k] by [..., k, m] is [..., n, m]. Raises ``InvalidArgumentError`` for extents or dtypes that do not fit.
 

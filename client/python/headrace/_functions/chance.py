@@ -16,7 +16,7 @@ Tensor = _core.Tensor
 
 
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
-    """The image, mirrored or not, as drawn by the seed: an integer vector of two, which may differ from element to element.
+    """The image, mirrored or not, as drawn from ``seed``, a vector of two integers that may differ between elements.
 
     >>> flip = hr.image.stateless_random_flip_left_right
     >>> [int(x[0, 0, 0]) for x in Dataset.zip(images.repeat(4), Dataset.range(4)).map(lambda x, i: flip(x, [7, i]))]
@@ -45,7 +45,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
 
 
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """``adjust_brightness`` by what the seed draws between ``-max_delta`` and ``max_delta``.
+    """``adjust_brightness`` by a number between ``-max_delta`` and ``max_delta`` that is drawn from ``seed``.
 
     >>> out = images.map(lambda x: hr.image.stateless_random_brightness(x, 0.0, [1, 2])).get_single_element()
     >>> out[..., 0]
@@ -56,7 +56,7 @@ def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tens
 
 
 def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
-    """``adjust_contrast`` by what the seed draws.
+    """``adjust_contrast`` by a factor between ``lower`` and ``upper`` that is drawn from ``seed``.
 
     >>> images.map(lambda x: hr.image.stateless_random_contrast(x, 0.5, 1.5, [1, 2])).get_single_element().dtype
     dtype('uint8')
@@ -65,7 +65,7 @@ def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any)
 
 
 def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any | None = None) -> Tensor:
-    """``adjust_saturation`` by what the seed draws.
+    """``adjust_saturation`` by a factor between ``lower`` and ``upper`` that is drawn from ``seed``.
 
     >>> images.map(lambda x: hr.image.stateless_random_saturation(x, 0.5, 1.5, [1, 2])).get_single_element().shape
     (2, 2, 3)
@@ -76,7 +76,8 @@ def stateless_random_saturation(image: Any, lower: float, upper: float, seed: An
 
 
 def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """``adjust_hue`` by what the seed draws; ``max_delta`` in [0, 0.5].
+    """``adjust_hue`` by a number up to ``max_delta``, positive or negative, that is drawn from ``seed``.
+    ``max_delta`` is in [0, 0.5].
 
     >>> images.map(lambda x: hr.image.stateless_random_hue(x, 0.1, [1, 2])).get_single_element().shape
     (2, 2, 3)
@@ -88,10 +89,11 @@ def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
-    """The image, mirrored or not, drawn anew for each element and in each pass; in ``map``, ``filter``, ``take_while``
-    and ``scan`` only.
+    """The image, mirrored or not, drawn anew for each element in each pass. Only functions of ``map``, ``filter``,
+    ``take_while`` and ``scan`` may call this.
 
-    Two calls with the same ``seed`` in one function draw the same. For a batch of images, each is drawn by itself.
+    Two calls with the same ``seed`` in one function draw the same numbers. In a batch, each image is mirrored or not
+    by a draw of its own.
 
     >>> images.map(hr.image.random_flip_left_right).get_single_element().shape
     (2, 2, 3)
@@ -118,7 +120,7 @@ def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None
 
 
 def random_brightness(image: Any, max_delta: float, seed: Any = None) -> Tensor:
-    """``adjust_brightness`` by what is drawn between ``-max_delta`` and ``max_delta``, once for a batch.
+    """``adjust_brightness`` by a random number between ``-max_delta`` and ``max_delta``, drawn once for a batch.
 
     >>> images.map(lambda x: hr.image.random_brightness(x, 0.2)).get_single_element().dtype
     dtype('uint8')
@@ -127,7 +129,7 @@ def random_brightness(image: Any, max_delta: float, seed: Any = None) -> Tensor:
 
 
 def random_contrast(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
-    """``adjust_contrast`` by what is drawn, once for a batch.
+    """``adjust_contrast`` by a factor between ``lower`` and ``upper`` that is drawn at random, once for a batch.
 
     >>> images.map(lambda x: hr.image.random_contrast(x, 0.8, 1.2)).get_single_element().dtype
     dtype('uint8')
@@ -136,7 +138,7 @@ def random_contrast(image: Any, lower: float, upper: float, seed: Any = None) ->
 
 
 def random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
-    """``adjust_saturation`` by what is drawn, once for a batch.
+    """``adjust_saturation`` by a factor between ``lower`` and ``upper`` that is drawn at random, once for a batch.
 
     >>> images.map(lambda x: hr.image.random_saturation(x, 0.8, 1.2)).get_single_element().dtype
     dtype('uint8')
@@ -145,7 +147,8 @@ def random_saturation(image: Any, lower: float, upper: float, seed: Any = None) 
 
 
 def random_hue(image: Any, max_delta: float, seed: Any = None) -> Tensor:
-    """``adjust_hue`` by what is drawn, once for a batch; ``max_delta`` in [0, 0.5].
+    """``adjust_hue`` by a random number up to ``max_delta``, positive or negative, drawn once for a batch.
+    ``max_delta`` is in [0, 0.5].
 
     >>> images.map(lambda x: hr.image.random_hue(x, 0.1)).get_single_element().dtype
     dtype('uint8')

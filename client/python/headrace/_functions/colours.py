@@ -14,7 +14,8 @@ Tensor = _core.Tensor
 
 
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """The image as ``dtype``; full ranges correspond: integers from 0 to their maximum, floats from 0 to 1.
+    """The image as ``dtype``, with its values scaled from the range of the old dtype to that of ``dtype``. The range
+    of integers is from 0 to their maximum, the range of floats from 0 to 1.
 
     >>> images.map(lambda x: hr.image.convert_image_dtype(255 - x, hr.float32)).get_single_element()[0, 0, 0]
     np.float32(1.0)
@@ -33,7 +34,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
 
 
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """RGB images whose three channels are that of the given ones.
+    """RGB images, each of whose three channels is a copy of the only channel of ``images``.
 
     >>> images.map(lambda x: hr.image.grayscale_to_rgb(x[..., :1])).get_single_element()[0, 1]
     array([3, 3, 3], dtype=uint8)

@@ -6,7 +6,7 @@ from .. import dtypes
 
 
 def real_dtype(dtype: dtypes.DType) -> dtypes.DType:
-    """The dtype of the parts of complex numbers; of other numbers their own."""
+    """The dtype of the real and imaginary parts of a complex dtype; any other dtype is returned unchanged."""
     return {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(dtype, dtype)
 
 

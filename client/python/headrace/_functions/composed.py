@@ -1,4 +1,4 @@
-"""Functions of tensors that are put together of others: what TensorFlow has at its top level."""
+"""Functions of tensors that are composed of other functions. TensorFlow has these functions at its top level."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 def range_(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
     """``start``, ``start + delta`` ... below ``limit`` (from 0 if only one number is given).
 
-    A vector. The numbers may be scalar tensors; then each element has its own length, and one that ``delta`` leads away
-    from ``limit`` is an ``InvalidArgumentError``.
+    The result is a vector. The numbers may be scalar tensors; then the length may differ between elements, and an
+    element for which ``delta`` leads away from ``limit`` is an ``InvalidArgumentError``.
 
     >>> Dataset.from_tensors(0).map(lambda x: x + hr.range(3)).get_single_element()
     array([0, 1, 2], dtype=int32)
@@ -77,7 +77,7 @@ def _float_range(bounds: tuple[Any, ...], dtype: Any) -> Any:
     return start + np.arange(int(steps), dtype=kind) * delta
 
 
-#: The dtype of a range is the one of its numbers that comes last in this order.
+#: The dtypes of ranges. The dtype of a range is the dtype among those of its bounds that comes last here.
 _ORDER = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
@@ -111,7 +111,8 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
         name: str | None = None) -> Tensor:
     """Ones where the numbers of the row and the column are equal, zeros elsewhere.
 
-    ``batch_shape + [num_rows, num_columns]``; as many columns as rows if ``num_columns`` is None. Extents may be tensors.
+    The shape is ``batch_shape + [num_rows, num_columns]``. If ``num_columns`` is None, there are as many columns as
+    rows. Extents may be tensors.
 
     >>> Dataset.from_tensors(0).map(lambda x: hr.eye(2, dtype=hr.int32)).get_single_element()
     array([[1, 0],
@@ -133,7 +134,8 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
           name: str = "split") -> list[Tensor]:
     """Parts along ``axis``: a number of parts of one length, or parts of given lengths (one may be -1: the rest).
 
-    Raises ``ValueError`` if they do not fit. The extent must be known for parts of one length.
+    Raises ``ValueError`` if the parts do not make up the axis. For a number of parts, the extent of the axis must be
+    known.
 
     >>> Dataset.from_tensors([1, 2, 3]).map(lambda x: tuple(hr.split(x, [1, 2]))).get_single_element()
     (array([1], dtype=int32), array([2, 3], dtype=int32))
@@ -166,10 +168,11 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = 
 
 
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Each part along ``axis`` ``repeats`` times, one after another; each value, in a vector, if ``axis`` is None.
+    """Each part along ``axis`` repeated ``repeats`` times. If ``axis`` is None, each value is repeated, and the
+    result is a vector.
 
-    ``repeats``: a number, or one for each part; tensors, too, so that each element has its own length. A number below 0 is
-    an ``InvalidArgumentError``.
+    ``repeats``: a number, or one number for each part. They may be tensors; then the length may differ between
+    elements. A number below 0 is an ``InvalidArgumentError``.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.repeat(x, 2)).get_single_element()
     array([1, 1, 2, 2], dtype=int32)
@@ -198,11 +201,11 @@ def _repeated(x: Tensor, times: int, along: int) -> Tensor:
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: str = "boolean_mask") -> Tensor:
-    """The parts of ``tensor`` where ``mask`` is true, whose number may differ between elements. The axes of ``mask``,
-    which are those of ``tensor`` from ``axis`` (0) on, become one axis.
+    """The parts of ``tensor`` where ``mask`` is true; their number may differ between elements. The axes of ``mask``
+    correspond to the axes of ``tensor`` from ``axis`` (0) on, and become one axis.
 
-    Raises ``ValueError`` for a mask without axes, and for extents that cannot be those of ``tensor``; where they are known
-    later only, other ones are an error of the element.
+    Raises ``ValueError`` for a mask without axes, and if its extents are known to differ from those of ``tensor``. If
+    extents become known only with an element, a difference is an error of the element.
 
     >>> Dataset.from_tensors([5, 6, 7]).map(lambda x: hr.boolean_mask(x, x != 6)).get_single_element()
     array([5, 7], dtype=int32)

@@ -1,4 +1,4 @@
-"""Functions of floats that are put together of others: part of ``headrace.math``."""
+"""Functions of floats that are composed of other functions: part of ``headrace.math``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _float(value: Any, function: str) -> Tensor:
     return x
 
 
-@as_one  # exp may be infinite on the way
+@as_one  # the intermediate result of exp may be infinite
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
     """``1 / (1 + exp(-x))`` of floats.
 

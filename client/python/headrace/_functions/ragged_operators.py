@@ -17,7 +17,9 @@ _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def same_rows(x: RaggedTensor, y: RaggedTensor) -> None:
-    """Raises ``ArgumentError`` for another number of ragged axes; other row lengths are an error of the element."""
+    """Raises ``ArgumentError`` if the numbers of ragged axes differ. If row lengths differ, the element is an
+    error.
+    """
     from ..debugging import assert_equal
 
     if x.ragged_rank != y.ragged_rank:
@@ -75,4 +77,4 @@ for _name in ("neg", "abs", "invert"):
     setattr(RaggedTensor, f"__{_name}__", _unary(getattr(operator, _name)))
 setattr(RaggedTensor, "__bool__", _truth)
 setattr(RaggedTensor, "__hash__", None)
-setattr(RaggedTensor, "__array_ufunc__", None)  # an array before an operator leaves it to the ragged tensor
+setattr(RaggedTensor, "__array_ufunc__", None)  # so an array as the left operand lets the ragged tensor compute

@@ -88,7 +88,7 @@ def _numbers(input: Any) -> Tensor:
 
 
 def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
-    """The index of the first largest along ``axis`` (0 by default).
+    """The index of the first of the largest values along ``axis`` (0 by default).
 
     >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmax(x, axis=1)).get_single_element()
     array([1, 1])
@@ -98,7 +98,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: str |
 
 
 def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
-    """The index of the first smallest along ``axis`` (0 by default).
+    """The index of the first of the smallest values along ``axis`` (0 by default).
 
     >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmin(x, axis=1)).get_single_element()
     array([0, 0])
@@ -111,14 +111,14 @@ def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: str |
 
 
 class TopKV2(NamedTuple):
-    """What ``top_k`` gives."""
+    """The result of ``top_k``."""
 
     values: Any
     indices: Any
 
 
 def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
-    """The ``k`` largest of the last axis in descending order, and where they are (int32): a named tuple.
+    """A named tuple: the ``k`` largest values along the last axis in descending order, and their indices (int32).
 
     >>> Dataset.from_tensors([4, 9, 7]).map(lambda x: top_k(x, 2)).get_single_element()
     TopKV2(values=array([9, 7], dtype=int32), indices=array([1, 2], dtype=int32))
@@ -127,7 +127,8 @@ def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) 
 
 
 def cumsum(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """Running sums along ``axis``; ``exclusive``: of what comes before; ``reverse``: from the end.
+    """Running sums along ``axis``. ``exclusive``: each sum leaves out the value at its own place. ``reverse``: the
+    sums begin at the end.
 
     >>> Dataset.from_tensors([1, 2, 3]).map(cumsum).get_single_element()
     array([1, 3, 6], dtype=int32)

@@ -1,4 +1,4 @@
-"""Functions that arrange the values of tensors otherwise: what TensorFlow has at its top level."""
+"""Functions that rearrange the values of tensors. TensorFlow has these functions at its top level."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape along a new axis.
 
-    [n, ...] for ``axis`` 0. Raises ``InvalidArgumentError`` for shapes or dtypes that differ.
+    For ``axis`` 0 the shape is [n, ...]. Raises ``InvalidArgumentError`` for shapes or dtypes that differ.
 
     >>> list(Dataset.range(2).map(lambda x: hr.stack([x, 10 * x])))
     [array([0, 0]), array([ 1, 10])]
@@ -69,9 +69,9 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
-    """The parts along ``axis``, whose extent must be known.
+    """The parts along ``axis``. ``num``: the number of parts; None: the extent of the axis.
 
-    Raises ``OperatorNotAllowedInGraphError`` if it is not, and ``num`` is not given.
+    Raises ``OperatorNotAllowedInGraphError`` if ``num`` is None and the extent is not known.
 
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: tuple(hr.unstack(x, axis=1))).get_single_element()
     (array([1, 3], dtype=int32), array([2, 4], dtype=int32))
@@ -122,10 +122,10 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """The tensor without these axes of extent 1. Without ``axis``: without all such axes; all extents must be known
-    then.
+    """The tensor without the axes in ``axis``, whose extents must be 1. If ``axis`` is None, all axes of extent 1 are
+    left out, and all extents must be known.
 
-    An extent that is known to be another one is an ``InvalidArgumentError``.
+    Raises ``InvalidArgumentError`` if the extent of such an axis is known to be another number.
 
     >>> Dataset.from_tensors([[1, 2]]).map(hr.squeeze).get_single_element()
     array([1, 2], dtype=int32)
@@ -137,9 +137,10 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
            name: str | None = None) -> Tensor:
     """The parts of ``params`` at ``indices`` along ``axis``. An index that is not there is an error of the element.
 
-    ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]``: the first ``batch_dims`` axes of
-    both have equal extents, and indices at a place in them select from ``params`` at the same place. ``axis`` follows
-    these axes (by default directly).
+    The shape is ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]``. The first
+    ``batch_dims`` axes of ``params`` and of ``indices`` have equal extents: the indices at one place in these axes
+    select from ``params`` at the same place. ``axis`` comes after these axes; by default it is the first axis after
+    them.
 
     >>> Dataset.from_tensors([5, 6, 7]).map(lambda x: hr.gather(x, [2, 0])).get_single_element()
     array([7, 5], dtype=int32)
@@ -169,9 +170,10 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         name: str | None = None) -> Tensor:
     """``tensor`` with ``paddings[i]`` = (before, after) more values along axis ``i``.
 
-    ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, empty strings), ``"REFLECT"`` and ``"SYMMETRIC"`` with the
-    mirrored values, without and with those at the border. Raises ``ValueError`` for other modes. For ``"CONSTANT"`` the
-    numbers may be scalar tensors; then each element has its own shape.
+    ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, empty strings), ``"REFLECT"`` with the mirrored
+    values without the value at the border, ``"SYMMETRIC"`` with the mirrored values including it. Raises
+    ``ValueError`` for other modes. For ``"CONSTANT"`` the numbers in ``paddings`` may be scalar tensors; then the
+    shape may differ between elements.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.pad(x, [(1, 2)], constant_values=9)).get_single_element()
     array([9, 1, 2, 9, 9], dtype=int32)
@@ -223,7 +225,8 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Values move by ``shift`` along ``axis``; what leaves at one end comes in at the other.
+    """The tensor with its values moved by ``shift`` along ``axis``. Values that leave at one end enter at the other
+    end.
 
     >>> Dataset.from_tensors([1, 2, 3]).map(lambda x: hr.roll(x, 1, 0)).get_single_element()
     array([3, 1, 2], dtype=int32)

@@ -41,7 +41,7 @@ def _rank_is(x: Any, name: str, fits: Any, needed: str, message: str | None) -> 
 
 
 def assert_rank(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has so many axes: raises at once if it is known to have another number.
+    """``x`` if it has ``rank`` axes. Raises an error at once if it is known to have another number of axes.
 
     >>> import headrace as hr
     >>> list(hr.Dataset.range(1).map(lambda x: hr.debugging.assert_rank(x, 0)))
@@ -53,7 +53,7 @@ def assert_rank(x: Any, rank: int, message: str | None = None, name: str | None 
 
 
 def assert_rank_at_least(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has so many axes or more: raises at once if it is known to have less.
+    """``x`` if it has ``rank`` axes or more. Raises an error at once if it is known to have fewer.
 
     >>> list(Dataset.range(2).batch(2).map(lambda x: hr.debugging.assert_rank_at_least(x, 1)))
     [array([0, 1])]
@@ -63,7 +63,8 @@ def assert_rank_at_least(x: Any, rank: int, message: str | None = None, name: st
 
 
 def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if the number of its axes is one of these: raises at once if it is known to be none.
+    """``x`` if the number of its axes is one of ``ranks``. Raises an error at once if it is known to be another
+    number.
 
     >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_rank_in(x, [0, 1])))
     [np.int64(0), np.int64(1)]
@@ -81,7 +82,8 @@ def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, nam
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """``tensor`` if it has no axes. Raises ``InvalidArgumentError`` at once otherwise, also if that is not known.
+    """``tensor`` if it has no axes. Raises ``InvalidArgumentError`` at once otherwise, also if the number of axes is
+    not known.
 
     >>> list(Dataset.range(2).map(hr.debugging.assert_scalar))
     [np.int64(0), np.int64(1)]
@@ -118,9 +120,10 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DType:
-    """The floating dtype that all of these tensors have (None among them is passed over), which is ``dtype`` if given.
+    """The floating dtype that all of these tensors have. If ``dtype`` is given, they must have this one. A None among
+    the tensors is ignored.
 
-    Raises ``ValueError``.
+    Raises ``ValueError`` if the dtypes differ, or are not floating.
 
     >>> hr.debugging.assert_same_float_dtype([hr.constant(1.0), None, hr.constant([2.0])])
     headrace.float32
@@ -181,7 +184,7 @@ def _inner_axes(x: Tensor, dims: tuple[Any, ...], message: str | None) -> tuple[
             raise does_not_hold("assert_shapes", "the tensor has an unknown rank; say it with headrace.ensure_shape", message)
         skipped = out.shape.rank - len(dims)
     else:
-        # A scalar and a tensor of one value are alike.
+        # A scalar is treated as a vector of one value.
         dims = dims or (1,)
         if x.shape.rank == 0:
             return (x, [1], dims) if len(dims) == 1 else (assert_rank(x, len(dims), message), [], dims)
@@ -195,11 +198,11 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
                   name: str | None = None) -> list[Tensor]:
     """The tensors of ``(tensor, shape)`` pairs, if all have these shapes. ``shapes``: a list of pairs.
 
-    A shape holds, for each axis, an extent (what ``int`` converts: 4, ``"4"``, 4.0), None or ``"."`` (any), or another
-    value as a name: axes of one name have one extent. ``"NM"`` is ``("N", "M")``. A shape may begin with ``...`` or
-    ``"*"``: any axes before the others. A scalar counts as one axis of extent 1. A tensor whose shape is None is not
-    checked. ``data``: tensors that the message shows in place of the shape. A shape that is known to differ when the
-    function is traced raises ``InvalidArgumentError`` at once.
+    A shape has, for each axis, an extent (any value that ``int`` converts: 4, ``"4"``, 4.0), None or ``"."`` (any
+    extent), or another value as a name: axes with one name have one extent. ``"NM"`` is ``("N", "M")``. A shape may
+    begin with ``...`` or ``"*"``, which stands for any number of axes. A scalar counts as one axis of extent 1. A
+    tensor whose shape is None is not checked. ``data``: tensors that the message shows in place of the shape. If the
+    shape of a tensor is known to differ when the function is traced, ``InvalidArgumentError`` is raised at once.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(4).batch(2).map(lambda x: hr.debugging.assert_shapes([(x, ("N",)), (-x, ("N",))])[0])

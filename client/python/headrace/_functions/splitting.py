@@ -1,4 +1,6 @@
-"""Parts of strings: ``strings.split`` of any number of axes, and with a bound of the parts."""
+"""The implementation of ``strings.split``: for tensors of any number of axes, and with a bound of the number of
+parts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _MOST_SPLITS = 1000
 
 
 def separator_of(sep: Any) -> str:
-    """The separator, also of a tensor with one that is the same for all elements; empty for white space."""
+    """``sep`` as a str; empty for None, which means white space. A tensor must have the same value for all
+    elements.
+    """
     if sep is None:
         return ""
     if isinstance(sep, Tensor):
@@ -37,9 +41,9 @@ def separator_of(sep: Any) -> str:
 
 
 def split(value: Any, separator: str, most: int) -> Tensor | RaggedTensor:
-    """The parts of a string as a vector, those of more strings as a ragged tensor with one axis more.
+    """The parts of a scalar string as a vector. For a tensor with axes, a ragged tensor with one axis more.
 
-    ``most``: how many separators count, from the left; negative for all.
+    ``most``: the number of separators at which a string is split, from the left; negative: all.
     """
     if isinstance(value, RaggedTensor):
         inner = split(_values.constant(value.flat_values), separator, most)
@@ -142,13 +146,13 @@ def _bounded(x: Tensor, separator: str, most: int) -> _Prepared:
 def _bounded_by_white(x: Tensor, most: int) -> _Prepared:
     lead, (itself, end, mark, rest_begins, *others) = _pairs("")
     white = "[" + "".join(rf"\x{{{ord(c):x}}}" for c in _WHITE) + "]"
-    # An end stands behind each part and the white space that follows it.
+    # ``end`` is inserted after each part together with the white space that follows the part.
     written = _replaced(x, [(lead, itself), (rf"^{white}+", ""), (rf"({white}+)", rf"\1{end}"), (r"^(\C+)$", rf"\1{end}"),
                             (rf"{end}{end}$", end)])
     before, rest, there = _cut_after(written, end, most, mark)
     codes = list(zip(_WHITE, others))
     rest = _replaced(rest, [(end, ""), *((_quoted(c), pair) for c, pair in codes)])
-    # The rest is a part, also where it is empty.
+    # The rest becomes one part, even if it is empty.
     rest = _core.where(there, _core.string_join([_core.literal(" " + rest_begins), rest], ""), _core.literal(""))
     restore = [(rest_begins, ""), *((pair, c) for c, pair in codes), (itself, lead)]
     return _core.string_join([_replaced(before, [(end, "")]), rest], ""), "", restore

@@ -17,11 +17,13 @@ from .launcher import Launcher
 from .server import ServerPlan
 
 DISPATCHER = "dispatcher"
-#: Seconds between two checks whether new workers have registered, and between two of how many are needed.
+#: ``_LOOK``: the seconds between two checks whether new workers have registered. ``_FOLLOW``: the seconds between two
+#: checks of the number of workers that are needed.
 _LOOK = 0.2
 _FOLLOW = 1.0
-#: Seconds for which the status may still be affected by workers that were just started or stopped, and for which fewer
-#: workers must have been enough before their number decreases. None: the values of ``headrace up --workers N..M``.
+#: ``_SETTLING``: the seconds for which workers that were just started or stopped may affect the status.
+#: ``_PATIENCE``: the seconds for which fewer workers must have been enough before the number of workers decreases.
+#: None: the values of ``headrace up --workers N..M``.
 _SETTLING: float | None = None
 _PATIENCE: float | None = None
 
@@ -98,11 +100,11 @@ class LaunchedService:
         return wanted
 
     def scale(self, workers: int, *, timeout: float | None = None) -> None:
-        """Starts or stops workers until that number runs: waits until new ones have registered, or lets the newest ones
-        leave in order.
+        """Starts or stops workers until this number of workers runs: waits until new workers have registered, or lets
+        the newest workers leave in order.
 
-        Raises ``DeadlineExceededError`` or ``UnavailableError`` if they have not come, or left, within `timeout`
-        seconds (that of ``start``); those that did not come are given up, the others stay.
+        Raises ``DeadlineExceededError`` or ``UnavailableError`` if workers have not come, or left, within ``timeout``
+        seconds (None: the timeout of ``start``). Workers that did not come are stopped, the others stay.
         """
         if isinstance(workers, bool) or not isinstance(workers, int) or workers < 0:
             raise ValueError(f"workers must be a number, 0 or more, not {workers!r}")
@@ -212,8 +214,8 @@ class LaunchedService:
 
 def start_service(launcher: Launcher, *, workers: tuple[int, int], dispatcher: ServerPlan, worker: ServerPlan,
                   timeout: float, make: Any) -> Any:
-    """Starts a dispatcher and the least number of workers. ``make(address, worker)`` makes the service, with the plan
-    of its workers. If it fails, no server is left.
+    """Starts a dispatcher and the least number of workers. ``make(address, worker)`` makes the service; ``worker``
+    is the plan of its workers. If the start fails, no server is left running.
     """
     least, most = workers
     try:

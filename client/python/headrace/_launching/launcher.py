@@ -8,7 +8,7 @@ from .server import ServerPlan
 
 
 class Launcher(abc.ABC):
-    """Places of an engine, by name. A place owns the process of one server, which does not outlive it. The engine
+    """Places of an engine, by name. A place owns the process of one server, which ends with the place. The engine
     decides where the places are, which resources they may use, and whether they are started again after a loss.
     """
 

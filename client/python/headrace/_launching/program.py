@@ -1,4 +1,4 @@
-"""Finds the command's program."""
+"""Finds the executable of the headrace command."""
 
 from __future__ import annotations
 

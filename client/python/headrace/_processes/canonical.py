@@ -44,7 +44,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, types.CodeType):
             make, args = self.dispatch_table[types.CodeType](obj)
-            # Later versions of cloudpickle replace the name of the file, which tracebacks show.
+            # Later versions of cloudpickle replace the name of the file. It is put back, because tracebacks show it.
             return make, tuple("".join(obj.co_filename) if x == "<dynamic-code>" else self._in_order(x) for x in args)
         if isinstance(obj, types.CellType):
             make, args = self.dispatch_table[types.CellType](obj)

@@ -20,7 +20,7 @@ _LENGTH = struct.Struct("<Q")
 ANSWER = struct.Struct("<QI")
 #: The capacity of the pipe of answers. With a smaller one, the two processes take turns many times for each answer.
 _PIPE_BYTES = 1 << 20
-#: The most processes that have such pipes at a time: a user who is not root has 64 MiB for all pipes.
+#: The most processes with pipes of ``_PIPE_BYTES`` at a time: a user who is not root has 64 MiB for all pipes.
 _MOST_WIDE = 16
 #: The most bytes of one read.
 _PIECE = 1 << 24
@@ -31,7 +31,7 @@ _GRACE = 0.2
 
 
 def send(stream: Any, *parts: bytes | bytearray) -> None:
-    """One message, preceded by its length. Raises ``EOFError`` if another thread has closed the stream."""
+    """Sends one message, preceded by its length. Raises ``EOFError`` if another thread has closed the stream."""
     if stream.closed:
         raise EOFError
     stream.write(_LENGTH.pack(sum(map(len, parts))))
@@ -41,8 +41,8 @@ def send(stream: Any, *parts: bytes | bytearray) -> None:
 
 
 def receive(stream: Any) -> bytes:
-    """The next message. Raises ``EOFError`` when the other side is gone, or another thread has closed the stream. Memory grows
-    only as bytes arrive.
+    """Receives the next message. Raises ``EOFError`` if the other side is gone, or if another thread has closed the
+    stream. Memory grows only as bytes arrive.
     """
     if stream.closed:
         raise EOFError
@@ -91,7 +91,9 @@ class Limits(NamedTuple):
 
 
 class Child:
-    """One process. It ends when its standard input does, and when this process dies, whatever it runs then."""
+    """One process. It ends when its standard input is closed, and when this process dies, even while it runs a
+    function.
+    """
 
     _life: int | None = None
 
@@ -100,7 +102,7 @@ class Child:
         self._limits = limits
         self._busy = False
         self._request = 0
-        self._known: dict[bytes, None] = {}  # the one used last at the end
+        self._known: dict[bytes, None] = {}  # the names of the functions that the process keeps, by last use
         if _leaving:
             raise RuntimeError("the interpreter is about to end")
         theirs, self._life = os.pipe()
@@ -137,8 +139,8 @@ class Child:
             del self._known[forgotten]
         self._busy = True
         self._request += 1
-        # The process trusts this one, and may unpickle what it is sent. Its answers are not
-        # pickles, as this process does not trust the code that runs there.
+        # Requests are pickles, because the child process trusts this process. Answers are not
+        # pickles, because this process does not trust the code that runs in the child process.
         send(self._child.stdin, pickle.dumps((self._request, name, payload, rows, forgotten), protocol=5))
 
     def answer(self) -> Answer:
@@ -162,7 +164,7 @@ class Child:
         return f"died (ended by signal {-code})" if code < 0 else f"died (exit code {code})"
 
     def leave(self) -> None:
-        """Asks the process to end; one that runs something is killed. Does not wait."""
+        """Requests the process to end, or kills it if it runs a function. Does not wait."""
         # A stream that another thread reads or writes cannot be closed here before that thread is
         # done.
         if self._busy:
@@ -204,7 +206,7 @@ _leaving = False
 
 
 def end(children: Iterable[Child]) -> None:
-    """Ends processes; what they run is lost. Takes about as long as ending one."""
+    """Ends processes; the results of calls that they run are lost. Takes about as long as the end of one process."""
     gone = list(children)
     for child in gone:
         child.leave()
@@ -214,7 +216,7 @@ def end(children: Iterable[Child]) -> None:
 
 
 def end_all() -> None:
-    """Before the interpreter ends: ends all processes, and those that are started from now on."""
+    """Called before the interpreter ends: ends all processes, and each process that is started from now on."""
     global _leaving
     with _lock:
         _leaving = True

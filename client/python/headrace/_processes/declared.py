@@ -37,8 +37,8 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
 
 
 def _with_parts(value: Any, declared: Any) -> Any:
-    """``value`` with each value that is declared as ragged, a RaggedTensor or nested lists, replaced by a tuple of its
-    parts.
+    """``value``, in which each component that is declared as ragged (a RaggedTensor or nested lists) is replaced by a
+    tuple of its flat values and row lengths.
     """
     if hasattr(declared, "_ragged_parts"):
         if isinstance(value, (list, np.ndarray)):

@@ -18,16 +18,16 @@ from .child import Answer, Child, Limits, Steps, end
 #: digest of its shipped form.
 Key = tuple[int, bytes]
 
-#: The most processes that are kept, unless more have a pass. Of those without one, the least recently used is ended
-#: first, and its state is lost.
+#: The most processes that are kept, unless more processes have a pass. Of the processes without a pass, the least
+#: recently used one is ended first, and its state is lost.
 _MOST = 8
-#: Seconds for which a pass that begins waits while the process makes an element of another pass. Then a new process is
-#: started, which takes its place for later passes, too.
+#: Seconds for which a pass that begins waits while the process makes an element of another pass. Then a new process
+#: is started for this pass and for later ones.
 _PATIENCE = 10.0
 
 
 class _Process:
-    """A process, and the passes that run in it. One of them at a time sends a request."""
+    """A process, and the passes that run in it. Only one pass at a time sends a request to it."""
 
     def __init__(self, limits: Limits) -> None:
         self.child = Child(limits)
@@ -51,9 +51,9 @@ class Generators:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._lock = threading.Lock()
-        self._all: dict[Key, _Process] = {}  # the one used last at the end
-        # The numbers of functions that were destroyed, which are appended without the lock, and processes that were
-        # requested to end because of that.
+        self._all: dict[Key, _Process] = {}  # in the order of their last use
+        # ``_gone``: the numbers of functions that were destroyed, which are appended without the lock. ``_leaving``:
+        # the processes that were requested to end because their function was destroyed.
         self._gone: collections.deque[int] = collections.deque()
         self._leaving: collections.deque[Child] = collections.deque()
         origins.when_gone(self._forget)
@@ -98,8 +98,8 @@ class Generators:
         return there
 
     def _forget(self, function: int) -> None:
-        """Ends the processes of a function that was destroyed as soon as they have no pass. May be called anywhere,
-        also while the calling thread holds the lock.
+        """Called when a function was destroyed. Ends the processes of the function, each as soon as it has no pass.
+        May be called anywhere, also while the calling thread holds the lock.
         """
         self._gone.append(function)
         if self._lock.acquire(blocking=False):
@@ -176,7 +176,7 @@ class Generator:
                 return [Answer(1, f"from_generator: the process that ran the generator {fate}")]
 
     def stop(self) -> None:
-        """Ends the process; what runs in it is lost."""
+        """Ends the process; the elements that it is making are lost."""
         self._stopped = True
         process = self._process
         if process is not None:

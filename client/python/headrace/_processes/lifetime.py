@@ -10,7 +10,8 @@ from typing import Any
 from . import child as _child
 from .. import _core
 
-#: Seconds that the tasks of servers may take to end by themselves, and then the servers.
+#: ``_MOMENT``: the seconds that servers have to stop before the processes of Python functions are ended. ``_LIMIT``:
+#: the seconds that they have after that.
 _MOMENT = 0.3
 _LIMIT = 1.0
 
@@ -18,7 +19,9 @@ _servers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def stops_at_exit(server: Any) -> None:
-    """Lets ``server._stop_within(seconds)`` be called when the interpreter exits, if the server still exists."""
+    """Registers a server. When the interpreter exits, ``server._stop_within(seconds)`` is called if the server
+    exists.
+    """
     _servers.add(server)
 
 

@@ -39,7 +39,7 @@ def _number_of(f: Any) -> int:
         try:
             _known[at] = weakref.ref(holder, lambda ref: _forget(at, ref)), number
         except TypeError:
-            pass  # no weak reference to it can be made: it has another number each time
+            pass  # the object does not support weak references, so it gets another number each time
         return number
 
 
@@ -56,7 +56,7 @@ def _forget(at: int, ref: Any) -> None:
 
 
 class Origin:
-    """The function object of the program from which ``shipped`` was made. The graph owns it.
+    """Holds the function object of the program from which ``shipped`` was made. The graph owns the ``Origin``.
 
     at_each_pass: true if ``current`` is called once in each pass, false if it may be called for each element.
     """

@@ -67,7 +67,7 @@ def _raised(name: str, e: Exception) -> bytes:
 
 
 def _misfit(name: str, e: Exception) -> bytes:
-    """The error row for a result that does not fit what was declared."""
+    """The error row for a result that does not fit the declared specs."""
     return _failed(f"{name}: {type(e).__name__}: {e}", _INVALID_ARGUMENT)
 
 
@@ -210,7 +210,7 @@ def main(memory: int, call_timeout: float, life: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     watch = _Watch(call_timeout)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What functions print goes to standard error, as standard output is for answers.
+    # Text that functions print is written to standard error, because standard output is for answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     known: dict[bytes, Callable[[Any], list[_Row]]] = {}

@@ -31,7 +31,7 @@ def _plain(spec: Any) -> list[Any]:
 
 
 class _Around:
-    """Calls a function, or an object of a class, which is made at the first call."""
+    """Calls ``f``. If ``f`` is a class, an object of the class is made at the first call, and is called instead."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self._f = f
@@ -119,25 +119,28 @@ def _yes_or_no(value: Any, where: str, argument: str = "deterministic") -> bool:
 
 def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: str | None = None, *,
                 deterministic: bool = False) -> Any:
-    """``func`` as it is, run by Python for each element, with numpy arrays and scalars, and strings that equal ``bytes`` and
-    the ``str``.
+    """Runs ``func`` in Python, without tracing it, for each element. Its arguments are numpy arrays and scalars, and
+    strings that compare equal to ``bytes`` and to ``str``.
 
-    With ``inp``, inside a traced function: what ``func(*inp)`` gives for these tensors of the element. Without it: the
-    argument itself of ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``, which is faster.
+    With ``inp``, in a traced function: returns the results of ``func(*inp)``, where ``inp`` are tensors of the
+    function. Without ``inp``: returns an object that is itself the argument of ``Dataset.map``, ``filter``,
+    ``take_while``, ``scan`` or ``reduce``; this is faster.
 
-    func: a function of ``inp``, or of an element (of its parts, if elements are tuples); or a class: one object of it is
-    made in each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
-    processes: here, or on workers started from Python (``WorkerServer``, ``headrace worker --python``).
-    Tout: dtypes or ``TensorSpec``s, arranged as what ``func`` gives. A dtype alone leaves the shape open: see
-    ``ensure_shape``. With ``inp``, a list or a tuple that ``func`` gives is the list of its results: as many as in
-    ``Tout``, or one if ``Tout`` is no list or tuple.
-    deterministic: a promise that ``func`` gives the same result for the same element wherever it runs. The graph
-    records it.
+    func: a function of ``inp``, or of an element (of the parts of an element, if elements are tuples); or a class, of
+    which one object is made in each process, and called. ``func`` is shipped with cloudpickle to where the pipeline
+    runs, and runs there in a pool of processes: here, or on workers started from Python (``WorkerServer``,
+    ``headrace worker --python``).
+    Tout: dtypes or ``TensorSpec``s in the structure of the result of ``func``. A dtype alone leaves the shape open:
+    see ``ensure_shape``. With ``inp``, a list or a tuple that ``func`` returns contains its results: as many as there
+    are in ``Tout``, or one if ``Tout`` is no list or tuple.
+    deterministic: a promise that ``func`` returns the same result for the same element wherever it runs. The graph
+    contains this promise.
 
-    An exception is that element's error, with the traceback of where it ran: an ``InvalidArgumentError`` for a
-    ``ValueError`` or ``TypeError``, ``ResourceExhaustedError`` for a ``MemoryError``, ``UnimplementedError`` for a
-    ``NotImplementedError``, ``UnknownError`` for others. Raises ``OperatorNotAllowedInGraphError`` in
-    a branch or a loop over tensors, as it runs for every element.
+    An exception becomes the error of the element, with the traceback in the process where ``func`` ran: an
+    ``InvalidArgumentError`` for a ``ValueError`` or ``TypeError``, ``ResourceExhaustedError`` for a ``MemoryError``,
+    ``UnimplementedError`` for a ``NotImplementedError``, ``UnknownError`` for others. Raises
+    ``OperatorNotAllowedInGraphError`` in a branch or a loop over tensors, because ``func`` would run for every
+    element.
 
     >>> import headrace as hr
     >>> def name_of(n):
@@ -150,7 +153,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
     if not callable(func):
         raise TypeError(f"py_function: func must be callable, not {type(func).__name__}")
     if Tout is None and inp is not None and not _values.holds_tensors(inp):
-        inp, Tout = None, inp  # the second argument is Tout where there is no inp
+        inp, Tout = None, inp  # called as py_function(func, Tout)
     if Tout is None:
         raise TypeError("py_function: Tout must say what func gives: dtypes or TensorSpecs")
     said = _yes_or_no(deterministic, "py_function")
@@ -159,8 +162,8 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
 
 def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, stateful: bool = True,
                    name: str | None = None) -> Any:
-    """``py_function(func, inp, Tout)`` with strings as ``bytes`` alone. ``stateful=False``: a promise that ``func``
-    gives the same result for the same element wherever it runs.
+    """``py_function(func, inp, Tout)``, but strings are plain ``bytes``. ``stateful=False``: a promise that ``func``
+    returns the same result for the same element wherever it runs.
 
     >>> list(hr.Dataset.range(3).map(lambda n: hr.numpy_function(np.square, [n], hr.int64)))
     [np.int64(0), np.int64(1), np.int64(4)]
@@ -174,7 +177,7 @@ def numpy_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout
 
 def _called(f: Callable[..., Any], inp: Any, Tout: Any, deterministic: bool, function: str,
             around: Callable[[Any], Any] | None = None) -> Any:
-    """The results of ``f`` for ``inp``, tensors of the element of the function that is being traced.
+    """The results of ``f`` for ``inp``, which are tensors of the function that is being traced.
 
     function: the name of the caller, for messages.
     """
@@ -220,13 +223,13 @@ class NamedFunction(PyFunction):
 
 def named_function(name: str, Tout: Any, *, deterministic: bool = False) -> NamedFunction:
     """The C++ function that is registered as ``name`` where the pipeline runs, for ``Dataset.map``, ``filter`` and
-    ``take_while``: one of a plug-in that a worker loaded (``headrace worker --plugin``), or this process
-    (``load_plugin``).
+    ``take_while``. It belongs to a plug-in that a worker (``headrace worker --plugin``) or this process
+    (``load_plugin``) has loaded.
 
-    Tout: dtypes or ``TensorSpec``s, arranged as what the function gives.
-    deterministic: as of ``py_function``.
+    Tout: dtypes or ``TensorSpec``s in the structure of the function's result.
+    deterministic: as in ``py_function``.
 
-    A pipeline that calls a function that is not there raises ``NotFoundError``.
+    A pipeline that calls a function that is not registered raises ``NotFoundError``.
 
     >>> try:
     ...     list(hr.Dataset.range(1).map(hr.named_function("nobodys", hr.TensorSpec([], hr.int64))))
@@ -242,8 +245,8 @@ def named_function(name: str, Tout: Any, *, deterministic: bool = False) -> Name
 
 
 def load_plugin(path: Any) -> None:
-    """Adds the C++ functions of a plug-in, a shared library, to those that pipelines in this process may call:
-    those of iterations, and of workers that the process starts. The plug-in stays loaded.
+    """Adds the C++ functions of a plug-in, a shared library, to the functions that pipelines in this process may
+    call: the pipelines of iterations, and of workers that the process starts. The plug-in stays loaded.
 
     Raises ``NotFoundError`` if there is no such file, ``FailedPreconditionError`` if it is no plug-in of this release,
     and ``AlreadyExistsError`` if a function with the name of one of its functions is registered already.
@@ -262,15 +265,15 @@ def _find(label: str, shipped: bytes, pool: _pool.Pool | None, origin: _origins.
     """For the extension: a callable that runs ``shipped``, a result of ``_shipping.pack``, over rows; the specs of its
     argument and of its result; and true if it is a generator, which may give fewer rows than requested.
 
-    pool: where it runs. None: in the pool of this process.
+    pool: the pool in which ``shipped`` runs. None: the pool of this process.
     origin: the function object of this program from which ``shipped`` was made. Without a ``pool`` the function is
-    shipped again with the present values of what it uses, and keeps its state from pass to pass as long as these do not
-    change.
-    reading: the number of the iteration. Changed values are looked for at each pass of a generator, but only once in an
-    iteration for a function, which may be requested with every element.
+    shipped again with the present values of the variables and objects that it uses. It keeps its state from pass to
+    pass as long as these values do not change.
+    reading: the number of the iteration. A generator is shipped again at each pass, but a function only once in an
+    iteration, because it may be requested with every element.
 
-    Raises ``PermissionDeniedError`` if the pool does not accept the function, ``InvalidArgumentError`` if it is
-    damaged.
+    Raises ``PermissionDeniedError`` if the pool does not accept the function, ``InvalidArgumentError`` if ``shipped``
+    is damaged.
     """
     where = pool or _pool.shared()
     where.accepts(label, shipped)

@@ -27,12 +27,13 @@ class Shipped(NamedTuple):
 
     #: ``"function"`` or ``"generator"``.
     kind: str
-    #: The specs of its argument and result: nested lists of ``[dtype name, dims]``, where dims is a
-    #: list of int or None, or None.
+    #: The specs of its argument and result: nested tuples and dicts of lists ``[dtype name, dims]``, where dims is
+    #: None, or a list of ints and None. A ``RaggedTensorSpec`` has such lists as its parts.
     argument: Any
     declared: Any
-    #: The function of this package that made it: ``py_function``, or ``numpy_function`` or ``from_generator``, in which
-    #: strings are plain ``bytes`` that do not equal the str.
+    #: The function of this package that made it: ``py_function``, ``numpy_function`` or ``from_generator``. The
+    #: strings in arguments are plain ``bytes``, except that those of a ``py_function`` also compare equal to the
+    #: ``str``.
     made_by: str
     #: The pickled function. Unpickling runs code.
     program: bytes

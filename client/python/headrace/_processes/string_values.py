@@ -12,7 +12,7 @@ from .._functions.ragged import RaggedTensor
 from .._labels import with_parts
 from .._specs import flatten
 
-_String: Callable[[bytes], bytes] = getattr(_core, "String")  # no class of the bindings, so that the stub lacks it
+_String: Callable[[bytes], bytes] = getattr(_core, "String")  # nanobind does not define it, so the stub lacks it
 
 
 def _with_values(x: Any) -> Any:

@@ -1,8 +1,9 @@
-"""Which Python functions a worker runs: those that a process of its own user vouches for.
+"""Decides which Python functions a worker runs: only functions for which a process of the worker's user vouches.
 
-A process that hands a dataset to a service leaves a file for each Python function in it, named by the function's
-SHA-256, in a folder that only its user can write to. A worker of that user runs the functions that have such a file. So
-a stranger who reaches the dispatcher's port cannot run code there, and graphs do not depend on the user who made them.
+A process that passes a dataset to a service creates a file for each Python function in the dataset. The file is named
+by the function's SHA-256, and is in a folder that only the user of the process can write to. A worker of this user
+runs the functions that have such a file. So a stranger who reaches the dispatcher's port cannot run code in the
+worker, and graphs do not depend on the user who made them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..errors import PermissionDeniedError
 
 #: The environment variable that names another folder.
 VARIABLE = "HEADRACE_PYTHON_FUNCTIONS"
-#: If there are this many files, those that were not used for this many seconds are removed.
+#: If there are ``_MANY`` files, those that were not used for ``_OLD`` seconds are removed.
 _MANY = 1000
 _OLD = 30 * 24 * 3600.0
 
@@ -40,7 +41,7 @@ def _file_of(program: bytes) -> str:
 
 
 def vouch(programs: Iterable[bytes]) -> None:
-    """Lets workers of this user run what ``shipping.pack`` made, if they see this folder."""
+    """Permits these functions, results of ``shipping.pack``, to workers of this user that can read this folder."""
     files = {_file_of(program) for program in programs}
     if not files:
         return
@@ -51,7 +52,7 @@ def vouch(programs: Iterable[bytes]) -> None:
             _touch(os.path.join(where, file))
         _forget_old(where)
     except OSError:
-        # Workers elsewhere do not need the folder, and those that do report what is missing.
+        # The error is ignored: the workers may not use this folder, and a worker that does reports the missing file.
         pass
 
 
@@ -73,7 +74,7 @@ def _forget_old(where: str) -> None:
             if now - os.lstat(path).st_mtime > _OLD:
                 os.unlink(path)
         except OSError:
-            pass  # another process was first
+            pass  # another process has removed the file
 
 
 def check(label: str, program: bytes) -> None:

@@ -1,4 +1,6 @@
-"""Generators whose arguments depend on the element: a Python function makes all elements of one at once."""
+"""Generators whose arguments depend on the element: a Python function makes all elements of such a generator at
+once.
+"""
 
 from __future__ import annotations
 

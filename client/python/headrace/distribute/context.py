@@ -11,7 +11,7 @@ from ..errors import UnimplementedError
 
 
 class InputContext:
-    """The place of one input pipeline among those of all processes, for ``dataset_fn``.
+    """The argument of ``dataset_fn``: the number of one input pipeline among the pipelines of all processes.
 
     Raises ``ValueError`` if the id is not below the number of pipelines.
 
@@ -78,9 +78,9 @@ class InputReplicationMode(enum.Enum):
     'PER_WORKER'
     """
 
-    #: Once: the replicas of the process take elements in turn.
+    #: ``dataset_fn`` is called once, and the replicas of the process take elements in turn.
     PER_WORKER = "PER_WORKER"
-    #: Once for each replica, which then has a pipeline of its own.
+    #: ``dataset_fn`` is called once for each replica, which then has a pipeline of its own.
     PER_REPLICA = "PER_REPLICA"
 
 
@@ -88,9 +88,11 @@ class InputReplicationMode(enum.Enum):
 class InputOptions:
     """How a distributed dataset is fetched.
 
-    experimental_fetch_to_device: elements are moved to the devices of the strategy (None: True); False leaves them numpy's.
-    experimental_prefetch_to_device: the older name of the same.
-    experimental_per_replica_buffer_size: how many steps are moved to the devices ahead of the program (1); 0 for none.
+    experimental_fetch_to_device: None or True: elements are moved to the devices of the strategy. False: they remain
+    numpy's arrays.
+    experimental_prefetch_to_device: the older name of ``experimental_fetch_to_device``.
+    experimental_per_replica_buffer_size: the number of steps that are moved to the devices before the program
+    requests them (default: 1).
 
     ``experimental_place_dataset_on_device`` raises ``UnimplementedError``: pipelines run on the host.
 

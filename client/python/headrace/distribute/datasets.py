@@ -20,7 +20,7 @@ from .values import per_replica
 Mover = Callable[[Any], Any]
 
 
-#: In place of an element of a dataset that is over.
+#: Stands for the missing element of a dataset that has ended.
 _NOTHING = object()
 
 
@@ -28,8 +28,8 @@ class DistributedDataset:
     """The result of ``experimental_distribute_dataset`` and ``distribute_datasets_from_function``: it can be iterated
     over, and has an ``element_spec``. Each element has a part for each replica of this process.
 
-    An iteration ends when the dataset of this process does. In its last step replicas for which nothing is left get a batch
-    of no rows.
+    An iteration ends when the dataset of this process ends. In the last step, a replica for which no batch is left
+    gets a batch without rows.
 
     >>> numbers = hr.distribute.LocalStrategy(2).experimental_distribute_dataset(Dataset.range(3).batch(2))
     >>> for x in numbers:
@@ -47,7 +47,8 @@ class DistributedDataset:
 
     @property
     def element_spec(self) -> Any:
-        """The spec of one replica's part; of several replicas ``DistributedValues`` with theirs.
+        """The spec of an element: the spec of a replica's part if there is one replica, else ``DistributedValues``
+        that contain this spec once for each replica.
 
         >>> hr.distribute.LocalStrategy(1).experimental_distribute_dataset(Dataset.range(3).batch(2)).element_spec
         TensorSpec(shape=(None,), dtype=headrace.int64, name=None)
@@ -129,7 +130,8 @@ class DistributedIterator:
 
     def _fetch(self) -> None:
         """Reads one more step, and moves it to the devices."""
-        # If an element fails, its step takes the next element in its place: the others are kept.
+        # If an element fails, its error takes the place of one step. The elements that were read before it for this
+        # step are kept in `_parts`, and the next call adds the following elements to them.
         parts = self._parts
         while len(parts) < len(self._dataset._movers):
             try:
@@ -147,7 +149,7 @@ class DistributedIterator:
 
 
 def _no_rows(spec: Any) -> Any:
-    """A batch of no rows."""
+    """A batch without rows for elements of this spec."""
     if isinstance(spec, (tuple, dict)):
         return with_parts(_no_rows, spec)
     if isinstance(spec, RaggedTensorSpec):

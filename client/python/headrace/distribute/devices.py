@@ -29,7 +29,7 @@ def _torch(device: Any) -> Callable[[Any], Any]:
     place = torch.device(device)
 
     def leaf(value: Any) -> Any:
-        tensor = as_tensor(value, share_memory=place.type != "cpu")  # another device copies it
+        tensor = as_tensor(value, share_memory=place.type != "cpu")  # a move to another device copies the array
         return tensor.to(place, non_blocking=True) if isinstance(tensor, torch.Tensor) else tensor
 
     return lambda element: map_structure(leaf, element)

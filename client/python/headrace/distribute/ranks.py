@@ -10,8 +10,8 @@ _VARIABLES = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_
 
 
 def found_rank() -> tuple[int, int]:
-    """The rank and the world size, from a framework that is initialised in this process, or from the environment.
-    Raises ``ValueError``.
+    """The rank and the world size, from a framework that is initialised in this process, or from environment
+    variables. Raises ``ValueError`` if they cannot be found.
     """
     torch = sys.modules.get("torch")
     if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():

@@ -15,7 +15,7 @@ from .._options import AutoShardPolicy
 from .._specs import flatten
 from ..math import minimum
 
-#: The names of the engine's policies.
+#: The engine's names of the policies.
 _POLICIES = {AutoShardPolicy.OFF: "off", AutoShardPolicy.AUTO: "file_or_data", AutoShardPolicy.FILE: "file",
              AutoShardPolicy.DATA: "data", AutoShardPolicy.HINT: "hint"}
 
@@ -68,8 +68,8 @@ def policy_of(dataset: Dataset) -> AutoShardPolicy:
 def part_of(dataset: Dataset, policy: AutoShardPolicy, processes: int, index: int, seeded: bool) -> Dataset:
     """The part of the dataset that the process of number `index` reads, by the static sharding policies of the service.
 
-    Raises ``InvalidArgumentError`` if the policy cannot divide it, and ``ValueError`` if the processes would divide
-    different orders.
+    Raises ``InvalidArgumentError`` if the policy cannot divide the dataset, and ``ValueError`` if the elements would
+    be in another order in each process.
     """
     if processes == 1:
         return dataset

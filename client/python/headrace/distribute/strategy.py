@@ -16,7 +16,7 @@ from .values import DistributedValues, of_replica, per_replica
 
 
 class _Names(type):
-    """Raises an error for documented names of strategies that train; the error has what to use instead."""
+    """Raises an error for names that TensorFlow documents for strategies that train. The error has a replacement."""
 
     if not TYPE_CHECKING:
         def __getattr__(cls, name: str) -> Any:
@@ -60,14 +60,17 @@ class Strategy(metaclass=_Names):
         """Divides a dataset, batched by the global batch size, among the replicas of all processes.
 
         Each batch of n rows becomes one of ceil(n / replicas) rows for each replica; the last ones have fewer rows, or none.
-        What a process reads follows from the option ``experimental_distribute.auto_shard_policy``: FILE: its own files;
-        DATA: every k-th of the replicas' batches, for k processes; AUTO: FILE if there are as many files as processes,
-        else DATA; HINT: what ``shard(SHARD_HINT, ...)`` gives; OFF: everything. What is read is prefetched.
+        The option ``experimental_distribute.auto_shard_policy`` determines the part that a process reads: FILE: its
+        own files; DATA: every k-th of the replicas' batches, for k processes; AUTO: as FILE if there are at least as
+        many files as processes, else as DATA; HINT: the part that ``shard(SHARD_HINT, ...)`` in the pipeline gives;
+        OFF: the whole dataset. The batches that the replicas take are prefetched.
 
-        Under FILE and HINT processes may take different numbers of steps; under DATA and OFF they take the same.
+        Under FILE and HINT, processes may take different numbers of steps; under DATA and OFF, all take the same
+        number.
 
-        Raises ``ValueError`` if elements have no axis to divide, or if processes would divide different orders (a shuffle
-        without a seed, under DATA), and ``InvalidArgumentError`` if the policy cannot divide the dataset.
+        Raises ``ValueError`` if elements have no axis to divide, or if the elements would be in another order in each
+        process (a shuffle without a seed, under DATA), and ``InvalidArgumentError`` if the policy cannot divide the
+        dataset.
 
         >>> ds = Dataset.range(8).batch(4)
         >>> for rank in (0, 1):
@@ -88,10 +91,10 @@ class Strategy(metaclass=_Names):
 
     def distribute_datasets_from_function(self, dataset_fn: Callable[[InputContext], Dataset],
                                           options: InputOptions | None = None) -> DistributedDataset:
-        """The dataset that ``dataset_fn`` makes for this process: sharded by the function, and with batches of the size for
-        one replica, which the replicas of the process take in turn.
+        """The dataset that ``dataset_fn`` makes for this process. The function itself must shard the dataset, and
+        batch it by the size for one replica; the replicas of the process take these batches in turn.
 
-        Raises ``TypeError`` if the function gives something else.
+        Raises ``TypeError`` if the function does not return a ``Dataset``.
 
         >>> strategy = hr.distribute.ProcessStrategy(rank=1, world_size=2)
         >>> def make(context):
@@ -117,7 +120,7 @@ class Strategy(metaclass=_Names):
         return DistributedDataset(datasets, movers, how.experimental_per_replica_buffer_size if moves else 0, self._seed)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """The parts of this process's replicas, in their order.
+        """The parts of ``value`` for the replicas of this process, in the order of the replicas.
 
         >>> strategy = hr.distribute.LocalStrategy(2)
         >>> (x,) = strategy.experimental_distribute_dataset(Dataset.range(2).batch(2))
@@ -127,8 +130,8 @@ class Strategy(metaclass=_Names):
         return tuple(of_replica(value, i) for i in range(len(self._devices))) if len(self._devices) > 1 else (value,)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[ValueContext], Any]) -> Any:
-        """The results of ``value_fn`` for each replica of this process. Its argument has ``replica_id_in_sync_group``
-        and ``num_replicas_in_sync``.
+        """The results of ``value_fn`` for each replica of this process. The function is called with a
+        ``ValueContext``, which has ``replica_id_in_sync_group`` and ``num_replicas_in_sync``.
 
         >>> strategy = hr.distribute.LocalStrategy(2)
         >>> strategy.experimental_distribute_values_from_function(lambda c: c.replica_id_in_sync_group).values
@@ -151,7 +154,8 @@ class Strategy(metaclass=_Names):
 
 
 class ValueContext:
-    """The place of a replica, for ``experimental_distribute_values_from_function``.
+    """The number of a replica among the replicas of all processes: the argument of the function that
+    ``experimental_distribute_values_from_function`` calls.
 
     >>> ValueContext(1, 2).replica_id_in_sync_group
     1
@@ -163,8 +167,9 @@ class ValueContext:
 
 
 class LocalStrategy(Strategy):
-    """Replicas in this process alone. replicas: how many, or their devices: those of PyTorch (``torch.device``, or a name such
-    as ``"cuda:1"``) or of JAX (``jax.devices()``), to which elements are moved; without devices they stay numpy's.
+    """Replicas in this process alone. replicas: the number of replicas, or a list of their devices, to which elements
+    are moved: devices of PyTorch (``torch.device``, or a name such as ``"cuda:1"``) or of JAX (``jax.devices()``).
+    Without devices, elements remain numpy's arrays.
 
     >>> hr.distribute.LocalStrategy(4).num_replicas_in_sync
     4
@@ -177,12 +182,12 @@ class LocalStrategy(Strategy):
 class ProcessStrategy(Strategy):
     """Replicas in several processes, each of which makes this object.
 
-    replicas: those of each process, as of ``LocalStrategy``.
-    rank, world_size: the number of this process, and how many there are. None: those of torch.distributed or
-    jax.distributed if one is initialised, else of the environment: RANK and WORLD_SIZE, OMPI_COMM_WORLD_RANK and _SIZE, or
-    SLURM_PROCID and SLURM_NTASKS.
-    seed: determines, with the number of the iteration, random orders and numbers that have no seed of their own. It
-    must be the same in all processes.
+    replicas: the replicas of this process, as in ``LocalStrategy``.
+    rank, world_size: the number of this process, and the number of processes. None: the values of torch.distributed
+    or jax.distributed if one of them is initialised, else of the environment variables RANK and WORLD_SIZE,
+    OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE, or SLURM_PROCID and SLURM_NTASKS.
+    seed: determines, together with the number of the iteration, the random orders and numbers of operators that have
+    no seed of their own. It must be the same in all processes.
 
     Raises ``ValueError`` if the rank is wrong, or cannot be found.
 

@@ -37,8 +37,8 @@ class DistributedValues:
 
 
 def per_replica(values: Sequence[Any]) -> Any:
-    """One value for all replicas: the value itself if there is one replica; else ``DistributedValues`` in their common
-    nest.
+    """Combines the values of all replicas: if there is one replica, its value; else a nest of the same structure as
+    each value, with ``DistributedValues`` as leaves.
     """
     if len(values) == 1:
         return values[0]
@@ -52,7 +52,7 @@ def per_replica(values: Sequence[Any]) -> Any:
 
 
 def of_replica(value: Any, index: int) -> Any:
-    """The part of one replica in a nest that contains ``DistributedValues``."""
+    """A nest in which each ``DistributedValues`` is replaced by its value for one replica."""
     if isinstance(value, DistributedValues):
         return value.values[index]
     if isinstance(value, dict):

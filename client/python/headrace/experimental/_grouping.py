@@ -11,8 +11,8 @@ from .._dataset import Dataset
 class Reducer:
     """Combines the elements of a key into one, for ``group_by_reducer``.
 
-    init_func: of the key, an int64: the first state. reduce_func: of a state and an element: the next state.
-    finalize_func: of the last state: the element that comes out.
+    init_func: returns the first state for a key, an int64. reduce_func: returns the next state for a state and an
+    element. finalize_func: returns the resulting element for the last state.
 
     >>> mean = Reducer(lambda key: (0.0, 0.0), lambda state, x: (state[0] + x, state[1] + 1), lambda total, n: total / n)
     >>> ds = Dataset.from_tensor_slices([1.0, 2.0, 4.0])
@@ -29,7 +29,7 @@ class Reducer:
 
     @property
     def init_func(self) -> Callable[..., Any]:
-        """The function of a key.
+        """The function that returns the first state for a key.
 
         >>> Reducer(lambda key: 0, lambda s, x: s + x, lambda s: s).init_func(3)
         0
@@ -38,7 +38,7 @@ class Reducer:
 
     @property
     def reduce_func(self) -> Callable[..., Any]:
-        """The function of a state and an element.
+        """The function that returns the next state for a state and an element.
 
         >>> Reducer(lambda key: 0, lambda s, x: s + x, lambda s: s).reduce_func(3, 4)
         7
@@ -47,7 +47,7 @@ class Reducer:
 
     @property
     def finalize_func(self) -> Callable[..., Any]:
-        """The function of the last state.
+        """The function that returns the resulting element for the last state.
 
         >>> Reducer(lambda key: 0, lambda s, x: s + x, lambda s: s).finalize_func(3)
         3
@@ -56,10 +56,10 @@ class Reducer:
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Callable[[Dataset], Dataset]:
-    """Applies a ``Reducer`` to the elements of each key. The results follow in the order of the keys, when all elements
-    were read.
+    """Applies a ``Reducer`` to the elements of each key. After all elements were read, the results are given in the
+    order of their keys.
 
-    ``key_func`` gives an element's key, an int64. Until the end all elements are kept in memory.
+    ``key_func`` returns an element's key, an int64. All elements are kept in memory until the last one was read.
 
     >>> total = Reducer(lambda key: np.int64(0), lambda total, x: total + x, lambda total: total)
     >>> list(Dataset.range(6).apply(group_by_reducer(lambda x: x % 2, total)))

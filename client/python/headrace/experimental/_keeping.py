@@ -1,4 +1,4 @@
-"""Transformations that keep elements."""
+"""Functions that write elements to files and read them again."""
 
 from __future__ import annotations
 

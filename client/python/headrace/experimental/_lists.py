@@ -23,9 +23,9 @@ _DRAWN = secrets.randbits(64)
 def from_list(elements: Any, name: str | None = None) -> Dataset:
     """A dataset of these elements: a list of tensors, tuples or dicts, which all have the same structure.
 
-    Tensors may differ in their extents, with as many axes and of one dtype. Raises ``ValueError`` for a value that is
-    not a list, for an empty one, and for elements that are arranged otherwise, ``TypeError`` for another dtype, and
-    ``UnimplementedError`` for another number of axes.
+    The tensors of a component must have the same dtype and number of axes; their extents may differ. Raises
+    ``ValueError`` for a value that is not a list, for an empty list, and for elements of different structures,
+    ``TypeError`` for different dtypes, and ``UnimplementedError`` for different numbers of axes.
 
     >>> list(from_list([(1, "a"), (2, "b")]))
     [(np.int32(1), b'a'), (np.int32(2), b'b')]
@@ -88,8 +88,8 @@ class _Column:
 def at(dataset: Dataset, index: Any) -> Any:
     """The element with this number, from 0 on. Random orders are the same in all calls of a program.
 
-    The elements before it are read, too, where they cannot be skipped. Raises ``OutOfRangeError`` if there is no such
-    element, and the error of an element that failed.
+    The elements before this element are read, too, if they cannot be skipped. Raises ``OutOfRangeError`` if there is
+    no such element, and the element's error if it failed.
 
     >>> at(Dataset.range(5).map(lambda x: x * x), 3)
     np.int64(9)
@@ -106,7 +106,8 @@ def at(dataset: Dataset, index: Any) -> Any:
 
 
 def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Callable[[Dataset], Dataset]:
-    """Pads a dataset to this number of elements: zeros (and empty strings) follow its elements, which are dicts.
+    """Pads a dataset to this number of elements. Its elements are dicts; after the last one, elements of zeros (and
+    empty strings) are added.
 
     The key ``mask_key`` of each element is true if the element is not padding. Raises ``ValueError`` if the number of
     elements is not known or larger, for elements that are not dicts, and for tensors whose shape is not known.

@@ -63,8 +63,8 @@ def _rounded(value: float, kind: dtypes.DType) -> Any:
 
 
 def _kind(text: str, before: Any) -> Any:
-    """The narrowest dtype that holds this text and those before, whose dtype is ``before``. A text that is not a
-    number, or that is positive infinity, is a string.
+    """The narrowest dtype for this text and the earlier texts of the column, for which ``before`` is the narrowest
+    (None: there are none). A text that is not a number, or is NaN or positive infinity, is a string.
     """
     kinds = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string]
     for kind in kinds[0 if before is None else kinds.index(before):]:
@@ -90,14 +90,17 @@ def make_csv_dataset(file_pattern: Any, batch_size: Any, column_names: Any = Non
                      encoding: str = "utf-8") -> Dataset:
     """Batches of the rows of tables in text files: dicts of columns, or ``(dict, label)`` with a ``label_name``.
 
-    The files are listed when this is called. column_names: if None, those of the first row. column_defaults: as of
-    ``CsvDataset``, one for each column that is read; if None, the first ``num_rows_for_inference`` rows decide (0: all)
-    whether a column is int32, int64, float32, float64 or string, and a missing value is 0 or ``""``. select_columns:
-    names or numbers. num_epochs: None repeats without an end, and all batches are full. Other arguments as of the
-    methods that they name.
+    The files are listed when this function is called. column_names: None: the names in the first row of the first
+    file.
+    column_defaults: one default for each column that is read, as in ``CsvDataset``. None: the first
+    ``num_rows_for_inference`` rows (0: all rows) determine whether a column is int32, int64, float32, float64 or
+    string, and a missing value becomes 0 or ``""``. select_columns: the names or numbers of the columns to read.
+    num_epochs: None: the rows are repeated without end, and all batches are full. The other arguments are those of
+    ``CsvDataset`` and of ``shuffle``, ``batch``, ``prefetch``, ``ignore_errors`` and ``interleave``
+    (num_parallel_reads, sloppy).
 
-    Raises ``ValueError`` if no file matches and for names that are not there, and ``InvalidArgumentError`` for a file with
-    another header.
+    Raises ``ValueError`` if no file matches and for names of columns that do not exist, and ``InvalidArgumentError``
+    if the headers of the files differ.
 
     >>> with open(f"{folder}/table.csv", "w") as to:
     ...     _ = to.write("name,age\\nann,31\\nbob,\\n")
@@ -171,9 +174,10 @@ def make_batched_features_dataset(file_pattern: Any, batch_size: Any, features: 
     """Batches of the ``tf.train.Example``s in files: dicts as of ``io.parse_example``, or ``(dict, label)`` with a
     ``label_key``.
 
-    The files are listed when this is called. reader: ``TFRecordDataset`` if None; it is called with a file and
-    reader_args.
-    num_epochs: None repeats without an end, and all batches are full. Other arguments as of the methods that they name.
+    The files are listed when this function is called. reader: a function that is called with a file and the
+    ``reader_args``, and returns the dataset of the file's records; None: ``TFRecordDataset``. num_epochs: None: the
+    records are repeated without end, and all batches are full. The other arguments are those of ``shuffle``,
+    ``batch``, ``prefetch``, ``interleave`` (reader_num_threads, sloppy_ordering) and ``map`` (parser_num_threads).
 
     Raises ``ValueError`` if no file matches, and for a label that is no feature.
 

@@ -1,4 +1,4 @@
-"""Transformations that measure elements as they pass."""
+"""Transformations that measure the time or the size of elements."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def _measured(tag: str, operator: str, *, size: bool) -> Callable[[Dataset], Dat
 
 
 def latency_stats(tag: str) -> Callable[[Dataset], Dataset]:
-    """Measures the time for each element, in microseconds, under the name ``tag`` for the dataset's
+    """Measures the time for each element, in microseconds, and records it under the name ``tag`` in the dataset's
     ``StatsAggregator``.
 
-    The time of a block is divided equally among its elements. Without an aggregator nothing is measured, nor on the
+    The time of a block is divided equally among its elements. Nothing is measured without an aggregator, or on the
     workers of a service.
 
     >>> aggregator = hr.experimental.StatsAggregator()
@@ -48,7 +48,7 @@ def bytes_produced_stats(tag: str) -> Callable[[Dataset], Dataset]:
 
 def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "",
                          counter_prefix: str = "") -> Callable[[Dataset], Dataset]:
-    """``with_options`` with these ``experimental_stats``.
+    """Calls ``Dataset.with_options`` with these arguments as ``experimental_stats``.
 
     >>> aggregator = hr.experimental.StatsAggregator()
     >>> ds = Dataset.range(3).apply(latency_stats("total")).apply(set_stats_aggregator(aggregator, prefix="train"))

@@ -26,24 +26,25 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_servic
     variable HEADRACE_SERVICE. compression: ``"NONE"`` (or None), ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``.
     wait: whether to wait until the dataset is saved, with a progress bar on a terminal. Without it the workers continue
     after this returns; a further call with ``wait=True`` waits for them.
-    worker_timeout: seconds to wait for a dispatcher that does not answer, and for a worker while none works on it (60).
-    stall_timeout: seconds to wait while workers work and no piece gets done (3600).
-    session: as of ``service.distribute``.
+    worker_timeout: seconds to wait while the dispatcher does not answer, and while no worker works on the save (60).
+    stall_timeout: seconds to wait while workers work and no piece is finished (3600).
+    session: as in ``service.distribute``.
 
-    The dataset is divided into pieces, which are written by one worker each, and again by another one if that is lost; each
-    exists once, whichever processes are killed. The loaded elements are those that the dataset gives in one process, in
-    the same order (an ``interleave`` mixes the elements within a piece), with any number of workers. A dataset that
-    cannot be divided, because ``take`` counts all elements or ``shuffle`` mixes them, is written by one worker:
-    ``whole_because`` of the answer is the reason, and with ``wait`` it is a ``RuntimeWarning``. A request for a save
-    that runs, or is complete, changes nothing; after a failure the save continues with the missing pieces.
+    The dataset is divided into pieces. Each piece is written by one worker, or, if this worker is lost, again by
+    another; in the end each piece exists once, whichever processes are killed. The loaded elements are those that the
+    dataset gives in one process, in the same order (an ``interleave`` mixes the elements within a piece), with any
+    number of workers. A dataset that cannot be divided, because ``take`` counts all elements or ``shuffle`` mixes
+    them, is written by one worker; ``whole_because`` in the returned dict is the reason, and with ``wait`` there is a
+    ``RuntimeWarning``. A call for a save that runs, or is complete, changes nothing; after a failure, a call
+    continues the save with the missing pieces.
 
-    The answer, and ``saves`` of ``service.status``: ``state`` (planning, writing, finishing, saved or failed), ``pieces``,
-    ``written`` (pieces), ``elements``, ``bytes``, ``workers`` (those that work on it), ``failure``, ``path``,
-    ``dataset``.
+    The returned dict, and each one in ``saves`` of ``service.status``, has ``state`` (planning, writing, finishing,
+    saved or failed), ``pieces`` (their number), ``written`` (pieces), ``elements``, ``bytes``, ``workers`` (the
+    number that work on the save), ``failure``, ``path`` and ``dataset``.
 
     Raises ``InvalidArgumentError`` for a dataset without end or a wrong compression, ``AlreadyExistsError`` for a folder
-    with another dataset, ``UnavailableError`` where no dispatcher answers or no worker comes, and, with ``wait``, what a
-    worker met: the error of an element that failed, or of a file.
+    with another dataset, ``UnavailableError`` if no dispatcher answers or no worker registers, and, with ``wait``,
+    the error because of which the save failed: of an element, or of a file.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:

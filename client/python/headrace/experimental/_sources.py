@@ -15,10 +15,12 @@ from ..errors import ArgumentError
 
 
 def _field(default: Any) -> tuple[str, str, Any]:
-    """A required column of a dtype, or one with a value that replaces a missing one."""
+    """A column as ("", dtype, value). ``default`` is a dtype if each row must have a value of the column (then the
+    third part is None), or else the value that replaces a missing one.
+    """
     if isinstance(default, (DType, type)):
         return "", as_dtype(default).name, None
-    # TensorFlow gives a default as a vector of one, and an empty one if there is none.
+    # In TensorFlow a default is a vector of one value; an empty vector means that there is no default.
     value = constant(default)
     if value.shape == (0,):
         return "", value.dtype.name, None
@@ -33,9 +35,10 @@ class CsvDataset(Dataset):
     """The rows of tables in text files, as tuples of scalars.
 
     record_defaults: for each column that is read, a dtype (the value is required) or the value that stands for a
-    missing one. A row that does not fit is an error in its place, naming file, line and column. compression_type:
-    ``""``, ``"GZIP"`` or ``"ZLIB"``. header: the first line of each file is left out. select_cols: numbers of the
-    columns to read; exclude_cols: of those not to read. buffer_size is accepted; headrace chooses its own.
+    missing one. A row that does not fit is an error in its place, which names file, line and column.
+    compression_type: ``""``, ``"GZIP"`` or ``"ZLIB"``. header: the first line of each file is left out. select_cols:
+    numbers of the columns to read. exclude_cols: numbers of the columns that are not read. buffer_size is accepted
+    without effect.
 
     >>> path = f"{folder}/table.csv"
     >>> with open(path, "w") as to:
@@ -64,7 +67,8 @@ class CsvDataset(Dataset):
 
 
 class SqlDataset(Dataset):
-    """The rows of the result of a query, as tuples of scalars. driver_name: ``"sqlite"``; data_source_name: its file.
+    """The rows of the result of a query, as tuples of scalars. driver_name: ``"sqlite"``.
+    data_source_name: the database file.
 
     >>> import sqlite3
     >>> path = f"{folder}/some.db"
@@ -85,7 +89,9 @@ class SqlDataset(Dataset):
 
 
 def _json_field(name: str, kind: Any) -> tuple[str, str, Any, Any]:
-    """A required value of a dtype or spec, or a scalar with a value that replaces a missing one."""
+    """A key of the objects as (name, dtype, value, dims). ``kind`` is a dtype or a spec if each object must have the
+    key (then the third part is None), or else the scalar that is used if the key is missing.
+    """
     if isinstance(kind, TensorSpec):
         return name, kind.dtype.name, None, kind.shape.dims
     if isinstance(kind, (DType, type)):
@@ -123,9 +129,9 @@ class JsonLinesDataset(Dataset):
 class TarDataset(Dataset):
     """The samples of tar files in WebDataset's layout: dicts of ``__key__`` and the members of ``extensions``.
 
-    Neighbouring members whose names are equal up to the first dot are one sample; an extension may name alternatives,
-    as ``"jpg;jpeg"``. A sample without one of them is an error, or left out with ``skip_incomplete``. Compression is
-    recognised.
+    Neighbouring members whose names are equal up to the first dot are one sample. An entry of ``extensions`` may have
+    alternatives, as ``"jpg;jpeg"``. A sample that lacks a member for one of the entries is an error, or is left out
+    with ``skip_incomplete``. Compressed files are recognised.
 
     >>> import io, tarfile
     >>> path = f"{folder}/some.tar"

@@ -15,7 +15,7 @@ from ..lookup import KeyValueTensorInitializer, StaticHashTable
 
 
 class DatasetInitializer(KeyValueTensorInitializer):
-    """Keys and values of a table: the elements of a dataset, ``(key, value)``, which is read when this is called.
+    """The keys and values of a table: the elements ``(key, value)`` of a dataset, which is read by the constructor.
 
     Raises ``ValueError`` for other elements, and ``FailedPreconditionError`` for a key that has two values.
 
@@ -59,7 +59,7 @@ class _TableWithBuckets:
     def __init__(self, initializer: DatasetInitializer, buckets: int) -> None:
         numbers = np.arange(len(initializer.keys), dtype=np.int64)
         self._place = StaticHashTable(KeyValueTensorInitializer(initializer.keys, numbers), np.int64(-1))
-        # One value is appended, as place 0 is read for missing keys, also in an empty table.
+        # One value is appended: for missing keys `lookup` gathers value 0, which must exist in an empty table, too.
         self._values = _core.constant(np.append(initializer.values.astype(np.int64), 0))
         self._buckets, self._is_text = buckets, initializer.keys.dtype == np.object_
 
@@ -75,18 +75,20 @@ class _TableWithBuckets:
     __getitem__ = lookup
 
     def size(self, name: str | None = None) -> np.int64:
-        """How many numbers there are, with the buckets."""
+        """The number of entries and buckets together."""
         return np.int64(self._place.size() + self._buckets)
 
 
 def table_from_dataset(dataset: Dataset | None = None, num_oov_buckets: Any = 0, vocab_size: Any = None,
                        default_value: Any = None, hasher_spec: Any = None, key_dtype: Any = dtypes.string,
                        name: str | None = None) -> Any:
-    """A table of the elements of a dataset, ``(key, value)``, which is read at once.
+    """A table of the elements ``(key, value)`` of a dataset, which is read at once.
 
-    num_oov_buckets: other keys get, by their fingerprint, one of so many numbers from the table's size on; 0: they get
-    ``default_value`` (None: -1). vocab_size: only so many elements are read, and there must be as many. hasher_spec:
-    must be None, TensorFlow's default. key_dtype: a string or an integer; ignored, as the keys have a dtype.
+    num_oov_buckets: the number of buckets for keys that are not in the table: such a key gets a bucket by its
+    fingerprint, and the buckets are the numbers from the table's size on. 0: such a key gets ``default_value`` (None:
+    -1). vocab_size: the number of elements that are read; the dataset must have as many. hasher_spec: must be None,
+    TensorFlow's default. key_dtype: string or an integer dtype; it has no other effect, because the keys have a
+    dtype.
 
     Raises ``ValueError`` and ``TypeError`` naming the argument that is wrong, and ``FailedPreconditionError`` for a key
     that has two values, and for fewer elements than ``vocab_size``.

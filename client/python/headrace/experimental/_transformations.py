@@ -168,7 +168,7 @@ def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False,
 
 def map_and_batch(map_func: Any, batch_size: Any, num_parallel_batches: Any = None, drop_remainder: bool = False,
                   num_parallel_calls: Any = None) -> Transformation:
-    """``map``, then ``batch``. Give num_parallel_calls or num_parallel_batches.
+    """``map``, then ``batch``. At most one of num_parallel_calls and num_parallel_batches may be given.
 
     >>> list(Dataset.range(2).apply(map_and_batch(lambda x: x + 1, 2)))
     [array([1, 2])]
@@ -183,7 +183,8 @@ def map_and_batch(map_func: Any, batch_size: Any, num_parallel_batches: Any = No
 
 def parallel_interleave(map_func: Any, cycle_length: Any, block_length: Any = 1, sloppy: bool | None = False,
                         buffer_output_elements: Any = None, prefetch_input_elements: Any = None) -> Transformation:
-    """``Dataset.interleave`` with parallel calls. The two last arguments are accepted; headrace chooses its own.
+    """``Dataset.interleave`` with parallel calls. ``buffer_output_elements`` and ``prefetch_input_elements`` are
+    accepted without effect.
 
     >>> ds = Dataset.range(2).apply(parallel_interleave(lambda x: Dataset.range(2).map(lambda y: 10 * x + y), 2))
     >>> list(ds)
@@ -263,7 +264,7 @@ def _check_device(name: Any, operator: str) -> None:
 
 
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
-    """The same elements: they are on the CPU. Raises ``UnimplementedError`` for another device.
+    """Does nothing, because elements are on the CPU already. Raises ``UnimplementedError`` for another device.
 
     >>> list(Dataset.range(2).apply(copy_to_device("/cpu:0")))
     [np.int64(0), np.int64(1)]
@@ -286,8 +287,8 @@ def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
 class TFRecordWriter:
     """Writes a dataset of string scalars into one TFRecord file.
 
-    In a function of a dataset it writes where the function runs, for each element (or group) another file if
-    ``filename`` depends on it.
+    In a function that is given to a dataset, the process that runs the function writes a file for each element (or
+    group); ``filename`` may depend on the element (or the key of the group).
 
     >>> import os, tempfile
     >>> import headrace as hr
@@ -309,8 +310,9 @@ class TFRecordWriter:
     def write(self, dataset: Dataset) -> None:
         """Writes all elements; an existing file is replaced when the new one is complete.
 
-        In a function, what the function gives comes once the file is written. Raises ``TypeError`` for a dataset of
-        something else than string scalars, and ``UnimplementedError`` in a branch or a loop over tensors.
+        In a function that is given to a dataset, the result of the function is given after the file was written.
+        Raises ``TypeError`` for a dataset whose elements are not string scalars, and ``UnimplementedError`` in a
+        branch or a loop over tensors.
 
         >>> def write(key, words):
         ...     name = hr.strings.join([folder, "/of-", hr.strings.as_string(key)])

@@ -10,8 +10,9 @@ from .cluster_addresses import is_cluster_address, resolved
 
 
 def without_scheme(address: Any, argument: str) -> str:
-    """The ``host:port`` of an address with any scheme or none, or the one to which a cluster address (``slurm:``)
-    resolves. None: that of a cluster address in HEADRACE_SERVICE, else empty: the engine reads that variable itself.
+    """The ``host:port`` of an address with any scheme or none, or the ``host:port`` to which a cluster address
+    (``slurm:``) resolves. For None: if HEADRACE_SERVICE contains a cluster address, the ``host:port`` to which it
+    resolves, else an empty text, for which the engine itself reads HEADRACE_SERVICE.
     """
     if address is None:
         address = os.environ.get("HEADRACE_SERVICE", "")
@@ -29,7 +30,9 @@ def without_scheme(address: Any, argument: str) -> str:
 
 
 def address_of(service: Any) -> str:
-    """The address in the argument `service` of `distribute` and others: an address, a pair of a protocol and an address, or None."""
+    """The address in the argument ``service`` of ``distribute`` and other functions, which is an address, a pair of a
+    protocol and an address, or None.
+    """
     if isinstance(service, tuple) and len(service) == 2:
         service = service[1]
     if service is None:

@@ -1,4 +1,4 @@
-"""Cluster addresses: the address of a dispatcher that is resolved by a cluster manager, as in ``headrace worker
+"""Cluster addresses: addresses of a dispatcher that a cluster manager resolves, as in ``headrace worker
 --dispatcher``.
 """
 
@@ -9,7 +9,8 @@ import os
 
 from ..errors import FailedPreconditionError, InvalidArgumentError, OpError, UnavailableError
 
-#: The forms: ``tf-config:[JOB]``, ``slurm:[PORT]``, ``kubernetes:SELECTOR[:PORT]``.
+#: The beginnings of cluster addresses, whose forms are ``tf-config:[JOB]``, ``slurm:[PORT]`` and
+#: ``kubernetes:SELECTOR[:PORT]``.
 FORMS = ("tf-config:", "slurm:", "kubernetes:")
 _PORT = "5050"
 

@@ -11,14 +11,14 @@ from .addresses import port_of
 
 
 class DispatcherConfig(NamedTuple):
-    """The configuration of a dispatcher. The first nine fields are those of tf.data; milliseconds throughout.
+    """The configuration of a dispatcher. The first nine fields are those of tf.data. All times are in milliseconds.
 
     port: the port on which the dispatcher listens; 0: any free port. protocol: only a name, kept for ``target``.
     worker_timeout_ms: how long a worker that sends no heartbeat counts as alive (5000). client_timeout_ms: how long a
-    trainer that sends no heartbeat keeps its place (120,000); the rows of a shared job that it holds go to trainers that
-    wait for them after worker_timeout_ms, if that is less. heartbeat_interval_ms: the time between two heartbeats of a
-    worker or trainer: by default a second, and at most a quarter of the shorter of these two limits; a given value may be
-    at most half of it.
+    trainer that sends no heartbeat remains a reader (120,000); if worker_timeout_ms is less, the rows of a shared job
+    that such a trainer has received go to waiting trainers after worker_timeout_ms. heartbeat_interval_ms: the time
+    between two heartbeats of a worker or trainer: by default a second, and at most a quarter of the shorter one of
+    these two time-outs; a given value may be at most half of the shorter one.
     job_gc_timeout_ms: a named job that is not finished and that no trainer reads is collected after this time (300,000;
     -1: never); a trainer that reads it later begins anew. job_gc_check_interval_ms: the time between two checks for such
     jobs (600,000). gc_dynamic_sharding_jobs: jobs under ``ShardingPolicy.DYNAMIC`` are collected, too.
@@ -31,9 +31,9 @@ class DispatcherConfig(NamedTuple):
     fault_tolerant_mode, work_dir: with both, datasets and jobs are kept in that directory, and a dispatcher that is
     restarted with it continues. ``work_dir`` alone does nothing.
 
-    worker_addresses: the workers that may come, in the order of their parts of a dataset under the static policies
-    (``FILE``, ``DATA``, ``FILE_OR_DATA``, ``HINT``), which need this list: ``host`` or ``host:%port%`` for a worker at any
-    port, as often as there are workers on that host, or ``host:port``.
+    worker_addresses: the workers that may register, in the order of their parts of a dataset under the static
+    policies (``FILE``, ``DATA``, ``FILE_OR_DATA``, ``HINT``), which need this list. Each entry stands for one worker:
+    ``host:port``, or ``host`` or ``host:%port%`` for a worker at any port of that host.
 
     worker_max_concurrent_snapshots: the most saves (``experimental.distributed_save``) in which a worker takes part at a
     time (0: 3).
@@ -69,13 +69,14 @@ class DispatcherConfig(NamedTuple):
 
 
 class WorkerConfig(NamedTuple):
-    """The configuration of a worker. The first eight fields are those of tf.data; milliseconds throughout.
+    """The configuration of a worker. The first eight fields are those of tf.data. All times are in milliseconds.
 
-    dispatcher_address: ``host:port``, with any scheme or none; None: what the environment variable HEADRACE_SERVICE names.
-    worker_address: the address to which trainers connect, ``host`` or ``host:port``. port: the port from which trainers
-    read; 0: any free port. data_transfer_address, data_transfer_port: other names of these two (a worker has one port,
-    which is that of its data); ``host:%dts_port%`` is the host with the port that the worker got. worker_tags: labels that
-    the status shows; a worker with the tag ``"COLOCATED"`` serves only trainers of its own process.
+    dispatcher_address: ``host:port``, with any scheme or none; None: the address in the environment variable
+    HEADRACE_SERVICE. worker_address: the address to which trainers connect, ``host`` or ``host:port``. port: the port
+    from which trainers read; 0: any free port. data_transfer_address, data_transfer_port: other names of
+    worker_address and port (a worker has only one port, from which trainers read); ``host:%dts_port%`` is the host
+    with the port that the worker got. worker_tags: labels that the status shows; a worker with the tag
+    ``"COLOCATED"`` serves only trainers of its own process.
     heartbeat_interval_ms: the time between two heartbeats of the worker: by default the time that the dispatcher requests,
     and never more than half of the dispatcher's ``worker_timeout_ms``.
     dispatcher_timeout_ms: if the dispatcher does not answer for this time (3,600,000), ``join`` raises
@@ -83,18 +84,19 @@ class WorkerConfig(NamedTuple):
     shutdown_quiet_period_ms: how long ``stop`` may take to send trainers the elements that were begun for them (0: half a
     second); it returns earlier if it has sent them.
     python_processes, python_memory_bytes, python_call_timeout_ms: bounds of the pool that runs Python functions: how
-    many processes (as many as there are CPUs), the memory of each, and the time of one call. A call that takes more is
-    that element's error, and its process is replaced.
+    many processes (as many as there are CPUs), the memory of each, and the time of one call. If a call exceeds a
+    bound, its element fails, and the process that ran it is replaced.
     python_from_anyone: run the Python functions of every client that reaches the dispatcher. Without it, and without TLS, a
     worker runs only those of datasets that programs of its own user distributed on this host.
 
     cross_trainer_cache_size_bytes: memory for elements that trainers share by a ``CrossTrainerCache``, of all jobs together
-    (0: a quarter of what the process may have).
+    (0: a quarter of the memory that the process may have).
 
-    snapshot_max_chunk_size_bytes: a file of a saved dataset that has so many bytes is followed by another one (0: 6 GiB).
+    snapshot_max_chunk_size_bytes: when a file of a saved dataset has this size, the worker begins another file (0: 6
+    GiB).
 
-    Transfer protocols other than ``"grpc"`` (which is a name here) are not in this release: a server that is given one
-    raises ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is wrong.
+    The only transfer protocol of this release is ``"grpc"``, which is only a name: for another one, the server raises
+    ``UnimplementedError``. ``TypeError`` and ``ValueError`` name the field that is wrong.
 
     >>> WorkerConfig("localhost:5050", worker_tags=["gpu"]).dispatcher_address
     'localhost:5050'
@@ -207,12 +209,12 @@ _CHECKS: dict[str, _Check] = {
         "worker_max_concurrent_snapshots", "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes")},
 }
 
-#: Options that this release lacks, with the values that they must have.
+#: Fields that have no effect in this release, each with the values that are accepted.
 _MISSING: dict[str, tuple[Any, ...]] = {"data_transfer_protocol": ("", "grpc")}
 
 
 def check(config: DispatcherConfig | WorkerConfig) -> None:
-    """Raises for a field of a wrong type or value, and for one that this release does not have."""
+    """Raises an error for a field with a wrong type or value, or with a value that this release does not support."""
     what = type(config).__name__
     for field, value in config._asdict().items():
         if value is None and (field in ("protocol", "dispatcher_address") or type(config)._field_defaults.get(field, "") is None):

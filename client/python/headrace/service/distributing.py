@@ -26,7 +26,7 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
                      cross_trainer_cache: Any, target_workers: Any, task_refresh_interval_hint_ms: Any,
                      worker_timeout: Any, stall_timeout: Any, guarantee: Any, rejoin: Any,
                      consumer_timeout: Any, session: Any) -> tuple[Any, ...]:
-    """The checked arguments, in the form for the engine."""
+    """Checks the arguments and returns them as arguments for the engine."""
     mode, where = mode_name(processing_mode), address_of(service)
     if job_name is not None:
         if not isinstance(job_name, str):
@@ -98,43 +98,46 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
                guarantee: str = "at_most_once", rejoin: bool = False,
                consumer_timeout: float | None = None,
                session: Session | None = None) -> Callable[[Dataset], Dataset]:
-    """For ``Dataset.apply``: the operators before it run on the workers of a service, those after it run in this
-    process.
+    """For ``Dataset.apply``: the operators before ``distribute`` run on the workers of a service, the operators after
+    it run in this process.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
     service: the dispatcher, ``host:port`` with any scheme or none. None, here and in all such arguments: the address
     in the environment variable HEADRACE_SERVICE.
-    job_name: consumers with the same job name and dataset share its elements: the n-th iteration of each reads the job's
-    n-th repetition, which gives nothing more once it is over, for as long as the dispatcher lives. They must
-    have the same processing mode and target workers.
+    job_name: consumers with the same job name and dataset share the elements of the job: the n-th iteration of each
+    reads the job's n-th repetition. A repetition that is finished gives no more elements, for as long as the
+    dispatcher lives. Consumers of one job must have the same processing mode and target workers.
     cross_trainer_cache: with it each trainer of the job is given all elements of each worker, which are made once: see
         ``CrossTrainerCache``. It needs a ``job_name`` and an infinite dataset (or ``expected_trainers``), which is iterated
         once.
     consumer_index, num_consumers: coordinated reads. In each round every one of the ``num_consumers`` consumers of the job
-        gets one element; all of them come from one worker, and follow each other in its output. They need a ``job_name`` and
-        an infinite dataset (``repeat()`` without a count).
-    rejoin: of coordinated reads: this consumer replaces the one with its index that has left or is lost, if there was
-        one, and continues with the next rounds. A consumer with its index that still reads is given up.
-    consumer_timeout: of coordinated reads: seconds to wait where consumers are missing (300).
-    max_outstanding_requests: the most elements that all workers together send in advance; None: bounded by bytes alone.
+        gets one element; the elements of a round come from one worker, and are consecutive in its output. Coordinated
+        reads need a ``job_name`` and an infinite dataset (``repeat()`` without a count).
+    rejoin: for coordinated reads: this consumer replaces an earlier consumer with the same index that has left or is
+        lost, if there was one, and continues with the next rounds. An earlier consumer that still reads is given up.
+    consumer_timeout: for coordinated reads: seconds to wait while consumers are missing (300).
+    max_outstanding_requests: the most elements that all workers together send in advance; None: only their bytes are
+        bounded.
     compression: ``"AUTO"``, ``"SNAPPY"`` or None.
-    worker_timeout: seconds to wait while there is no worker at all, no dispatcher yet, or none for a part of the dataset
-    under a static policy (60).
+    worker_timeout: seconds to wait while no dispatcher has answered yet, while there is no worker at all, and while
+        there is no worker for a part of the dataset under a static policy (60).
     stall_timeout: seconds to wait for an element while workers run the job (3600). It must exceed the time that one
         element may take.
-    target_workers: from which workers to read. ``"LOCAL"``: those of this process alone, whose elements come without sockets
-        or copies; ``FailedPreconditionError`` if there are none. ``"ANY"``: all, but for those of other processes that are
-        tagged ``"COLOCATED"``. ``"AUTO"``: as ``"ANY"``; as ``"LOCAL"`` under a static policy where the dispatcher's
-        ``deployment_mode`` is ``"COLOCATED"``.
-    task_refresh_interval_hint_ms: accepted; here tasks are announced at once.
-    guarantee: of ``DYNAMIC``, where workers are lost: ``"at_most_once"`` (no element comes twice, some may be missing)
-        or ``"at_least_once"`` (none is missing, some may come twice). Under both, elements that a trainer of a shared
-        job had handed out and not reported when it died, or was stopped for longer than its lease, may be given to
-        another trainer again.
-    session: how this program connects to the service: a ``Session``. None: as the whole process does, see ``secure``.
+    target_workers: from which workers to read. ``"LOCAL"``: only from workers in this process, whose elements come
+        without sockets or copies; raises ``FailedPreconditionError`` if there are none. ``"ANY"``: from all workers
+        except those in other processes with the tag ``"COLOCATED"``. ``"AUTO"``: as ``"LOCAL"`` under a static policy
+        if the dispatcher's ``deployment_mode`` is ``"COLOCATED"``, else as ``"ANY"``.
+    task_refresh_interval_hint_ms: accepted without effect, because tasks are announced at once.
+    guarantee: under ``DYNAMIC``, if workers are lost: ``"at_most_once"`` (no element is given twice, some may be
+        missing) or ``"at_least_once"`` (no element is missing, some may be given twice). Under both, if a
+        trainer of a shared job dies, or is stopped for longer than its lease, elements that it had handed out and not
+        reported may be given to another trainer again.
+    session: the ``Session`` with which this program connects to the service. None: the session of the process, see
+        ``secure``.
 
-    Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for what this release
-    does not have. Elements that failed on a worker raise in their place, with ``worker host:port`` before the text. Shapes are those of the input.
+    Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for values
+    that this release does not support. An element that failed on a worker raises its error in its place, with
+    ``worker host:port`` before the text. The elements have the spec of the input's elements.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:
@@ -174,7 +177,9 @@ def _fits(given: Any, real: Any) -> bool:
 
 
 def _options_of(input: Options, job_name: str | None) -> Options:
-    """The options of the input. A named job's consumers share its elements, so these are not sharded again."""
+    """The options of the input. If there is a job name, sharding is turned off in them: the consumers of the job
+    share its elements already.
+    """
     if job_name is None:
         return input
     own = Options()
@@ -188,9 +193,9 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     """Registers a dataset with a service and returns its id, for ``from_dataset_id``: by default a new one, even for a
     dataset that was registered before. Trainers that share a job by its name must share the id, too.
 
-    compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get.
-    timeout: seconds to wait for a dispatcher that is not there yet, and for its answer (60).
-    session: as of ``distribute``.
+    compression: ``"AUTO"``, ``"SNAPPY"`` or None, for the elements that readers of the dataset get.
+    timeout: seconds to wait for a dispatcher that does not run yet, and for its answer (60).
+    session: as in ``distribute``.
 
     If a dataset with the same structure (``element_spec``; finite, infinite or of unknown size) is registered as
     ``dataset_id``, the id keeps that dataset, with a ``RuntimeWarning`` if the graphs differ. Raises
@@ -229,12 +234,12 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
                     worker_timeout: float | None = None, stall_timeout: float | None = None,
                     guarantee: str = "at_most_once", rejoin: bool = False,
                     consumer_timeout: float | None = None, session: Session | None = None) -> Dataset:
-    """Reads the dataset that was registered under ``dataset_id``. Arguments as of ``distribute``.
+    """Reads the dataset that was registered under ``dataset_id``. The other arguments are as in ``distribute``.
 
-    Trainers that read one ``dataset_id`` with the same ``job_name`` share its elements; other ids are other jobs.
-    Spec, cardinality and compression are those of the dataset as it was registered: ``element_spec``, and a ``compression`` other than
-    ``"AUTO"``, are compared with them if they are given. Raises ``NotFoundError`` for an unknown id, and
-    ``InvalidArgumentError`` for another spec or compression, which names both.
+    Trainers that read one ``dataset_id`` with the same ``job_name`` share its elements; other ids are other jobs. The
+    spec, the cardinality and the compression are those with which the dataset was registered. ``element_spec``, and a
+    ``compression`` other than ``"AUTO"``, are compared with them if they are given. Raises ``NotFoundError`` for an
+    unknown id, and ``InvalidArgumentError``, which names both values, if the spec or the compression differs.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:

@@ -28,7 +28,7 @@ class ShardingPolicy(enum.IntEnum):
     DATA = 3
     #: As FILE if there are at least as many files as workers, else as DATA.
     FILE_OR_DATA = 4
-    #: Each worker gives its part, by ``shard(SHARD_HINT, ...)`` in the pipeline.
+    #: Each worker gives the part that ``shard(SHARD_HINT, ...)`` in the pipeline selects for it.
     HINT = 5
 
 
@@ -48,13 +48,13 @@ class CrossTrainerCache:
     skips the elements that were dropped, and gets a ``RuntimeWarning``.
 
     trainer_id: iterators of the same id share one place in the elements, so that no element is given to two of them.
-    on_lag: what happens once the cache is full of elements that a trainer has not been given: ``"skip"``: it skips them;
-        ``"wait"``: the others wait for it, for at most ``lag_limit`` seconds (60); then it skips.
+    on_lag: determines what happens when the cache is full of elements that a slow trainer has not been given.
+        ``"skip"``: the slow trainer skips elements; ``"wait"``: the other trainers wait for it, for at most
+        ``lag_limit`` seconds (60), and then it skips elements.
     start: where a trainer begins that has not read from the workers before: with the ``"oldest"`` element that they
         have, or with the ``"newest"``, the first that is made after it joined.
-    expected_trainers: elements are given as soon as this number of trainers has joined, and only to these. With
-    ``on_lag="wait"``
-        the dataset may then be finite: each trainer is given all of it.
+    expected_trainers: elements are given as soon as this number of trainers has joined, and only to these trainers.
+        It needs ``on_lag="wait"``. The dataset may then be finite: each trainer is given all elements.
 
     All trainers of a job must give the same ``on_lag``, ``lag_limit`` and ``expected_trainers``. Raises ``ValueError`` or
     ``TypeError`` naming the argument that is wrong.

@@ -29,8 +29,9 @@ class Session:
     to the functions that use the service (``session=``), so that one program can read several services, each with a
     certificate of its own. Objects that were made with a session keep it; a pickled dataset does not contain it.
 
-    tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. Without
-    any of them: those that HEADRACE_TLS_CERT, HEADRACE_TLS_KEY and HEADRACE_TLS_CA name, as ``headrace run`` sets them.
+    tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. If
+    none of them is given, the environment variables HEADRACE_TLS_CERT, HEADRACE_TLS_KEY and HEADRACE_TLS_CA, which
+    ``headrace run`` sets, have the paths.
 
     Raises ``TypeError`` and ``ValueError`` naming the argument, and ``InvalidArgumentError`` or ``NotFoundError`` for files
     that cannot be used.
@@ -51,7 +52,7 @@ class Session:
 
 
 def inner(session: Any) -> _core.Session | None:
-    """The session of the engine for the argument ``session``."""
+    """The engine's object for the argument ``session``, a ``Session`` or None."""
     if session is None:
         return None
     if not isinstance(session, Session):
@@ -59,23 +60,23 @@ def inner(session: Any) -> _core.Session | None:
     return session._session
 
 
-#: Sessions that were not closed: they exist even if the program keeps no reference to them.
+#: The ``secure`` objects that were not closed. This set keeps them alive if the program keeps no reference to them.
 _open: set[secure] = set()
 
 
 class secure:
     """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``, even if
-    no reference to the object is kept. Iterations that run at that time continue with it. Closing a session that was
-    never used for a request warns.
+    no reference to the object is kept. Iterations that run when the object is closed continue with TLS. ``close()``
+    warns if the certificate was never used for a request.
 
-    tls_cert, tls_key, tls_ca: PEM files, or without them those of the environment, as of a ``Session``. They
-    are used for all requests of the program without a ``Session``: ``distribute``, ``register_dataset``, ``status``;
-    the servers in this program use the certificates of their configs, also for requests about themselves. ``secure``
-    must be called before anything else that uses a service, and closed after it. Processes that read for this one
-    (DataLoader workers) call ``secure`` themselves.
+    tls_cert, tls_key, tls_ca: PEM files, or if none is given, the files of the environment, as in ``Session``. They
+    are used for all requests of the program without a ``Session``: ``distribute``, ``register_dataset``, ``status``.
+    The servers in this program use the certificates of their configs, also for requests about themselves. ``secure``
+    must be called before anything else uses a service, and closed after the last use. Processes that read for this
+    one (DataLoader workers) must call ``secure`` themselves.
 
     Raises ``TypeError`` and ``ValueError`` naming the argument, and ``FailedPreconditionError`` if the program is
-    connected otherwise.
+    already connected without TLS or with other certificates.
 
     >>> import headrace as hr
     >>> try:

@@ -15,14 +15,16 @@ from .configs import DispatcherConfig, WorkerConfig, check
 from .securing import Session, inner
 
 
-#: The default times for which a worker counts as alive, and a trainer stays a reader, after its last heartbeat.
+#: The default times in milliseconds for which, after its last heartbeat, a worker counts as alive, and a trainer
+#: stays a reader.
 _LEASE_MS = 5000
 _CLIENT_MS = 120_000
-#: The seconds that a worker's tasks have at least to end before the processes of Python functions are killed.
+#: When a worker is stopped: the least number of seconds that its tasks have to end, before the processes that run
+#: Python functions are killed.
 _MOMENT = 0.3
-#: The most seconds for which ``start`` waits until the worker is registered.
+#: The most seconds for which ``WorkerServer.start`` waits until the worker is registered.
 _REGISTERED = 5.0
-#: The seconds after which ``start`` reads the list of workers again.
+#: The seconds after which ``WorkerServer.start`` reads the list of workers again.
 _LOOK = 0.5
 
 
@@ -45,7 +47,7 @@ class _Ending:
         self._why: tuple[int, str] | None = None
 
     def fail(self, code: int, message: str) -> None:
-        # Without a code the worker has left its service in order.
+        # Code 0 means that the worker has left its service in order.
         self._why = (code, message) if code else None
         self.over.set()
 
@@ -233,9 +235,9 @@ class DispatchServer(_Server):
 class WorkerServer(_Server):
     """A worker in this process: runs input pipelines for a dispatcher.
 
-    ``start`` returns when the worker is registered at the dispatcher. If the dispatcher cannot be reached, the worker
-    registers as soon as it can, as after each loss of the dispatcher. Python functions in pipelines run in processes of
-    their own beside the worker.
+    ``start`` returns when the worker is registered at the dispatcher. If the dispatcher cannot be reached, ``start``
+    returns before that, and the worker registers as soon as it can, as it does after each loss of the dispatcher.
+    Python functions in pipelines run in child processes.
 
     Raises ``TypeError``, ``ValueError`` and other errors as ``DispatchServer`` does.
 
@@ -293,7 +295,7 @@ class WorkerServer(_Server):
                 try:
                     _core.await_workers(dispatcher, ready + 1, min(left, _LOOK), inner(self._session()))
                 except DeadlineExceededError:
-                    pass  # other workers may have left
+                    pass  # the list is read again, because other workers may have left
         except OpError:
             pass  # the dispatcher does not answer yet
 
@@ -312,7 +314,7 @@ class WorkerServer(_Server):
 
     @property
     def address(self) -> str:
-        """``host:port`` from which trainers read.
+        """The ``host:port`` from which trainers read.
 
         >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
         ...     worker.address.split(":")[0]
@@ -340,12 +342,14 @@ class WorkerServer(_Server):
 
 
 def status(service: str | None = None, timeout: float = 5.0, *, session: Session | None = None) -> dict[str, Any]:
-    """The status of a service, with the names of ``headrace status``. None: the service of HEADRACE_SERVICE.
+    """The status of a service, with the names of ``headrace status``. service: the address; None: the address in
+    HEADRACE_SERVICE.
 
-    ``"metrics"``, of the whole (the dispatcher's) and of each worker, has the metrics of its process: a list of dicts
-    with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md describes
-    them. ``"verdict"`` of each job is the reason why its trainers wait (docs/monitoring.md): ``"text"``, ``"cause"``,
-    ``"waited"`` (a share), ``"what"`` (with its ``"place"`` among a task's operators), ``"wanted"`` (workers) and others. ``session``: as of ``distribute``.
+    ``"metrics"`` of the returned dict has the metrics of the dispatcher's process, and ``"metrics"`` of each worker
+    those of the worker's process: a list of dicts with ``"name"``, ``"kind"`` (counter, gauge or histogram),
+    ``"labels"`` and ``"value"``; docs/metrics.md describes them. ``"verdict"`` of each job is the reason why its
+    trainers wait (docs/monitoring.md): ``"text"``, ``"cause"``, ``"waited"`` (a share), ``"what"`` (with its
+    ``"place"`` among a task's operators), ``"wanted"`` (workers) and others. ``session``: as in ``distribute``.
 
     Raises ``UnavailableError`` or ``DeadlineExceededError`` if the dispatcher does not answer.
 
@@ -361,9 +365,10 @@ def status(service: str | None = None, timeout: float = 5.0, *, session: Session
 def drain_worker(service: str, worker: str, timeout: float = 60.0, *, session: Session | None = None) -> None:
     """Lets a worker leave its service in order and waits until it has left, as ``headrace drain`` does.
 
-    The worker gets no new tasks, gives trainers the elements that it has begun (within the time of its ``headrace
-    worker --drain``) and returns the other splits; the process of a ``headrace worker`` ends. ``worker`` is its address
-    or its number, as ``status`` has them; a number is hexadecimal. ``session``: as of ``distribute``.
+    The worker gets no new tasks, gives trainers the elements that it has begun (within the time that
+    ``headrace worker --drain`` sets) and returns the splits that it has not begun; then the process of a
+    ``headrace worker`` ends. ``worker``: the worker's address or number, as in ``status``; a number is hexadecimal.
+    ``session``: as in ``distribute``.
 
     Raises ``NotFoundError``, which names the existing workers, ``UnavailableError`` if the dispatcher does not answer,
     ``DeadlineExceededError`` if the worker has not left within ``timeout`` seconds (it continues to leave), and

@@ -1,4 +1,4 @@
-"""The content of ``headrace.experimental``, by the name of tf.data."""
+"""The content of ``headrace.experimental``, under the name that it has in TensorFlow."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The module ``headrace.service`` itself, by the name of tf.data."""
+"""The module ``headrace.service`` itself, under the name that it has in TensorFlow."""
 
 import sys
 

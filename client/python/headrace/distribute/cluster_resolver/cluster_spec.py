@@ -38,7 +38,7 @@ class ClusterSpec:
             self._jobs[str(job)] = dict(sorted(numbered.items()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Lists of addresses where tasks are numbered from 0 without gaps, else dicts.
+        """The addresses of each job: a list if its tasks are numbered from 0 without gaps, else a dict by number.
 
         >>> ClusterSpec({"a": {0: "x:1"}, "b": {3: "y:2"}}).as_dict()
         {'a': ['x:1'], 'b': {3: 'y:2'}}

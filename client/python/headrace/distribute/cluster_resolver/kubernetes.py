@@ -1,4 +1,6 @@
-"""The pods of a Kubernetes cluster, which are requested from its API server as pods do it."""
+"""Finds the tasks of a cluster among the pods of Kubernetes. The list of pods is requested from the API server, with
+the service account of the pod in which the program runs.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,14 @@ _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 class KubernetesClusterResolver(ClusterResolver):
-    """Jobs made of running pods: ``{"worker": ["job-name=a", "job-name=b"]}`` gives label selectors for each.
+    """The tasks of each job are running pods: ``{"worker": ["job-name=a", "job-name=b"]}`` has the label selectors
+    that find the pods of a job.
 
-    The API server is that of the pod in which this runs (KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, and token, CA and
-    namespace of its service account). KUBERNETES_API names another one (``http://127.0.0.1:8001`` for ``kubectl proxy``),
-    KUBERNETES_ACCOUNT another folder of those files. override_client: an object of the package ``kubernetes`` with
-    ``list_pod_for_all_namespaces``, in place of all that.
+    By default the API server is the one of the pod in which the program runs: its address is in the environment
+    variables KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, and the token, the CA and the namespace are files
+    of the pod's service account. KUBERNETES_API is the URL of another API server (``http://127.0.0.1:8001`` for
+    ``kubectl proxy``), and KUBERNETES_ACCOUNT another folder with those files. override_client: an object of the
+    package ``kubernetes`` that has ``list_pod_for_all_namespaces``; with it, neither variables nor files are used.
 
     >>> KubernetesClusterResolver({"worker": ["app=trainer"]}).rpc_layer
     'grpc'
@@ -39,8 +43,9 @@ class KubernetesClusterResolver(ClusterResolver):
         self._port, self._client = int(tf_server_port), override_client
 
     def cluster_spec(self) -> ClusterSpec:
-        """The pods now, by selector and name. Raises ``RuntimeError`` if one of them is not Running, or naming the variable,
-        file or answer of the API server that is missing or wrong.
+        """The addresses of the present pods: those of a job are in the order of its selectors, and for one selector
+        in the order of the pods' names. Raises ``RuntimeError`` if a pod is not Running, or if a variable, a file or
+        an answer of the API server is missing or wrong.
 
         >>> KubernetesClusterResolver.cluster_spec.__name__
         'cluster_spec'
@@ -56,8 +61,8 @@ class KubernetesClusterResolver(ClusterResolver):
         return ClusterSpec(out)
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of a task, by default the one that ``task_type`` and ``task_id`` were set to. Raises ``ValueError``
-        if there is neither.
+        """The address of a task, by default of the one to which the attributes ``task_type`` and ``task_id`` are set.
+        Raises ``ValueError`` if the type or the number of the task is neither given nor set.
 
         >>> KubernetesClusterResolver.master.__name__
         'master'
@@ -68,7 +73,7 @@ class KubernetesClusterResolver(ClusterResolver):
         return super().master(task_type, task_id, rpc_layer)
 
     def _pods(self, selector: str) -> list[tuple[str, str, str]]:
-        """The names, phases and addresses of the pods."""
+        """The name, phase and address of each pod that the selector finds."""
         if self._client is not None:
             listed = self._client.list_pod_for_all_namespaces(label_selector=selector)
             return [(x.metadata.name, x.status.phase, x.status.pod_ip)

@@ -1,4 +1,4 @@
-"""The common part of all resolvers, and the simple ones."""
+"""The base class of all cluster resolvers, ``SimpleClusterResolver`` and ``UnionResolver``."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class ClusterResolver(abc.ABC):
         """
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of a task, by default that of this process, with the scheme ``rpc_layer``; empty if no task is
-        set.
+        """The address of a task, by default of this process's task, with the scheme ``rpc_layer``. Empty if no task
+        is given, and none is set for this process.
 
         >>> SimpleClusterResolver({"worker": ["a:1"]}, rpc_layer="grpc").master("worker", 0)
         'grpc://a:1'
@@ -50,7 +50,8 @@ class ClusterResolver(abc.ABC):
 
     def num_accelerators(self, task_type: str | None = None, task_id: int | None = None,
                          config_proto: Any = None) -> dict[str, int]:
-        """The number of accelerators of a task, by their kind; empty if it was not set. Devices are not searched for.
+        """The number of accelerators of a task, by their kind, as it was set; empty if it was not set. Devices are
+        not searched for.
 
         >>> SimpleClusterResolver({}, num_accelerators={"GPU": 2}).num_accelerators()
         {'GPU': 2}
@@ -68,7 +69,7 @@ class ClusterResolver(abc.ABC):
 
 
 def with_scheme(address: str, rpc_layer: str | None) -> str:
-    """`address` with the scheme, if there is one."""
+    """``address`` with the scheme ``rpc_layer``; unchanged if there is no scheme, or if the address is empty."""
     return f"{rpc_layer}://{address}" if rpc_layer and address else address
 
 
@@ -86,7 +87,7 @@ class SimpleClusterResolver(ClusterResolver):
         self._spec, self._master = ClusterSpec(cluster_spec), master
 
     def cluster_spec(self) -> ClusterSpec:
-        """The cluster of the argument.
+        """The cluster that was given as an argument.
 
         >>> SimpleClusterResolver({"ps": ["a:1"]}).cluster_spec().jobs
         ['ps']
@@ -94,7 +95,7 @@ class SimpleClusterResolver(ClusterResolver):
         return self._spec
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task; without one, the ``master`` of the argument.
+        """The address of the given task; if no task is given, the ``master`` that the constructor was given.
 
         >>> SimpleClusterResolver({"ps": ["a:1"]}, master="m:1").master()
         'm:1'
@@ -108,8 +109,9 @@ class SimpleClusterResolver(ClusterResolver):
 class UnionResolver(ClusterResolver):
     """The jobs of several resolvers; other properties are those of the first resolver.
 
-    Lists of a job follow one another. If one resolver numbers a job's tasks, all tasks of that job are numbered, and
-    ``cluster_spec`` raises ``KeyError`` where two have one number.
+    If each resolver numbers a job's tasks from 0 without gaps, their lists of the job's tasks are concatenated.
+    Otherwise the tasks keep their numbers, and ``cluster_spec`` raises ``KeyError`` if two of them have the same
+    number.
 
     >>> both = UnionResolver(SimpleClusterResolver({"a": ["x:1"]}, task_type="a"), SimpleClusterResolver({"a": ["y:1"]}))
     >>> both.cluster_spec(), both.task_type
@@ -130,7 +132,7 @@ class UnionResolver(ClusterResolver):
         self._parts = args
 
     def cluster_spec(self) -> ClusterSpec:
-        """The union of all.
+        """The union of the clusters of all resolvers.
 
         >>> UnionResolver(SimpleClusterResolver({"a": ["x:1"]}), SimpleClusterResolver({"b": ["y:1"]})).cluster_spec().jobs
         ['a', 'b']
@@ -152,7 +154,7 @@ class UnionResolver(ClusterResolver):
         return ClusterSpec(out)
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task; without one the first resolver's.
+        """The address of the given task; if no task is given, the ``master()`` of the first resolver.
 
         >>> UnionResolver(SimpleClusterResolver({"a": ["x:1"]}, master="m:1")).master()
         'm:1'
@@ -164,7 +166,7 @@ class UnionResolver(ClusterResolver):
 
     def num_accelerators(self, task_type: str | None = None, task_id: int | None = None,
                          config_proto: Any = None) -> dict[str, int]:
-        """The first resolver's.
+        """The number of accelerators of a task, according to the first resolver.
 
         >>> UnionResolver(SimpleClusterResolver({}, num_accelerators={"GPU": 1})).num_accelerators()
         {'GPU': 1}

@@ -11,7 +11,7 @@ from .resolver import ClusterResolver
 
 
 def expand_hosts(text: str) -> list[str]:
-    """The hosts of a list in Slurm's form. Raises ``ValueError``.
+    """The hosts of a list in Slurm's form. Raises ``ValueError`` for a text that is no such list.
 
     >>> expand_hosts("n[08-10,2]-x,login")
     ['n08-x', 'n09-x', 'n10-x', 'n2-x', 'login']
@@ -38,7 +38,8 @@ def _numbers(ranges: str, text: str) -> list[str]:
 
 
 def expand_counts(text: str) -> list[int]:
-    """The number of tasks of each node, from a text in Slurm's form. Raises ``ValueError``.
+    """The number of tasks of each node, from a list in Slurm's form. Raises ``ValueError`` for a text that is no such
+    list.
 
     >>> expand_counts("2(x3),1")
     [2, 2, 2, 1]
@@ -55,13 +56,14 @@ def expand_counts(text: str) -> list[int]:
 class SlurmClusterResolver(ClusterResolver):
     """Assigns the tasks of a Slurm job step to jobs, node after node. The ports on each node begin with ``port_base``.
 
-    jobs: how many tasks each job has; by default all are of ``"worker"``. tasks_per_node: one number, or a dict by host; by
-    default SLURM_STEP_TASKS_PER_NODE. gpus_per_node, gpus_per_task: the numbers of GPUs, for
-    ``num_accelerators``; auto_set_gpu: whether they set CUDA_VISIBLE_DEVICES when the cluster is resolved. Hosts are
-    those of SLURM_STEP_NODELIST.
+    jobs: the number of tasks of each job; by default all tasks belong to the job ``"worker"``. tasks_per_node: one
+    number for all nodes, or a dict from hosts to numbers; by default the numbers in SLURM_STEP_TASKS_PER_NODE.
+    gpus_per_node, gpus_per_task: the numbers of GPUs, for ``num_accelerators``. auto_set_gpu: if a number of GPUs is
+    given, ``cluster_spec`` sets CUDA_VISIBLE_DEVICES to the GPUs of this process's task. The hosts are those in
+    SLURM_STEP_NODELIST.
 
-    Raises ``RuntimeError`` naming the variable that is missing or wrong, or if there are fewer tasks or GPUs than
-    requested.
+    Raises ``RuntimeError`` with the name of a variable that is missing or wrong, and if there are fewer tasks or GPUs
+    than requested.
 
     >>> import os
     >>> os.environ.update(SLURM_STEP_NODELIST="n[1-2]", SLURM_STEP_NUM_TASKS="3", SLURM_STEP_TASKS_PER_NODE="2,1",
@@ -103,7 +105,8 @@ class SlurmClusterResolver(ClusterResolver):
         self._accelerators = {"GPU": self._gpus} if self._gpus else None
 
     def cluster_spec(self) -> ClusterSpec:
-        """The tasks of all jobs; sets ``task_type`` and ``task_id``. See the class for an example.
+        """The tasks of all jobs. Sets ``task_type`` and ``task_id`` to the task of this process. See the class for an
+        example.
 
         >>> SlurmClusterResolver.cluster_spec.__name__
         'cluster_spec'
@@ -123,7 +126,8 @@ class SlurmClusterResolver(ClusterResolver):
         return ClusterSpec(out)
 
     def get_task_info(self) -> tuple[str | None, int | None]:
-        """Job and number of this process; None before ``cluster_spec``. See the class for an example.
+        """The job and the number of this process's task; both None before the first call of ``cluster_spec``. See the
+        class for an example.
 
         >>> SlurmClusterResolver.get_task_info.__name__
         'get_task_info'

@@ -1,4 +1,4 @@
-"""The cluster of the variable TF_CONFIG."""
+"""The cluster that the environment variable TF_CONFIG describes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .resolver import ClusterResolver
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """The cluster, task and ``rpc_layer`` of the environment variable TF_CONFIG; arguments override them.
+    """The cluster, the task and ``rpc_layer`` in the environment variable TF_CONFIG. An argument that is given
+    replaces the value in the variable.
 
-    Raises ``ValueError`` where TF_CONFIG is no JSON object.
+    Raises ``ValueError`` if TF_CONFIG is no JSON object.
 
     >>> import os
     >>> os.environ["TF_CONFIG"] = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'
@@ -41,7 +42,8 @@ class TFConfigClusterResolver(ClusterResolver):
         return ClusterSpec(_config().get("cluster", {}))
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of a task, by default that of this process; empty for a cluster of at most one task.
+        """The address of a task, by default of this process's task. Empty if no ``task_type`` is given and the
+        cluster has at most one task.
 
         >>> TFConfigClusterResolver().master()
         ''
