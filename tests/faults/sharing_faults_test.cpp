@@ -244,16 +244,14 @@ private:
       std::this_thread::sleep_for(rounds_ ? std::min(lasts, 500ms) : lasts);
       return static_cast<void>(who->process->kill(SIGCONT));
     default:
-      // One trainer of rounds stays from the first round to the last: the rule compares the others
-      // with it.
-      if (who == nullptr || (rounds_ && who == &trainers_.front()))
+      if (who == nullptr || rounds_)
         return;
       say(fmt::format("{} is killed, and another of its id comes", who->told.name));
       who->process->kill(SIGKILL);
       static_cast<void>(who->process->wait(patience));
       who->told.killed = true;
       killed_ = true;
-      return add_trainer(who->told.member, rounds_);
+      return add_trainer(who->told.member, false);
     }
   }
 
