@@ -14,7 +14,7 @@ def bytes_of(value: Any, argument: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
-    bytes_ = int(float(found[1]) * _UNITS.get(found[2].upper(), 0)) if found else 0
-    if bytes_ <= 0:
+    number = int(float(found[1]) * _UNITS.get(found[2].upper(), 0)) if found else 0
+    if number <= 0:
         raise ValueError(f"{argument} must be a number of bytes, or a text such as '8GiB' or '512MB', not {value!r}")
-    return bytes_
+    return number
