@@ -75,13 +75,19 @@ std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t
     // The last round of a trainer that was killed may be missing in the other trainers.
     if (all[i].killed && !mine.empty())
       mine.pop_back();
-    if (mine.size() > rounds.size() && !all[i].killed)
-      mine.resize(rounds.size());
     const bool first =
       std::ranges::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
                            [&](const auto& x) { return x.member == all[i].member; });
-    const auto at = std::search(rounds.begin(), rounds.end(), mine.begin(), mine.end());
-    if (!mine.empty() && (at == rounds.end() || (first && at != rounds.begin())))
+    // The first trainer may end before the others: what they have received by then they still hand
+    // out.
+    const auto from = [&](size_t round) {
+      const auto n = std::min(mine.size(), rounds.size() - round);
+      return std::equal(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(n),
+                        rounds.begin() + static_cast<std::ptrdiff_t>(round));
+    };
+    size_t round = 0;
+    while (!first && round < rounds.size() && !from(round)) ++round;
+    if (!mine.empty() && (round == rounds.size() || !from(round)))
       return fmt::format("{} is given rounds that {} is not", all[i].name, whole->name);
   }
   return {};
@@ -124,13 +130,17 @@ public:
     for (auto& t : trainers_) t.process->read_until("begun", patience).value();
     for (auto i = 1 + below(4); i > 0; --i) befall();
     for (auto& t : trainers_) {
-      if (t.told.killed)
+      if (t.told.killed || t.rejoined)
         continue;
       if (!t.process->wait(patience)) {
         t.process->kill(SIGABRT);
         return t.told.name + " hangs" + where(t);
       }
     }
+    // A trainer that rejoined reads fewer rounds than the others, so it waits for them in the end.
+    for (auto& t : trainers_)
+      if (t.rejoined && !t.told.killed)
+        end(t);
     std::vector<told_trainer> all;
     for (auto& t : trainers_) {
       const auto given = t.record->handed_out();
@@ -162,6 +172,7 @@ private:
     told_trainer told;
     std::unique_ptr<reading_record> record;
     std::unique_ptr<child_process> process;
+    bool rejoined = false; ///< it took the place of a trainer of rounds that was killed
   };
   static constexpr uint64_t budget = uint64_t{1} << 20;
   uint64_t below(uint64_t n) { return random_() % n; }
@@ -201,11 +212,16 @@ private:
     orders.member = member;
     orders.members = static_cast<uint32_t>(members_);
     orders.rejoins = rejoins;
-    // A trainer that rejoins stops early; otherwise it would wait for those that have left.
-    orders.most = rejoins ? 200 : most;
+    orders.most = most;
+    fresh.rejoined = rejoins;
     auto argv = orders.arguments();
     argv.insert(argv.begin(), trainer_program());
     fresh.process = std::make_unique<child_process>(child_process::start({.argv = argv}).value());
+  }
+  static void end(trainer& t) {
+    t.process->kill(SIGKILL);
+    static_cast<void>(t.process->wait(patience));
+    t.told.killed = true;
   }
   trainer* living(uint64_t from) {
     for (size_t i = 0; i < trainers_.size(); ++i) {
@@ -244,14 +260,14 @@ private:
       std::this_thread::sleep_for(rounds_ ? std::min(lasts, 500ms) : lasts);
       return static_cast<void>(who->process->kill(SIGCONT));
     default:
-      if (who == nullptr || rounds_)
+      // One trainer of rounds stays from the first round to the last: the rule compares the others
+      // with it.
+      if (who == nullptr || (rounds_ && who == &trainers_.front()))
         return;
       say(fmt::format("{} is killed, and another of its id comes", who->told.name));
-      who->process->kill(SIGKILL);
-      static_cast<void>(who->process->wait(patience));
-      who->told.killed = true;
+      end(*who);
       killed_ = true;
-      return add_trainer(who->told.member, false);
+      return add_trainer(who->told.member, rounds_);
     }
   }
 
