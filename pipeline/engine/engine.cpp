@@ -331,11 +331,9 @@ void block_ramp::record(size_t rows, size_t bytes, std::chrono::nanoseconds took
   const auto size = static_cast<double>(bytes) * share;
   const auto cost = std::max(time / static_cast<double>(limits_.most_time.count()),
                              size / static_cast<double>(limits_.most_bytes));
-  if (cost > 1)
-    rows_ = std::max<size_t>(
-      1, std::max(rows_ / 2, static_cast<size_t>(static_cast<double>(rows_) / cost)));
-  else if (cost <= 0.5)
-    rows_ = std::min(rows_ * 2, limits_.most_rows);
+  // Blocks at half of a limit would cost almost twice as many messages as full ones.
+  const auto full = static_cast<double>(rows_) / std::clamp(cost, 0.5, 2.0);
+  rows_ = std::clamp<size_t>(static_cast<size_t>(full), 1, limits_.most_rows);
 }
 
 } // namespace headrace::detail

@@ -21,9 +21,16 @@ TEST(BlockRamp, StaysWhereABlockCostsWhatItMay) {
     const auto rows = ramp.next().rows;
     ramp.record(rows, rows, microseconds{10 * rows});
   }
-  EXPECT_EQ(ramp.next().rows, 8u);
-  ramp.record(8, 8, microseconds{8000}); // rows have become costly
-  EXPECT_LT(ramp.next().rows, 8u);
+  EXPECT_EQ(ramp.next().rows, 10u);
+  ramp.record(10, 10, microseconds{8000}); // rows have become costly
+  EXPECT_LT(ramp.next().rows, 10u);
+}
+
+TEST(BlockRamp, FillsBlocksToTheBytesTheyMayHave) {
+  block_ramp ramp{{.most_bytes = 1000}};
+  for (int i = 0; i < 50; ++i) ramp.record(ramp.next().rows, ramp.next().rows * 7, {});
+  EXPECT_GE(ramp.next().rows * 7, 900u);
+  EXPECT_LE(ramp.next().rows * 7, 1000u);
 }
 
 TEST(BlockRamp, GrowsByTheCostOfARowWhereFewCome) {
