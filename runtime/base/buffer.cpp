@@ -39,10 +39,11 @@ buffer buffer::copy_of(const void* data, size_t size) {
 
 mutable_buffer::mutable_buffer(size_t size) : size_(size) {
   if (auto wanted = padded(size); buffer_pool::handles(wanted)) {
-    auto capacity = buffer_pool::rounded(wanted);
-    auto* raw = pool().take(capacity);
-    data_ = static_cast<std::byte*>(raw);
-    owner_ = std::shared_ptr<void>{raw, [capacity](void* p) { pool().give(p, capacity); }};
+    const auto block = pool().take(wanted);
+    data_ = static_cast<std::byte*>(block.data);
+    owner_ = std::shared_ptr<void>{block.data, [capacity = block.capacity](void* p) {
+                                     pool().give({p, capacity});
+                                   }};
     return;
   }
   auto* raw = ::operator new (padded(size), std::align_val_t{buffer_alignment});

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -24,14 +25,19 @@ public:
   static constexpr bool handles(size_t size) noexcept {
     return size >= smallest && size <= largest;
   }
-  /// The capacity of a block for `size` bytes: up to a quarter more. @pre `handles(size)`
+  /// The capacity of a new block for `size` bytes: up to a quarter more. @pre `handles(size)`
   static size_t rounded(size_t size) noexcept;
 
-  /// Returns uninitialised memory, aligned to `buffer_alignment`. Throws std::bad_alloc. @pre
-  /// `capacity == rounded(...)`
-  void* take(size_t capacity);
-  /// Gives back a block that `take(capacity)` returned.
-  void give(void* block, size_t capacity) noexcept;
+  struct block {
+    void* data;
+    size_t capacity;
+  };
+  /// Returns uninitialised memory for `size` bytes, aligned to `buffer_alignment`: a kept block of
+  /// at most half more bytes, or a new one. Throws std::bad_alloc. @pre `handles(size)`
+  block take(size_t size);
+  /// Gives back a block. If there is no room, blocks of the sizes that were used longest ago are
+  /// returned to the system first.
+  void give(block what) noexcept;
   /// Returns all kept blocks to the system.
   void trim() noexcept;
   /// The bytes of kept blocks.
@@ -39,11 +45,20 @@ public:
 
 private:
   static size_t class_of(size_t capacity) noexcept;
+  /// Returns blocks of the classes that were used longest ago to the system, until `capacity` bytes
+  /// more can be kept. False if that needs blocks of class `own`. @pre the mutex is locked
+  bool make_room(size_t capacity, size_t own) noexcept;
 
   // There are four capacities between a power of two and the next.
   static constexpr size_t classes = 4 * 10 + 1;
   mutable std::mutex mutex_;
-  std::array<std::vector<void*>, classes> free_;
+  struct free_blocks {
+    std::vector<void*> blocks;
+    size_t capacity = 0; ///< of each
+    uint64_t used = 0;   ///< the value of `uses_` at the last use
+  };
+  std::array<free_blocks, classes> classes_;
+  uint64_t uses_ = 0;
   size_t kept_ = 0;
   const size_t limit_;
 };

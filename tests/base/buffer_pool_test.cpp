@@ -19,36 +19,65 @@ TEST(BufferPool, RoundsUpByAtMostAQuarter) {
 
 TEST(BufferPool, GivesABlockOutAgainForItsSize) {
   buffer_pool pool{1 << 20};
-  auto capacity = buffer_pool::rounded(100'000);
-  auto* block = pool.take(capacity);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 64, 0u);
-  pool.give(block, capacity);
-  EXPECT_EQ(pool.kept(), capacity);
-  auto* other = pool.take(buffer_pool::rounded(200'000));
-  EXPECT_EQ(pool.kept(), capacity);
-  EXPECT_EQ(pool.take(capacity), block);
+  const auto block = pool.take(100'000);
+  EXPECT_EQ(block.capacity, buffer_pool::rounded(100'000));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(block.data) % 64, 0u);
+  pool.give(block);
+  EXPECT_EQ(pool.kept(), block.capacity);
+  const auto larger = pool.take(200'000);
+  EXPECT_EQ(pool.kept(), block.capacity);
+  EXPECT_EQ(pool.take(100'000).data, block.data);
   EXPECT_EQ(pool.kept(), 0u);
-  pool.give(block, capacity);
-  pool.give(other, buffer_pool::rounded(200'000));
+  pool.give(block);
+  pool.give(larger);
+}
+
+TEST(BufferPool, GivesABlockOutForTwoThirdsOfItsSizeAndMore) {
+  buffer_pool pool{1 << 20};
+  const auto block = pool.take(buffer_pool::rounded(200'000));
+  pool.give(block);
+  const auto small = pool.take(block.capacity * 2 / 3 - 1'000);
+  EXPECT_NE(small.data, block.data);
+  const auto fits = pool.take(block.capacity * 2 / 3 + 1'000);
+  EXPECT_EQ(fits.data, block.data);
+  EXPECT_EQ(fits.capacity, block.capacity);
+  pool.give(small);
+  pool.give(fits);
 }
 
 TEST(BufferPool, KeepsNoMoreThanItsLimit) {
   buffer_pool pool{100'000};
-  auto capacity = buffer_pool::rounded(60'000);
-  auto *a = pool.take(capacity), *b = pool.take(capacity);
-  pool.give(a, capacity);
-  pool.give(b, capacity);
-  EXPECT_EQ(pool.kept(), capacity);
+  const auto a = pool.take(60'000), b = pool.take(60'000);
+  pool.give(a);
+  pool.give(b);
+  EXPECT_EQ(pool.kept(), a.capacity);
   pool.trim();
   EXPECT_EQ(pool.kept(), 0u);
 }
 
+TEST(BufferPool, DropsBlocksOfTheSizesUsedLongestAgoForThoseInUse) {
+  constexpr size_t limit = 1'200'000;
+  buffer_pool pool{limit};
+  const auto fill = [&](size_t size, size_t count) {
+    std::vector<buffer_pool::block> blocks;
+    for (size_t i = 0; i < count; ++i) blocks.push_back(pool.take(size));
+    for (const auto& x : blocks) pool.give(x);
+    return blocks.back();
+  };
+  const auto first = fill(40'000, 10);
+  const auto second = fill(100'000, 2);
+  const auto third = fill(300'000, 2); // in the place of some of the first size
+  EXPECT_LE(pool.kept(), limit);
+  EXPECT_GT(pool.kept() + first.capacity, limit);
+  EXPECT_EQ(pool.take(100'000).data, second.data);
+  EXPECT_EQ(pool.take(300'000).data, third.data);
+  pool.give(second);
+  pool.give(third);
+}
+
 TEST(BufferPool, TakesTheLargestAndTheSmallest) {
   buffer_pool pool{size_t{1} << 30};
-  for (auto size : {buffer_pool::smallest, buffer_pool::largest}) {
-    auto capacity = buffer_pool::rounded(size);
-    pool.give(pool.take(capacity), capacity);
-  }
+  for (auto size : {buffer_pool::smallest, buffer_pool::largest}) pool.give(pool.take(size));
   EXPECT_EQ(pool.kept(), buffer_pool::smallest + buffer_pool::largest);
 }
 
@@ -58,11 +87,11 @@ TEST(BufferPool, ServesSeveralThreads) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&pool, t] {
       for (size_t i = 0; i < 5000; ++i) {
-        auto capacity = buffer_pool::rounded(buffer_pool::smallest + i % 7 * 30'000);
-        auto* block = static_cast<int*>(pool.take(capacity));
-        *block = t;
-        ASSERT_EQ(*block, t);
-        pool.give(block, capacity);
+        const auto block = pool.take(buffer_pool::smallest + i % 7 * 30'000);
+        auto* const at = static_cast<int*>(block.data);
+        *at = t;
+        ASSERT_EQ(*at, t);
+        pool.give(block);
       }
     });
   for (auto& x : threads) x.join();
