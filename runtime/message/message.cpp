@@ -4,10 +4,44 @@
 #include <capnp/dynamic.h>
 #include <kj/exception.h>
 #include <kj/io.h>
+#include <unordered_map>
+#include <vector>
 
 namespace headrace::detail {
 
 namespace {
+
+bool has_pointers(capnp::Type of) {
+  return of.isText() || of.isData() || of.isList() || of.isStruct() || of.isAnyPointer()
+         || of.isInterface();
+}
+
+/// The fields of a struct that hold pointers or groups. They are kept, because to find them takes
+/// longer than to follow the pointers of a small message.
+struct pointer_fields {
+  std::vector<capnp::StructSchema::Field> always; ///< those outside of the union
+  bool has_union = false;
+  std::vector<bool> in_union; ///< by discriminant: whether that member holds one
+};
+
+const pointer_fields& fields_of(capnp::StructSchema schema) {
+  thread_local std::unordered_map<uint64_t, pointer_fields> known;
+  const auto id = schema.getProto().getId();
+  if (const auto at = known.find(id); at != known.end())
+    return at->second;
+  pointer_fields out;
+  for (auto field : schema.getNonUnionFields())
+    if (has_pointers(field.getType()))
+      out.always.push_back(field);
+  for (auto field : schema.getUnionFields()) {
+    out.has_union = true;
+    const auto number = field.getProto().getDiscriminantValue();
+    if (out.in_union.size() <= number)
+      out.in_union.resize(number + size_t{1});
+    out.in_union[number] = has_pointers(field.getType());
+  }
+  return known.emplace(id, std::move(out)).first->second;
+}
 
 /// Follows every pointer in `value` that the schema defines; throws kj::Exception if one is
 /// invalid.
@@ -15,18 +49,20 @@ void walk(const capnp::DynamicValue::Reader& value) {
   switch (value.getType()) {
   case capnp::DynamicValue::LIST: {
     auto xs = value.as<capnp::DynamicList>();
-    auto element = xs.getSchema().getElementType();
-    if (element.isText() || element.isData() || element.isList() || element.isStruct()
-        || element.isAnyPointer())
+    if (has_pointers(xs.getSchema().getElementType()))
       for (auto x : xs) walk(x);
     break;
   }
   case capnp::DynamicValue::STRUCT: {
     auto s = value.as<capnp::DynamicStruct>();
-    for (auto field : s.getSchema().getNonUnionFields()) walk(s.get(field));
+    const auto& fields = fields_of(s.getSchema());
+    for (auto field : fields.always) walk(s.get(field));
+    if (!fields.has_union)
+      break;
     // A union member that a newer peer has added has no field here, and is not read.
     KJ_IF_MAYBE (field, s.which())
-      walk(s.get(*field));
+      if (fields.in_union[field->getProto().getDiscriminantValue()])
+        walk(s.get(*field));
     break;
   }
   case capnp::DynamicValue::ANY_POINTER:

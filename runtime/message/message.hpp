@@ -7,6 +7,7 @@
 #include <capnp/schema.h>
 #include <capnp/serialize.h>
 
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -65,7 +66,9 @@ public:
   /// A new message, filled by `fill(builder)`.
   template <class Fill>
   static message make(Fill&& fill) {
-    capnp::MallocMessageBuilder content;
+    // Most messages fit in here, and need no allocation of the first segment.
+    capnp::word room[256] = {};
+    capnp::MallocMessageBuilder content{kj::arrayPtr(room, std::size(room))};
     std::forward<Fill>(fill)(content.initRoot<Schema>());
     return message{detail::message_block::freeze(content)};
   }
