@@ -51,6 +51,7 @@ consumer_state::~consumer_state() {
       if (const auto* last = std::get_if<consume::send>(&what))
         carry_out(*last);
   for (const auto& [id, where] : routes_) links_->close_channel(where.over.get(), where.channel);
+  links_->forget(consumer_handle{self_});
 }
 
 port::behavior<consumer_handle> consumer_state::make_behavior() {

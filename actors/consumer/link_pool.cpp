@@ -4,42 +4,88 @@
 
 namespace headrace::detail {
 
-void link_pool::want(const std::string& address, const consumer_handle& who) {
-  std::shared_ptr<link> made;
-  {
-    std::lock_guard lock{mutex_};
-    auto [at, fresh] = links_.try_emplace(address);
-    made = at->second.made;
-    if (!made) {
-      at->second.waiting.push_back(who);
-      if (!fresh)
-        return;
+bool link_pool::line::is_used_by(const consumer_handle& who) const {
+  return std::ranges::find(waiting, who) != waiting.end()
+         || std::ranges::find(promised, who) != promised.end()
+         || std::ranges::any_of(channels, [&](const auto& entry) { return entry.second == who; });
+}
+
+std::shared_ptr<link_pool::line> link_pool::line_for(const std::string& address,
+                                                     const consumer_handle& who) const {
+  const auto [first, last] = lines_.equal_range(address);
+  std::shared_ptr<line> least;
+  size_t count = 0;
+  for (auto at = first; at != last; ++at, ++count) {
+    if (at->second->is_used_by(who))
+      return at->second;
+    if (!least || at->second->users() < least->users())
+      least = at->second;
+  }
+  return least && (least->users() == 0 || count == most_links) ? least : nullptr;
+}
+
+std::vector<std::shared_ptr<link>> link_pool::take_unused() {
+  std::vector<std::shared_ptr<link>> out;
+  const auto before = now_() - kept_unused;
+  for (auto at = lines_.begin(); at != lines_.end();) {
+    const auto& x = *at->second;
+    if (x.made && x.users() == 0 && x.unused_since <= before && lines_.count(x.address) > 1) {
+      made_.erase(x.made.get());
+      out.push_back(x.made);
+      at = lines_.erase(at);
+    } else {
+      ++at;
     }
   }
+  return out;
+}
+
+void link_pool::want(const std::string& address, const consumer_handle& who) {
+  std::shared_ptr<line> on;
+  std::shared_ptr<link> made;
+  std::vector<std::shared_ptr<link>> unused;
+  {
+    std::lock_guard lock{mutex_};
+    on = line_for(address, who);
+    const bool is_new = !on;
+    if (is_new) {
+      on = std::make_shared<line>();
+      on->address = address;
+      lines_.emplace(address, on);
+    }
+    made = on->made;
+    if (!on->is_used_by(who))
+      (made ? on->promised : on->waiting).push_back(who);
+    if (!made && !is_new)
+      return;
+    unused = take_unused();
+  }
+  for (const auto& x : unused) x->close(cancelled("the link was not used any more"));
   if (made)
     return port::tell(who, make_local<consumer_event>(link_made{address, made, {}}));
   const auto way = way_.lock();
   if (!way)
-    return connected(address, unavailable("this node's links have ended"));
-  way->connect(address,
-               [self = shared_from_this(), address](result<std::shared_ptr<link>> outcome) {
-                 self->connected(address, std::move(outcome));
-               });
+    return connected(on, unavailable("this node's links have ended"));
+  way->connect(address, [self = shared_from_this(), on](result<std::shared_ptr<link>> outcome) {
+    self->connected(on, std::move(outcome));
+  });
 }
 
-void link_pool::connected(const std::string& address, result<std::shared_ptr<link>> outcome) {
+void link_pool::connected(const std::shared_ptr<line>& on, result<std::shared_ptr<link>> outcome) {
   std::vector<consumer_handle> waiting;
   {
     std::lock_guard lock{mutex_};
-    auto& entry = links_[address];
-    waiting = std::exchange(entry.waiting, {});
-    if (outcome)
-      entry.made = *outcome;
-    else
-      links_.erase(address);
+    waiting = std::exchange(on->waiting, {});
+    if (outcome) {
+      on->made = *outcome;
+      on->promised = waiting;
+      made_.emplace(outcome->get(), on);
+    } else {
+      std::erase_if(lines_, [&](const auto& entry) { return entry.second == on; });
+    }
   }
-  const auto event =
-    make_local<consumer_event>(link_made{address, outcome ? *outcome : nullptr, outcome.status()});
+  const auto event = make_local<consumer_event>(
+    link_made{on->address, outcome ? *outcome : nullptr, outcome.status()});
   if (outcome) {
     std::weak_ptr<link> weak = *outcome;
     (*outcome)->set_handlers({
@@ -61,25 +107,46 @@ void link_pool::connected(const std::string& address, result<std::shared_ptr<lin
 
 uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer_handle& who) {
   std::lock_guard lock{mutex_};
-  if (std::none_of(links_.begin(), links_.end(),
-                   [&](const auto& entry) { return entry.second.made == on; }))
+  const auto at = made_.find(on.get());
+  if (at == made_.end())
     return 0; // the link was closed while `link_made` was in the actor's mailbox
+  auto& line = *at->second;
+  std::erase(line.promised, who);
   const auto channel = ++last_channel_;
-  channels_[{on.get(), channel}] = who;
+  line.channels.emplace(channel, who);
   return channel;
 }
 
 void link_pool::close_channel(const link* on, uint32_t channel) {
+  std::vector<std::shared_ptr<link>> unused;
+  {
+    std::lock_guard lock{mutex_};
+    if (const auto at = made_.find(on); at != made_.end()) {
+      at->second->channels.erase(channel);
+      at->second->unused_since = now_();
+    }
+    unused = take_unused();
+  }
+  for (const auto& x : unused) x->close(cancelled("the link was not used any more"));
+}
+
+void link_pool::forget(const consumer_handle& who) {
   std::lock_guard lock{mutex_};
-  channels_.erase({on, channel});
+  for (auto& [address, on] : lines_)
+    if (std::erase(on->waiting, who) + std::erase(on->promised, who) != 0)
+      on->unused_since = now_();
 }
 
 void link_pool::arrived(const std::shared_ptr<link>& from, link_message what) {
   consumer_handle to;
   {
     std::lock_guard lock{mutex_};
-    auto at = channels_.find({from.get(), what.channel});
-    if (at == channels_.end())
+    const auto on = made_.find(from.get());
+    if (on == made_.end())
+      return;
+    const auto& channels = on->second->channels;
+    const auto at = channels.find(what.channel);
+    if (at == channels.end())
       return; // the stream was closed
     to = at->second;
   }
@@ -87,19 +154,22 @@ void link_pool::arrived(const std::shared_ptr<link>& from, link_message what) {
 }
 
 void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
-  std::vector<consumer_handle> concerned;
+  std::shared_ptr<line> on;
   {
     std::lock_guard lock{mutex_};
-    std::erase_if(links_, [&](const auto& entry) { return entry.second.made == from; });
-    std::erase_if(channels_, [&](const auto& entry) {
-      if (entry.first.first != from.get())
-        return false;
-      concerned.push_back(entry.second);
-      return true;
-    });
+    if (auto known = made_.extract(from.get()))
+      on = std::move(known.mapped());
+    else
+      return;
+    const auto [first, last] = lines_.equal_range(on->address);
+    for (auto at = first; at != last; ++at)
+      if (at->second == on) {
+        lines_.erase(at);
+        break;
+      }
   }
   const auto event = make_local<consumer_event>(link_lost{from, why});
-  for (const auto& who : concerned) port::tell(who, event);
+  for (const auto& [channel, who] : on->channels) port::tell(who, event);
 }
 
 } // namespace headrace::detail

@@ -1,53 +1,87 @@
 #pragma once
 
 #include "headrace/actors/messages.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/link/link.hpp"
 #include "headrace/runtime/link/transport_registry.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace::detail {
 
-/// The links of a trainer's node to workers. There is one for each address, shared by all consumers
-/// of the node; each stream has a channel of its own. Thread-safe.
+/// The links of a trainer's node to workers. Each stream has a channel of its own on one of them.
+///
+/// Consumers that read from the same worker at the same time get links of their own, because the
+/// blocks of several streams would wait for each other in the queue of one link. The last links to
+/// an address are shared. Links that no consumer uses any more are kept for later ones; all but one
+/// of an address are closed when they have not been used for a while, at the next call of the pool.
+/// Thread-safe.
 class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
+  /// The most links to one address.
+  static constexpr size_t most_links = 8;
+  /// How long an unused link is kept. The last messages of its streams arrive in that time.
+  static constexpr duration kept_unused = std::chrono::seconds{10};
+
   /// The node owns `way`. The pool does not, because a link's handler may hold the last reference
   /// to the pool, and the threads of a transport must not be ended on one of these threads. `node`:
   /// the number of this node in the hello of its links. `place`: the place of the process, if `way`
   /// reaches the workers there without sockets.
-  explicit link_pool(const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0)
-    : way_(way), node_(node), place_(place) {}
+  explicit link_pool(
+    const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0,
+    std::function<time_point()> now = [] { return clock::system().now(); })
+    : way_(way), node_(node), place_(place), now_(std::move(now)) {}
 
   uint64_t node() const noexcept { return node_; }
   uint64_t place() const noexcept { return place_; }
 
-  /// Makes a link to `address` if there is none; the consumer is sent `link_made`.
+  /// Finds or makes a link to `address`; the consumer is sent `link_made`.
   void want(const std::string& address, const consumer_handle& who);
   /// Opens a channel of `on` for one stream of the consumer `who`, to which the messages of the
   /// channel are sent as `block_arrived` and `link_lost`. Returns 0 if the link is closed already.
   uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who);
   void close_channel(const link* on, uint32_t channel);
+  /// The consumer has ended: it opens no more channels.
+  void forget(const consumer_handle& who);
 
 private:
-  struct entry {
+  struct line {
+    std::string address;
     std::shared_ptr<link> made; ///< null while connecting
     std::vector<consumer_handle> waiting;
+    /// Consumers that were sent `link_made` and have not opened a channel yet.
+    std::vector<consumer_handle> promised;
+    std::map<uint32_t, consumer_handle> channels;
+    time_point unused_since{}; ///< if it has no users
+
+    size_t users() const { return waiting.size() + promised.size() + channels.size(); }
+    bool is_used_by(const consumer_handle& who) const;
   };
-  void connected(const std::string& address, result<std::shared_ptr<link>> outcome);
+  /// The line on which the consumer is to read from `address`; null: a new one is to be made. @pre
+  /// the mutex is locked
+  std::shared_ptr<line> line_for(const std::string& address, const consumer_handle& who) const;
+  /// Removes lines that were not used for a while, and returns their links, which are to be closed.
+  /// @pre the mutex is locked
+  std::vector<std::shared_ptr<link>> take_unused();
+  void connected(const std::shared_ptr<line>& on, result<std::shared_ptr<link>> outcome);
   void arrived(const std::shared_ptr<link>& from, link_message what);
   void closed(const std::shared_ptr<link>& from, const status& why);
 
   std::weak_ptr<transport> way_;
   const uint64_t node_;
   const uint64_t place_;
+  const std::function<time_point()> now_;
   std::mutex mutex_;
-  std::map<std::string, entry> links_;
-  std::map<std::pair<const link*, uint32_t>, consumer_handle> channels_;
+  std::multimap<std::string, std::shared_ptr<line>> lines_; ///< by address
+  std::map<const link*, std::shared_ptr<line>> made_;
   uint32_t last_channel_ = 0;
 };
 
