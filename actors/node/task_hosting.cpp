@@ -37,10 +37,20 @@ public:
   std::vector<operator_activity> operators(time_point now) const override {
     return memory_->core.profile()->look(now);
   }
-  bool torn() const override { return memory_->core.torn(); }
-  task_numbers made() const override { return memory_->core.numbers(); }
-  void leave() override { memory_->core.leaves_between_actors(); }
+  bool torn() const override {
+    std::lock_guard hold{memory_->mutex};
+    return memory_->core.torn();
+  }
+  task_numbers made() const override {
+    std::lock_guard hold{memory_->mutex};
+    return memory_->core.numbers();
+  }
+  void leave() override {
+    std::lock_guard hold{memory_->mutex};
+    memory_->core.leaves_between_actors();
+  }
   void name_readers(const task_readers& who) override {
+    std::lock_guard hold{memory_->mutex};
     memory_->core.readers_named_between_actors(who);
   }
   void fail_streams(const status& why) override { memory_->give_up(why); }

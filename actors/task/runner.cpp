@@ -22,7 +22,8 @@ namespace headrace::detail {
 struct runner::shared {
   options what;
   callbacks hear;
-  std::stop_source halt; ///< ends all waits of the pipeline
+  std::function<size_t(block)> produced; ///< of the callbacks; used by the thread only
+  std::stop_source halt;                 ///< ends all waits of the pipeline
   bool stopped = false;
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -191,10 +192,14 @@ void runner::shared::close_splits(uint32_t source, uint64_t pass, split_range un
 }
 
 void runner::shared::give(block rows, size_t bytes) {
+  {
+    std::lock_guard lock{mutex};
+    outstanding += bytes;
+  }
+  // The mutex is not locked: `produced` may send the rows, and `taken` may be called meanwhile.
+  const auto taken = halt.stop_requested() ? 0 : produced(std::move(rows));
   std::unique_lock lock{mutex};
-  outstanding += bytes;
-  if (!stopped)
-    hear.produced(std::move(rows));
+  outstanding -= std::min(taken, outstanding);
   if (outstanding <= std::max(what.most_outstanding, bytes))
     return;
   // The thread waits seldom: it continues only when there is room for several blocks.
@@ -298,6 +303,7 @@ void runner::shared::run() {
     crashed = true;
     how = internal_error("the pipeline's thread threw something that is no std::exception");
   }
+  produced = nullptr;
   std::lock_guard lock{mutex};
   runs = false;
   if (!stopped)
@@ -319,6 +325,7 @@ runner::~runner() { stop(); }
 
 void runner::start(callbacks hear) {
   std::unique_lock lock{shared_->mutex};
+  shared_->produced = std::move(hear.produced);
   shared_->hear = std::move(hear);
   try {
     auto thread = shared_->what.start_thread([s = shared_] { s->run(); });

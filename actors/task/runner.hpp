@@ -54,10 +54,13 @@ public:
     std::function<std::thread(std::function<void()>)> start_thread =
       [](std::function<void()> body) { return std::thread{std::move(body)}; };
   };
-  /// Called on the runner's threads, one call at a time; if the thread could not be started,
-  /// `ended` is called in `start`. They must not block.
+  /// Called on the runner's threads; if the thread could not be started, `ended` is called in
+  /// `start`. They must not block. The calls come one at a time, except those of `produced`.
   struct callbacks {
-    std::function<void(block)> produced;
+    /// Called on the thread that pulls, at any time until it ends: also a while after `stop`, for a
+    /// block that was being passed on. Returns how many bytes of passed blocks are no longer
+    /// outstanding, as `taken`.
+    std::function<size_t(block)> produced;
     /// Called with a question for splits, or the report that a pass is closed. The answer must be
     /// passed to `give_splits`, unless `leave` was called. Several may be unanswered at a time.
     std::function<void(splits_wish)> wants_splits;
@@ -76,7 +79,7 @@ public:
 
   /// May be called once.
   void start(callbacks hear);
-  /// After `stop` has returned, no callback is called.
+  /// After `stop` has returned, no callback is called, except `produced`.
   void stop();
   /// This many bytes of the passed blocks are no longer outstanding.
   void taken(size_t bytes);

@@ -13,8 +13,10 @@
 namespace headrace::detail {
 
 /// The actor of a task. It carries out the decisions of the task_core in the task's memory, and
-/// supervises the runner. After a crash another runner replays the splits of the task and drops the
-/// rows that were produced already. When the restart budget is used up, the task fails.
+/// supervises the runner. The rows are dealt and sent by the runner's thread itself (`deal_rows`),
+/// and only those for which there was no credit by the actor. After a crash another runner replays
+/// the splits of the task and drops the rows that were produced already. When the restart budget is
+/// used up, the task fails.
 class task_state {
 public:
   using handle_type = task_handle;
@@ -22,10 +24,11 @@ public:
 
   task_state(port::self_pointer<handle_type> self, std::shared_ptr<task_memory> memory,
              task_surroundings options, worker_handle parent, tree_place place, logger log);
+  ~task_state();
   port::behavior<handle_type> make_behavior();
 
 private:
-  void on(const rows_produced& what);
+  void on(const rows_dealt& what);
   void on(const run_done& what);
   void on(const run_ended& what);
   void on(const splits_wanted& what);
@@ -36,29 +39,34 @@ private:
   void on(const task_stops& what);
   void on(const readers_named& what);
   void on(const room_came& what);
+  produce::commands arrived(task_core& core, const stream_arrived& what,
+                            result<from_consumer> said);
+  produce::commands cut(task_core& core, const stream_cut& what);
   result<caf::actor> run(uint64_t number);
 
+  /// Calls `event` with the core, and carries out the commands that it returns, after those that
+  /// the runner's thread has left.
+  template <class Event>
+  void handle(Event&& event);
   void carry_out(const produce::commands& what);
-  void carry_out(const produce::send& what);
-  void carry_out(const produce::close_link& what);
+  void carry_out(const produce::send&) {}
+  void carry_out(const produce::close_link&) {}
   void carry_out(const produce::start_runner& what);
   void carry_out(const produce::give_splits& what);
   void carry_out(const produce::take_over_bytes& what);
   void carry_out(const produce::leave_runner& what);
   void carry_out(const produce::report& what);
   void carry_out(const produce::end& what);
-  void send(task_memory::route& to, const stream_block& what);
-  task_core& core() { return memory_->core; }
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
   task_surroundings options_;
   worker_handle parent_;
   std::shared_ptr<task_memory> memory_;
+  uint64_t number_ = 0; ///< the number of this actor, as `task_memory::actor`
   port::watcher watcher_;
   supervisor team_;
   std::shared_ptr<runner> runner_;
-  bool failed_to_send_ = false; ///< a row was too large to send, so the task fails
   port::alarm alarm_;
 };
 

@@ -187,12 +187,12 @@ private:
   void then(Command what) {
     todo_.emplace_back(std::move(what));
   }
-  /// Calls `f`, which handles an event. If `f` throws, the task stays torn.
+  /// Calls `f`, which handles an event. If `f` throws, the task stays torn, whatever follows.
   template <class F>
   commands event(F&& f) {
-    torn_ = true;
+    const bool was_torn = std::exchange(torn_, true);
     f();
-    torn_ = false;
+    torn_ = was_torn;
     return std::exchange(todo_, {});
   }
 

@@ -3,7 +3,6 @@
 #include "headrace/actors/protocol/cache_report.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/task/split_log.hpp"
-#include "headrace/pipeline/types/block.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/link.hpp"
@@ -17,15 +16,12 @@
 
 namespace headrace::detail {
 
-/// The runner produced rows.
-struct rows_produced {
-  uint64_t run = 0; ///< the number of the runner
-  block rows;
-};
+/// The runner's thread has dealt rows, and has left something for the actor in the task's memory.
+struct rows_dealt {};
 
 /// The runner has produced this many rows, and no later row will descend from these splits.
 struct run_done {
-  uint64_t run = 0;
+  uint64_t run = 0; ///< the number of the runner
   uint64_t rows = 0;
   std::vector<splits_done> splits;
 };
@@ -77,7 +73,7 @@ struct room_came {};
 
 /// The messages to a task actor from its own process.
 using task_event =
-  std::variant<rows_produced, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
+  std::variant<rows_dealt, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
                stream_cut, worker_leaves, task_stops, readers_named, room_came>;
 
 /// The message to a runner's actor from the runner's thread: the runner has ended. `why` is ok for

@@ -4,14 +4,22 @@
 #include "headrace/actors/task/task_core.hpp"
 #include "headrace/runtime/link/link.hpp"
 
+#include <exception>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace headrace::detail {
 
 /// The part of a task that outlives its actor: its core, and the links of its streams. Owned by the
-/// worker, used by one actor at a time.
+/// worker.
+///
+/// The task's actor and the thread of its runner use it in turn: whoever does locks `mutex`. Each
+/// sends the messages that its events cause before it unlocks, so that the messages of a stream
+/// leave in their order.
 struct task_memory {
   struct route {
     std::shared_ptr<link> over;
@@ -23,11 +31,42 @@ struct task_memory {
 
   /// Reports on all streams that the task is given up because of `why`.
   void give_up(const status& why);
+  /// Sends the messages among these commands, and closes links, in order. Returns the commands that
+  /// are for the actor. @pre the mutex is locked
+  produce::commands send(produce::commands what, time_point now);
 
+  std::mutex mutex;
   task_core core;
   std::map<produce::stream_key, route> routes;
   std::map<std::pair<const link*, uint32_t>, produce::stream_key> by_channel;
   uint64_t last_key = 0;
+
+  uint64_t actors = 0; ///< the number of actors that the task has had
+  /// The number of the present actor; 0: there is none, or it ends because an event threw.
+  uint64_t actor = 0;
+  // The following members are set while there is an actor.
+  std::function<time_point()> now;
+  std::function<void()> announce; ///< sends the actor the event `rows_dealt`
+  /// The time of the actor's next reminder.
+  std::optional<time_point> reminder;
+
+  // What the runner's thread leaves to the actor. It calls `announce` when there is something.
+  produce::commands left;
+  std::exception_ptr thrown;
+  bool announced = false; ///< `rows_dealt` was sent and has not arrived
+
+private:
+  void append_to(produce::commands& rest, produce::commands what, time_point now);
+  void send(const produce::send& what);
+  void send(route& to, const stream_block& what);
+  /// Set when a row was too large to be sent.
+  std::optional<status> too_large_;
 };
+
+/// Deals rows on the thread of the runner with the number `run`, and sends them as far as the
+/// consumers have given credit. Returns the number of bytes of the runner that are no longer
+/// outstanding. Does nothing if another actor than `actor` uses the memory, or another runner runs:
+/// that runner produces the rows again.
+size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows);
 
 } // namespace headrace::detail

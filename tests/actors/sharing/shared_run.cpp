@@ -172,7 +172,11 @@ void shared_run::start(const job_command::start_task& what) {
     mail->said[id].push_back(std::move(x));
     mail->changed.notify_all();
   };
-  runs->start({.produced = [say](block rows) { say(std::move(rows)); },
+  runs->start({.produced =
+                 [say](block rows) {
+                   say(std::move(rows));
+                   return size_t{0};
+                 },
                .wants_splits = [say](splits_wish wish) { say(std::move(wish)); },
                .ended = [say](status how) { say(std::move(how)); },
                .crashed = [say](status why) { say(std::move(why)); }});

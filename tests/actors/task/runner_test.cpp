@@ -22,7 +22,11 @@ class hearing {
 public:
   runner::callbacks callbacks() {
     return {
-      .produced = [this](block rows) { note([&] { produced += rows.rows; }); },
+      .produced =
+        [this](block rows) {
+          note([&] { produced += rows.rows; });
+          return size_t{0};
+        },
       .wants_splits =
         [this](const splits_wish& wish) {
           note([&] {
@@ -331,6 +335,20 @@ TEST(StoppingThreads, CountAThreadFromWhenItStoppedComputing) {
   EXPECT_EQ(x.stuck(told + 15s, 5s), 1u) << "a millisecond in 5 s is nothing";
   x.remove(one);
   EXPECT_EQ(x.stuck(told + 99s, 5s), 0u);
+}
+
+TEST(Runner, DoesNotWaitForBytesThatAreTakenAtOnce) {
+  hearing heard;
+  auto callbacks = heard.callbacks();
+  callbacks.produced = [&, note = std::move(callbacks.produced)](block rows) {
+    const auto bytes = rows.bytes();
+    note(std::move(rows));
+    return bytes;
+  };
+  runner x{{.graph = numbers(1'000'000), .most_outstanding = 1}};
+  x.start(std::move(callbacks));
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_EQ(heard.produced, 1'000'000u);
 }
 
 TEST(Runner, EndsWithAnErrorIfItsThreadCannotBeStarted) {

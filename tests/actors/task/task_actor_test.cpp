@@ -113,6 +113,12 @@ protected:
     node.dispatch();
     listen();
   }
+  /// The first runner of the present actor produces rows.
+  void produces(block rows) {
+    deal_rows(*memory, memory->actor, 1, std::move(rows));
+    node.dispatch();
+    listen();
+  }
   void say(const from_consumer& what) { happens(stream_arrived{at, write_message(channel, what)}); }
   void open() {
     ++channel;
@@ -150,19 +156,13 @@ protected:
   std::vector<step> conversation() {
     return {
       {"a consumer opens its stream", [this] { open(); }},
-      {"the runner makes rows",
-       [this] {
-         happens(rows_produced{1, headrace::detail::numbers(0, 5)});
-       }},
+      {"the runner makes rows", [this] { produces(headrace::detail::numbers(0, 5)); }},
       {"the trainer takes them",
        [this] {
          all_taken = true;
          grant();
        }},
-      {"the runner makes more",
-       [this] {
-         happens(rows_produced{1, headrace::detail::numbers(5, 3)});
-       }},
+      {"the runner makes more", [this] { produces(headrace::detail::numbers(5, 3)); }},
       {"the runner is through",
        [this] {
          happens(run_ended{1, {}});

@@ -1,0 +1,102 @@
+#include "headrace/actors/task/task_memory.hpp"
+
+#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/stream/stream_message.hpp"
+#include "headrace/pipeline/codec/block_sample.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+namespace headrace::detail {
+
+void task_memory::give_up(const status& why) {
+  std::lock_guard hold{mutex};
+  for (const auto& what : core.give_up(why))
+    if (const auto* last = std::get_if<produce::send>(&what))
+      if (const auto at = routes.find(last->over); at != routes.end())
+        at->second.over->send(write_message(at->second.channel, last->what));
+}
+
+produce::commands task_memory::send(produce::commands what, time_point now) {
+  produce::commands rest;
+  append_to(rest, std::move(what), now);
+  return rest;
+}
+
+void task_memory::append_to(produce::commands& rest, produce::commands what, time_point now) {
+  for (auto& one : what) {
+    if (const auto* message = std::get_if<produce::send>(&one)) {
+      send(*message);
+      // The failure leaves before the messages that follow, which may be the stream's end.
+      if (too_large_ && !core.over())
+        append_to(rest, core.cannot_send(*too_large_, now), now);
+    } else if (const auto* ends = std::get_if<produce::close_link>(&one)) {
+      if (const auto at = routes.find(ends->over); at != routes.end())
+        at->second.over->close(ends->why);
+    } else {
+      rest.push_back(std::move(one));
+    }
+  }
+}
+
+void task_memory::send(const produce::send& what) {
+  const auto at = routes.find(what.over);
+  if (at == routes.end())
+    return;
+  auto& to = at->second;
+  if (const auto* rows = std::get_if<stream_block>(&what.what))
+    return send(to, *rows);
+  to.over->send(write_message(to.channel, what.what));
+}
+
+void task_memory::send(route& to, const stream_block& what) {
+  if (too_large_)
+    return;
+  if (to.over->in_process())
+    return void(to.over->send(share_block(to.channel, what)));
+  const auto& rows = what.rows;
+  const bool packs = to.packing.next(rows.bytes(), [&] { return sampled_share(rows); });
+  auto carrier = write_block(to.channel, what, packs);
+  const auto fits = to.over->limits().check(carrier);
+  if (fits)
+    return void(to.over->send(std::move(carrier)));
+  if (const auto half = rows.rows / 2; half != 0) {
+    send(to, {.first = what.first,
+              .rows = rows.slice(0, half),
+              .skipped = what.skipped,
+              .claimed = what.claimed});
+    return send(to, {.first = what.first + half,
+                     .rows = rows.slice(half, rows.rows - half),
+                     .skipped = what.skipped,
+                     .claimed = what.claimed});
+  }
+  too_large_ = resource_exhausted(fmt::format(
+    "an element of {} bytes cannot be sent: {}; make elements of fewer or smaller components",
+    carrier.byte_size(), fits.message()));
+}
+
+size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows) {
+  std::lock_guard hold{of.mutex};
+  if (of.actor != actor || of.thrown)
+    return 0;
+  size_t taken = 0;
+  try {
+    const auto now = of.now();
+    for (auto& one : of.send(of.core.produced(run, std::move(rows), now), now))
+      if (const auto* bytes = std::get_if<produce::take_over_bytes>(&one))
+        taken += bytes->bytes;
+      else
+        of.left.push_back(std::move(one));
+  } catch (...) {
+    // The actor ends with this error, as if it had dealt the rows.
+    of.thrown = std::current_exception();
+  }
+  const auto next = of.core.next_deadline();
+  const bool is_earlier = next && (!of.reminder || *next < *of.reminder);
+  if ((is_earlier || of.thrown || !of.left.empty()) && !std::exchange(of.announced, true))
+    of.announce();
+  return taken;
+}
+
+} // namespace headrace::detail
