@@ -61,13 +61,15 @@ void add_local(std::vector<bench_case>& to, services& with, std::string name, in
                 [read, &with] { return read(with.one().reads(off)); }});
 }
 
-/// The rate of several consumers together, each of which reads a job of its own.
+/// The rate of several consumers together, each of which reads a job of its own. They read for long
+/// enough that the start of eight jobs is a small part.
 double fan_in(const service& from, int64_t consumers) {
-  return rate(scalars, [&] {
+  constexpr auto count = 8 * scalars;
+  return rate(count, [&] {
     std::vector<std::jthread> readers;
     for (int64_t i = 0; i < consumers; ++i)
       readers.emplace_back(
-        [&] { drain_blocks(dataset::range(scalars / consumers).apply(from.reads(dynamic))); });
+        [&] { drain_blocks(dataset::range(count / consumers).apply(from.reads(dynamic))); });
   });
 }
 
