@@ -22,8 +22,8 @@ namespace headrace::detail {
 struct runner::shared {
   options what;
   callbacks hear;
-  std::function<size_t(block)> produced; ///< of the callbacks; used by the thread only
-  std::stop_source halt;                 ///< ends all waits of the pipeline
+  std::function<size_t(block, duration)> produced; ///< of the callbacks; used by the thread only
+  std::stop_source halt;                           ///< ends all waits of the pipeline
   bool stopped = false;
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -47,7 +47,7 @@ struct runner::shared {
   status pull();
   void count_ignored(uint64_t more);
   void run();
-  void give(block rows, size_t bytes);
+  void give(block rows, size_t bytes, duration took);
   void say_done(const iterator& source, uint64_t rows);
   result<split_answer> next_splits(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                                    const std::shared_ptr<const split_listing>& listing);
@@ -191,13 +191,13 @@ void runner::shared::close_splits(uint32_t source, uint64_t pass, split_range un
   hear.wants_splits({.which = which, .closes = rest});
 }
 
-void runner::shared::give(block rows, size_t bytes) {
+void runner::shared::give(block rows, size_t bytes, duration took) {
   {
     std::lock_guard lock{mutex};
     outstanding += bytes;
   }
   // The mutex is not locked: `produced` may send the rows, and `taken` may be called meanwhile.
-  const auto taken = halt.stop_requested() ? 0 : produced(std::move(rows));
+  const auto taken = halt.stop_requested() ? 0 : produced(std::move(rows), took);
   std::unique_lock lock{mutex};
   outstanding -= std::min(taken, outstanding);
   if (outstanding <= std::max(what.most_outstanding, bytes))
@@ -273,7 +273,8 @@ status runner::shared::pull() {
     auto rows = source->next(ramp.next());
     if (!rows)
       break;
-    ramp.record(rows->rows, rows->bytes(), timer.took() - waited_for_splits);
+    const auto took = timer.took() - waited_for_splits;
+    ramp.record(rows->rows, rows->bytes(), took);
     given += rows->rows;
     if (const auto dropped = std::min<uint64_t>(skip, rows->rows); dropped != 0) {
       skip -= dropped;
@@ -282,7 +283,7 @@ status runner::shared::pull() {
       rows = rows->slice(dropped, rows->rows - dropped);
     }
     const auto bytes = rows->bytes();
-    give(*std::move(rows), bytes);
+    give(*std::move(rows), bytes, took);
     say_done(*source, given);
   }
   // The splits that the pipeline has not read are given back to the job, unless the runner was

@@ -57,10 +57,10 @@ public:
   /// Called on the runner's threads; if the thread could not be started, `ended` is called in
   /// `start`. They must not block. The calls come one at a time, except those of `produced`.
   struct callbacks {
-    /// Called on the thread that pulls, at any time until it ends: also a while after `stop`, for a
-    /// block that was being passed on. Returns how many bytes of passed blocks are no longer
-    /// outstanding, as `taken`.
-    std::function<size_t(block)> produced;
+    /// Called on the thread that pulls, with the time that the block took to produce, until the
+    /// thread ends: also a while after `stop`, for a block that was being passed on. Returns how
+    /// many bytes of passed blocks are no longer outstanding, as `taken`.
+    std::function<size_t(block, duration)> produced;
     /// Called with a question for splits, or the report that a pass is closed. The answer must be
     /// passed to `give_splits`, unless `leave` was called. Several may be unanswered at a time.
     std::function<void(splits_wish)> wants_splits;

@@ -70,6 +70,7 @@ port::behavior<task_handle> task_state::make_behavior() {
     memory_->reminder.reset();
     memory_->announced = false;
     memory_->thrown = nullptr;
+    memory_->waiting.clear(); // the next runner produces them again
     memory_->core.when_room_comes(
       [me = task_handle{self_}] { port::tell(me, make_local<task_event>(room_came{})); });
   }
@@ -122,9 +123,9 @@ result<caf::actor> task_state::run(uint64_t number) {
   runner::callbacks hear{
     // A thread that is stuck in foreign code does not keep the memory.
     .produced =
-      [memory = std::weak_ptr{memory_}, actor = number_, number](block rows) {
+      [memory = std::weak_ptr{memory_}, actor = number_, number](block rows, duration took) {
         const auto of = memory.lock();
-        return of ? deal_rows(*of, actor, number, std::move(rows)) : 0;
+        return of ? deal_rows(*of, actor, number, std::move(rows), took) : 0;
       },
     .wants_splits =
       [tell, number](splits_wish wish) {
@@ -154,9 +155,11 @@ void task_state::handle(Event&& event) {
     try {
       if (memory_->thrown)
         std::rethrow_exception(std::exchange(memory_->thrown, nullptr));
+      auto dealt = memory_->deal_waiting(now());
       auto more = memory_->send(event(memory_->core), now());
       todo = std::exchange(memory_->left, {});
-      todo.insert(todo.end(), std::move_iterator{more.begin()}, std::move_iterator{more.end()});
+      for (auto* from : {&dealt, &more})
+        todo.insert(todo.end(), std::move_iterator{from->begin()}, std::move_iterator{from->end()});
     } catch (...) {
       memory_->actor = 0; // no more rows are dealt until the next actor has taken over
       throw;

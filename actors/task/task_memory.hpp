@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace headrace::detail {
 
@@ -34,6 +35,9 @@ struct task_memory {
   /// Sends the messages among these commands, and closes links, in order. Returns the commands that
   /// are for the actor. @pre the mutex is locked
   produce::commands send(produce::commands what, time_point now);
+  /// Deals the rows in `waiting` and sends them. Returns the commands that are for the actor. @pre
+  /// the mutex is locked
+  produce::commands deal_waiting(time_point now);
 
   std::mutex mutex;
   task_core core;
@@ -50,7 +54,14 @@ struct task_memory {
   /// The time of the actor's next reminder.
   std::optional<time_point> reminder;
 
+  /// Rows of a runner that are not dealt yet.
+  struct waiting_rows {
+    uint64_t run = 0; ///< the number of the runner
+    block rows;
+  };
+
   // What the runner's thread leaves to the actor. It calls `announce` when there is something.
+  std::vector<waiting_rows> waiting;
   produce::commands left;
   std::exception_ptr thrown;
   bool announced = false; ///< `rows_dealt` was sent and has not arrived
@@ -64,9 +75,10 @@ private:
 };
 
 /// Deals rows on the thread of the runner with the number `run`, and sends them as far as the
-/// consumers have given credit. Returns the number of bytes of the runner that are no longer
-/// outstanding. Does nothing if another actor than `actor` uses the memory, or another runner runs:
-/// that runner produces the rows again.
-size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows);
+/// consumers have given credit. Rows that `took` long are left to the actor, so that they are sent
+/// while the runner produces the next ones, and so are rows for consumers in this process. Returns
+/// the number of bytes of the runner that are no longer outstanding. Does nothing if another actor
+/// than `actor` uses the memory, or another runner runs: that runner produces the rows again.
+size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows, duration took);
 
 } // namespace headrace::detail

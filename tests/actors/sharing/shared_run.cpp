@@ -173,7 +173,7 @@ void shared_run::start(const job_command::start_task& what) {
     mail->changed.notify_all();
   };
   runs->start({.produced =
-                 [say](block rows) {
+                 [say](block rows, duration) {
                    say(std::move(rows));
                    return size_t{0};
                  },

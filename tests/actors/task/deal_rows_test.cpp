@@ -74,12 +74,17 @@ protected:
   size_t as_actor(const from_consumer& what) {
     std::lock_guard hold{memory.mutex};
     size_t taken = 0;
+    for (const auto& x : memory.deal_waiting(now()))
+      if (const auto* bytes = std::get_if<produce::take_over_bytes>(&x))
+        taken += bytes->bytes;
     for (const auto& x : memory.send(memory.core.arrived(stream, what, now()), now()))
       if (const auto* bytes = std::get_if<produce::take_over_bytes>(&x))
         taken += bytes->bytes;
     return taken;
   }
-  size_t as_runner(block rows) { return deal_rows(memory, 1, 1, std::move(rows)); }
+  size_t as_runner(block rows, duration took = {}) {
+    return deal_rows(memory, 1, 1, std::move(rows), took);
+  }
   /// The numbers that were sent, in order.
   std::vector<int64_t> sent() const {
     std::vector<int64_t> out;
@@ -128,6 +133,24 @@ TEST_F(DealRows, RowsWithoutCreditAreSentByTheActorWhenItComes) {
   EXPECT_EQ(sent(), all(100));
 }
 
+TEST_F(DealRows, CostlyRowsAreLeftToTheActorAndStayInOrder) {
+  as_actor(stream_grant{.elements = 100, .bytes = 1 << 20});
+  EXPECT_EQ(as_runner(numbers_from(0, 20), 1ms), 0u);
+  EXPECT_EQ(as_runner(numbers_from(20, 20), 1ms), 0u);
+  EXPECT_TRUE(sent().empty());
+  EXPECT_EQ(announced, 1);
+  EXPECT_EQ(memory.waiting.size(), 2u);
+  EXPECT_EQ(as_runner(numbers_from(40, 20)), 60 * sizeof(int64_t))
+    << "a cheap block takes all along";
+  EXPECT_EQ(sent(), all(60));
+  EXPECT_EQ(as_runner(numbers_from(60, 20), 1ms), 0u);
+  {
+    std::lock_guard hold{memory.mutex};
+    static_cast<void>(memory.deal_waiting(now()));
+  }
+  EXPECT_EQ(sent(), all(80));
+}
+
 TEST_F(DealRows, TheActorIsCalledOnceForWhatIsLeftToIt) {
   as_actor(stream_grant{.elements = 1'000, .bytes = 1 << 20});
   late = 1h;
@@ -154,7 +177,7 @@ TEST_F(DealRows, TheActorIsCalledForAnEarlierDeadline) {
 TEST_F(DealRows, NothingIsDealtForAnotherActorOrRunner) {
   as_actor(stream_grant{.elements = 100, .bytes = 1 << 20});
   const auto call = [&](uint64_t actor, uint64_t run) {
-    return deal_rows(memory, actor, run, numbers_from(0, 5));
+    return deal_rows(memory, actor, run, numbers_from(0, 5), {});
   };
   EXPECT_EQ(call(2, 1), 0u);
   EXPECT_EQ(call(1, 2), 0u);
@@ -192,7 +215,8 @@ TEST_F(DealRows, AnErrorIsKeptForTheActorAndNoMoreIsDealt) {
 TEST_F(DealRows, BlocksStayInOrderBesideTheActor) {
   constexpr int64_t blocks = 3'000, rows = 20;
   std::thread runner{[&] {
-    for (int64_t i = 0; i < blocks; ++i) as_runner(numbers_from(i * rows, rows));
+    for (int64_t i = 0; i < blocks; ++i)
+      as_runner(numbers_from(i * rows, rows), i % 3 == 0 ? 1ms : 0ms);
   }};
   // The credit grows in steps, so that both threads have rows to send.
   for (uint64_t credit = 0; credit <= blocks * rows; credit += 7)

@@ -23,7 +23,7 @@ public:
   runner::callbacks callbacks() {
     return {
       .produced =
-        [this](block rows) {
+        [this](block rows, duration) {
           note([&] { produced += rows.rows; });
           return size_t{0};
         },
@@ -340,9 +340,9 @@ TEST(StoppingThreads, CountAThreadFromWhenItStoppedComputing) {
 TEST(Runner, DoesNotWaitForBytesThatAreTakenAtOnce) {
   hearing heard;
   auto callbacks = heard.callbacks();
-  callbacks.produced = [&, note = std::move(callbacks.produced)](block rows) {
+  callbacks.produced = [&, note = std::move(callbacks.produced)](block rows, duration took) {
     const auto bytes = rows.bytes();
-    note(std::move(rows));
+    note(std::move(rows), took);
     return bytes;
   };
   runner x{{.graph = numbers(1'000'000), .most_outstanding = 1}};

@@ -115,7 +115,7 @@ protected:
   }
   /// The first runner of the present actor produces rows.
   void produces(block rows) {
-    deal_rows(*memory, memory->actor, 1, std::move(rows));
+    deal_rows(*memory, memory->actor, 1, std::move(rows), {});
     node.dispatch();
     listen();
   }
