@@ -40,6 +40,10 @@ std::vector<std::shared_ptr<link>> link_pool::take_unused() {
   return out;
 }
 
+void link_pool::close(const std::vector<std::shared_ptr<link>>& unused) {
+  for (const auto& x : unused) x->close(cancelled("the link was not used any more"));
+}
+
 void link_pool::want(const std::string& address, const consumer_handle& who) {
   std::shared_ptr<line> on;
   std::shared_ptr<link> made;
@@ -60,7 +64,7 @@ void link_pool::want(const std::string& address, const consumer_handle& who) {
       return;
     unused = take_unused();
   }
-  for (const auto& x : unused) x->close(cancelled("the link was not used any more"));
+  close(unused);
   if (made)
     return port::tell(who, make_local<consumer_event>(link_made{address, made, {}}));
   const auto way = way_.lock();
@@ -127,7 +131,7 @@ void link_pool::close_channel(const link* on, uint32_t channel) {
     }
     unused = take_unused();
   }
-  for (const auto& x : unused) x->close(cancelled("the link was not used any more"));
+  close(unused);
 }
 
 void link_pool::forget(const consumer_handle& who) {

@@ -53,6 +53,7 @@ public:
   void forget(const consumer_handle& who);
 
 private:
+  /// A link with the consumers that use it.
   struct line {
     std::string address;
     std::shared_ptr<link> made; ///< null while connecting
@@ -68,9 +69,10 @@ private:
   /// The line on which the consumer is to read from `address`; null: a new one is to be made. @pre
   /// the mutex is locked
   std::shared_ptr<line> line_for(const std::string& address, const consumer_handle& who) const;
-  /// Removes lines that were not used for a while, and returns their links, which are to be closed.
-  /// @pre the mutex is locked
+  /// Removes lines that were not used for a while, and returns their links, which `close` closes
+  /// when the mutex is unlocked. @pre the mutex is locked
   std::vector<std::shared_ptr<link>> take_unused();
+  static void close(const std::vector<std::shared_ptr<link>>& unused);
   void connected(const std::shared_ptr<line>& on, result<std::shared_ptr<link>> outcome);
   void arrived(const std::shared_ptr<link>& from, link_message what);
   void closed(const std::shared_ptr<link>& from, const status& why);
@@ -81,7 +83,7 @@ private:
   const std::function<time_point()> now_;
   std::mutex mutex_;
   std::multimap<std::string, std::shared_ptr<line>> lines_; ///< by address
-  std::map<const link*, std::shared_ptr<line>> made_;
+  std::map<const link*, std::shared_ptr<line>> made_;       ///< those with a link
   uint32_t last_channel_ = 0;
 };
 

@@ -65,7 +65,7 @@ port::behavior<task_handle> task_state::make_behavior() {
     memory_->actor = number_ = ++memory_->actors;
     memory_->now = [this] { return now(); };
     memory_->announce = [me = task_handle{self_}] {
-      port::tell(me, make_local<task_event>(rows_dealt{}));
+      port::tell(me, make_local<task_event>(work_left{}));
     };
     memory_->reminder.reset();
     memory_->announced = false;
@@ -168,7 +168,7 @@ void task_state::handle(Event&& event) {
   carry_out(todo);
 }
 
-void task_state::on(const rows_dealt&) {
+void task_state::on(const work_left&) {
   {
     std::lock_guard hold{memory_->mutex};
     memory_->announced = false;

@@ -13,10 +13,10 @@
 namespace headrace::detail {
 
 /// The actor of a task. It carries out the decisions of the task_core in the task's memory, and
-/// supervises the runner. The rows are dealt and sent by the runner's thread itself (`deal_rows`),
-/// and only those for which there was no credit by the actor. After a crash another runner replays
-/// the splits of the task and drops the rows that were produced already. When the restart budget is
-/// used up, the task fails.
+/// supervises the runner. Rows that are produced fast are dealt and sent by the runner's thread
+/// (`deal_rows`), as far as there is credit; all others by the actor. After a crash another runner
+/// replays the splits of the task and drops the rows that were produced already. When the restart
+/// budget is used up, the task fails.
 class task_state {
 public:
   using handle_type = task_handle;
@@ -28,7 +28,7 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  void on(const rows_dealt& what);
+  void on(const work_left& what);
   void on(const run_done& what);
   void on(const run_ended& what);
   void on(const splits_wanted& what);
@@ -44,13 +44,13 @@ private:
   produce::commands cut(task_core& core, const stream_cut& what);
   result<caf::actor> run(uint64_t number);
 
-  /// Calls `event` with the core, and carries out the commands that it returns, after those that
-  /// the runner's thread has left.
+  /// Deals the rows that the runner's thread has left, calls `event` with the core, and carries out
+  /// the commands: first those that the runner's thread has left, then the new ones.
   template <class Event>
   void handle(Event&& event);
   void carry_out(const produce::commands& what);
-  void carry_out(const produce::send&) {}
-  void carry_out(const produce::close_link&) {}
+  void carry_out(const produce::send&) {}       ///< `task_memory::send` has carried this out
+  void carry_out(const produce::close_link&) {} ///< likewise
   void carry_out(const produce::start_runner& what);
   void carry_out(const produce::give_splits& what);
   void carry_out(const produce::take_over_bytes& what);

@@ -16,8 +16,9 @@
 
 namespace headrace::detail {
 
-/// The runner's thread has dealt rows, and has left something for the actor in the task's memory.
-struct rows_dealt {};
+/// The runner's thread has left rows or commands for the actor in the task's memory, or a deadline
+/// of the core is earlier than the actor's reminder.
+struct work_left {};
 
 /// The runner has produced this many rows, and no later row will descend from these splits.
 struct run_done {
@@ -73,7 +74,7 @@ struct room_came {};
 
 /// The messages to a task actor from its own process.
 using task_event =
-  std::variant<rows_dealt, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
+  std::variant<work_left, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
                stream_cut, worker_leaves, task_stops, readers_named, room_came>;
 
 /// The message to a runner's actor from the runner's thread: the runner has ended. `why` is ok for

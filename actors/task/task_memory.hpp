@@ -18,9 +18,9 @@ namespace headrace::detail {
 /// The part of a task that outlives its actor: its core, and the links of its streams. Owned by the
 /// worker.
 ///
-/// The task's actor and the thread of its runner use it in turn: whoever does locks `mutex`. Each
-/// sends the messages that its events cause before it unlocks, so that the messages of a stream
-/// leave in their order.
+/// The task's actor and the thread of its runner use it in turn, each while it has locked `mutex`.
+/// Each sends the messages that its events cause before it unlocks, so that the messages of a
+/// stream leave in their order.
 struct task_memory {
   struct route {
     std::shared_ptr<link> over;
@@ -50,7 +50,7 @@ struct task_memory {
   uint64_t actor = 0;
   // The following members are set while there is an actor.
   std::function<time_point()> now;
-  std::function<void()> announce; ///< sends the actor the event `rows_dealt`
+  std::function<void()> announce; ///< sends the actor the event `work_left`
   /// The time of the actor's next reminder.
   std::optional<time_point> reminder;
 
@@ -60,11 +60,11 @@ struct task_memory {
     block rows;
   };
 
-  // What the runner's thread leaves to the actor. It calls `announce` when there is something.
+  // The runner's thread leaves the following to the actor, and calls `announce`.
   std::vector<waiting_rows> waiting;
   produce::commands left;
-  std::exception_ptr thrown;
-  bool announced = false; ///< `rows_dealt` was sent and has not arrived
+  std::exception_ptr thrown; ///< the error of dealing rows, with which the actor ends
+  bool announced = false;    ///< `work_left` was sent and has not arrived
 
 private:
   void append_to(produce::commands& rest, produce::commands what, time_point now);
@@ -75,8 +75,9 @@ private:
 };
 
 /// Deals rows on the thread of the runner with the number `run`, and sends them as far as the
-/// consumers have given credit. Rows that `took` long are left to the actor, so that they are sent
-/// while the runner produces the next ones, and so are rows for consumers in this process. Returns
+/// consumers have given credit. `took`: the time in which the rows were produced. If that is more
+/// than 1 ns a byte, the rows are left to the actor, so that they are sent while the runner
+/// produces the next ones. Rows for consumers in this process are left to the actor, too. Returns
 /// the number of bytes of the runner that are no longer outstanding. Does nothing if another actor
 /// than `actor` uses the memory, or another runner runs: that runner produces the rows again.
 size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows, duration took);

@@ -77,6 +77,14 @@ protected:
     node.dispatch();
   }
 
+  /// The consumer gets a link, and opens a channel on it.
+  uint32_t reads(const consumer& who) {
+    want(who);
+    const auto channel = pool->open_channel(who.last(), who.handle);
+    EXPECT_NE(channel, 0u);
+    return channel;
+  }
+
   actor_node node;
   std::shared_ptr<slow_transport> way = std::make_shared<slow_transport>();
   time_point now{};
@@ -86,10 +94,8 @@ protected:
 
 TEST_F(LinkPool, ConsumersThatReadAtTheSameTimeHaveLinksOfTheirOwn) {
   const auto a = make_consumer(), b = make_consumer();
-  want(a);
-  ASSERT_NE(pool->open_channel(a.last(), a.handle), 0u);
-  want(b);
-  ASSERT_NE(pool->open_channel(b.last(), b.handle), 0u);
+  reads(a);
+  reads(b);
   EXPECT_NE(a.last(), b.last());
   EXPECT_EQ(way->made.size(), 2u);
 }
@@ -114,8 +120,7 @@ TEST_F(LinkPool, AConsumerHasOneLinkToAnAddress) {
 
 TEST_F(LinkPool, ALinkThatNoConsumerUsesIsGivenToTheNextOne) {
   const auto a = make_consumer(), b = make_consumer();
-  want(a);
-  const auto channel = pool->open_channel(a.last(), a.handle);
+  const auto channel = reads(a);
   pool->close_channel(a.last().get(), channel);
   want(b);
   EXPECT_EQ(b.last(), a.last());
@@ -126,8 +131,7 @@ TEST_F(LinkPool, TheLastLinksToAnAddressAreSharedEvenly) {
   std::map<std::shared_ptr<link>, int> shared;
   for (size_t i = 0; i < 3 * link_pool::most_links; ++i) {
     readers.push_back(make_consumer());
-    want(readers.back());
-    ASSERT_NE(pool->open_channel(readers.back().last(), readers.back().handle), 0u);
+    reads(readers.back());
     ++shared[readers.back().last()];
   }
   EXPECT_EQ(way->made.size(), link_pool::most_links);
@@ -161,8 +165,7 @@ TEST_F(LinkPool, UnusedLinksAreClosedAfterAWhileExceptOne) {
   std::vector<uint32_t> channels;
   for (int i = 0; i < 3; ++i) {
     readers.push_back(make_consumer());
-    want(readers.back());
-    channels.push_back(pool->open_channel(readers.back().last(), readers.back().handle));
+    channels.push_back(reads(readers.back()));
   }
   const auto open_links = [&] {
     return std::ranges::count_if(way->made, [](const auto& x) { return x->closed.ok(); });
@@ -178,10 +181,8 @@ TEST_F(LinkPool, UnusedLinksAreClosedAfterAWhileExceptOne) {
 
 TEST_F(LinkPool, AClosedLinkIsReplacedAndConcernsItsConsumersOnly) {
   const auto a = make_consumer(), b = make_consumer();
-  want(a);
-  ASSERT_NE(pool->open_channel(a.last(), a.handle), 0u);
-  want(b);
-  ASSERT_NE(pool->open_channel(b.last(), b.handle), 0u);
+  reads(a);
+  reads(b);
   const auto lost = a.last();
   way->made[0]->close(unavailable("cut"));
   EXPECT_EQ(pool->open_channel(lost, a.handle), 0u);
