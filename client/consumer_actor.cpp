@@ -58,9 +58,10 @@ consumer_actor consumer_host::spawn(const dataset& what) {
   auto& system = system_of(*impl_->here);
   auto connector = connector_of(*impl_->here);
   auto start = [&system, where, connector, links = impl_->links,
-                log = impl_->here->log()](consumer_options options, std::shared_ptr<handout> out) {
-    return port::spawn<consumer_state>(system, std::move(options), where, connector, links,
-                                       std::move(out), log);
+                log = impl_->here->log()](std::shared_ptr<consumer_memory> memory,
+                                          consumer_options options, std::shared_ptr<handout> out) {
+    return port::spawn<consumer_state>(system, std::move(memory), std::move(options), where,
+                                       connector, links, std::move(out), log);
   };
   auto reader = port::spawn<reader_state>(system, graph, std::move(start));
   adopt(*impl_->here, caf::actor_cast<caf::actor>(reader));

@@ -77,8 +77,9 @@ public:
   /// The trainer has finished with the iteration. The job is sent goodbyes until one is answered;
   /// the last command is `consume::quit`.
   commands trainer_leaves(time_point now);
-  /// The consumer ends without a goodbye to its job. The last event.
-  commands close_streams();
+  /// The consumer ends before its trainer, without a goodbye to its job: the trainer gets no
+  /// further rows, and the error `why`. The last event.
+  commands consumer_ends(const status& why);
 
   // -- time -------------------------------------------------------------------------
 
@@ -159,6 +160,7 @@ private:
   /// Sends the goodbye now, or as soon as there is a connection.
   void say_goodbye();
   void say_goodbye_later(time_point now);
+  commands close_streams();
   void quit();
   std::optional<time_point> goodbye_deadline() const;
   commands look_at_goodbye(time_point now);

@@ -76,12 +76,21 @@ consume::commands consumer_core::goodbye_unanswered(const status& why, time_poin
   return done();
 }
 
+consume::commands consumer_core::consumer_ends(const status& why) {
+  for (const auto& [id, s] : streams_)
+    if (!s.open)
+      out_->recall_all(id);
+  auto out = close_streams();
+  out_->finish(why);
+  return out;
+}
+
 consume::commands consumer_core::close_streams() {
   left_ = true;
   for (const auto& [id, s] : streams_)
     if (s.open) {
-      // Rows that the trainer was handed must not go to others.
-      then(consume::send{id, stream_grant{.handed_out = out_->of(id).handed_out}});
+      // Rows that the trainer was handed must not go to others, and others must not go to it.
+      then(consume::send{id, stream_grant{.handed_out = out_->recall_all(id)}});
       then(consume::send{id, stream_close{}});
       then(consume::close_stream{id});
     }

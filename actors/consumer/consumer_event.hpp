@@ -16,23 +16,17 @@ struct link_made {
   std::shared_ptr<link> made; ///< null: the link could not be made
   status why;
 };
-/// A message arrived from a worker.
-struct block_arrived {
-  std::shared_ptr<link> from;
-  link_message what;
-};
+/// Another thread has left messages of tasks, or commands, in the consumer's memory.
+struct stream_work_left {};
 /// A link is closed.
 struct link_lost {
   std::shared_ptr<link> lost;
   status why;
 };
-/// The marks of the handout have changed: the trainer took elements, or began to wait.
-struct trainer_moved {};
 /// The trainer has finished with the iteration.
 struct trainer_leaves {};
 
 /// The messages to a consumer actor from its own process.
-using consumer_event =
-  std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves>;
+using consumer_event = std::variant<link_made, stream_work_left, link_lost, trainer_leaves>;
 
 } // namespace headrace::detail

@@ -7,7 +7,8 @@ namespace headrace::detail {
 bool link_pool::line::is_used_by(const consumer_handle& who) const {
   return std::ranges::find(waiting, who) != waiting.end()
          || std::ranges::find(promised, who) != promised.end()
-         || std::ranges::any_of(channels, [&](const auto& entry) { return entry.second == who; });
+         || std::ranges::any_of(channels,
+                                [&](const auto& entry) { return entry.second.who == who; });
 }
 
 std::shared_ptr<link_pool::line> link_pool::line_for(const std::string& address,
@@ -96,7 +97,7 @@ void link_pool::connected(const std::shared_ptr<line>& on, result<std::shared_pt
       .on_message =
         [self = shared_from_this(), weak](link_message what) {
           if (auto from = weak.lock())
-            self->arrived(from, std::move(what));
+            self->arrived(*from, std::move(what));
         },
       .on_closed =
         [self = shared_from_this(), weak](const status& why) {
@@ -109,7 +110,8 @@ void link_pool::connected(const std::shared_ptr<line>& on, result<std::shared_pt
   for (const auto& who : waiting) port::tell(who, event);
 }
 
-uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer_handle& who) {
+uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer_handle& who,
+                                 receiver take) {
   std::lock_guard lock{mutex_};
   const auto at = made_.find(on.get());
   if (at == made_.end())
@@ -117,7 +119,7 @@ uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer
   auto& line = *at->second;
   std::erase(line.promised, who);
   const auto channel = ++last_channel_;
-  line.channels.emplace(channel, who);
+  line.channels[channel] = {who, std::make_shared<const receiver>(std::move(take))};
   return channel;
 }
 
@@ -141,20 +143,21 @@ void link_pool::forget(const consumer_handle& who) {
       on->unused_since = now_();
 }
 
-void link_pool::arrived(const std::shared_ptr<link>& from, link_message what) {
-  consumer_handle to;
+void link_pool::arrived(const link& from, link_message what) {
+  std::shared_ptr<const receiver> take;
   {
     std::lock_guard lock{mutex_};
-    const auto on = made_.find(from.get());
+    const auto on = made_.find(&from);
     if (on == made_.end())
       return;
     const auto& channels = on->second->channels;
     const auto at = channels.find(what.channel);
     if (at == channels.end())
       return; // the stream was closed
-    to = at->second;
+    take = at->second.take;
   }
-  port::tell(to, make_local<consumer_event>(block_arrived{from, std::move(what)}));
+  if (*take)
+    (*take)(from, std::move(what));
 }
 
 void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
@@ -173,7 +176,7 @@ void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
       }
   }
   const auto event = make_local<consumer_event>(link_lost{from, why});
-  for (const auto& [channel, who] : on->channels) port::tell(who, event);
+  for (const auto& [id, x] : on->channels) port::tell(x.who, event);
 }
 
 } // namespace headrace::detail

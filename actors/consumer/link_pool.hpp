@@ -45,14 +45,22 @@ public:
 
   /// Finds or makes a link to `address`; the consumer is sent `link_made`.
   void want(const std::string& address, const consumer_handle& who);
-  /// Opens a channel of `on` for one stream of the consumer `who`, to which the messages of the
-  /// channel are sent as `block_arrived` and `link_lost`. Returns 0 if the link is closed already.
-  uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who);
+  /// Receives the messages of a channel, on the thread of its link.
+  using receiver = std::function<void(const link& from, link_message what)>;
+  /// Opens a channel of `on` for one stream of the consumer `who`. When the link is closed, the
+  /// consumer is sent `link_lost`, after the last call of `take`. Returns 0 if the link is closed
+  /// already.
+  uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who,
+                        receiver take = {});
   void close_channel(const link* on, uint32_t channel);
   /// The consumer has ended: it opens no more channels.
   void forget(const consumer_handle& who);
 
 private:
+  struct channel {
+    consumer_handle who;
+    std::shared_ptr<const receiver> take;
+  };
   /// A link with the consumers that use it.
   struct line {
     std::string address;
@@ -60,7 +68,7 @@ private:
     std::vector<consumer_handle> waiting;
     /// Consumers that were sent `link_made` and have not opened a channel yet.
     std::vector<consumer_handle> promised;
-    std::map<uint32_t, consumer_handle> channels;
+    std::map<uint32_t, channel> channels;
     time_point unused_since{}; ///< if it has no users
 
     size_t users() const { return waiting.size() + promised.size() + channels.size(); }
@@ -74,7 +82,7 @@ private:
   std::vector<std::shared_ptr<link>> take_unused();
   static void close(const std::vector<std::shared_ptr<link>>& unused);
   void connected(const std::shared_ptr<line>& on, result<std::shared_ptr<link>> outcome);
-  void arrived(const std::shared_ptr<link>& from, link_message what);
+  void arrived(const link& from, link_message what);
   void closed(const std::shared_ptr<link>& from, const status& why);
 
   std::weak_ptr<transport> way_;

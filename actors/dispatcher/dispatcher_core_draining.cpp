@@ -102,9 +102,9 @@ void dispatcher_core::keep_from_tasks(worker_id who) {
 
 void dispatcher_core::answer_drains(time_point now) {
   std::erase_if(drains_, [&](const waiting_drain& one) {
-    auto how = drained(one.what, now);
+    const auto how = drained(one.what, now);
     if (how)
-      answer(one.request, *std::move(how));
+      answer(one.request, *how);
     return how.has_value();
   });
 }

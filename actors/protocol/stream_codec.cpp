@@ -79,39 +79,68 @@ result<from_consumer> read_from_consumer(const link_message& in) {
   }
 }
 
+namespace {
+
+result<from_task> read_shared(const shared_block& near,
+                              const std::vector<tensor_spec>& components) {
+  HEADRACE_TRY(fits(near.what.rows, components));
+  return from_task{near.what};
+}
+
+result<from_task> read_from_task(StreamMessage::Reader what, std::span<const buffer> payload,
+                                 const std::vector<tensor_spec>& components) {
+  switch (what.which()) {
+  case StreamMessage::BLOCK: {
+    HEADRACE_ASSIGN(auto rows, decode_block(what.getBlock().getBlock(), payload, components));
+    return from_task{stream_block{.first = what.getBlock().getFirst(),
+                                  .rows = std::move(rows),
+                                  .skipped = what.getBlock().getSkipped(),
+                                  .claimed = what.getBlock().getClaimed()}};
+  }
+  case StreamMessage::OPENED: return from_task{stream_opened{}};
+  case StreamMessage::RECALL:
+    return from_task{stream_recall{what.getRecall().getId(), what.getRecall().getKeep()}};
+  case StreamMessage::END: {
+    HEADRACE_ASSIGN(auto outcome, from_schema(what.getEnd().getOutcome()));
+    return from_task{stream_end{what.getEnd().getElements(), outcome}};
+  }
+  case StreamMessage::FAILED: return from_task{stream_failed{read_failure(what.getFailed())}};
+  case StreamMessage::LEAVING: return from_task{stream_leaving{}};
+  case StreamMessage::RECEIVED_BY_ALL: {
+    const auto x = what.getReceivedByAll();
+    return from_task{stream_received_by_all{x.getEpoch(), x.getElements()}};
+  }
+  case StreamMessage::CLAIMED: return from_task{stream_claimed{what.getClaimed().getElements()}};
+  default: return unknown_arm("task", what.which());
+  }
+}
+
+} // namespace
+
 result<from_task> read_from_task(const link_message& in,
                                  const std::vector<tensor_spec>& components) {
+  if (const auto* near = dynamic_cast<const shared_block*>(in.content.get()))
+    return read_shared(*near, components);
+  const auto what = stream_message::parse(in.header);
+  if (!what.valid())
+    return what.status();
+  return read_from_task(*what, in.payload, components);
+}
+
+result<std::optional<from_task>> read_plain_from_task(const link_message& in,
+                                                      const std::vector<tensor_spec>& components) {
+  std::optional<from_task> out;
   if (const auto* near = dynamic_cast<const shared_block*>(in.content.get())) {
-    HEADRACE_TRY(fits(near->what.rows, components));
-    return from_task{near->what};
+    HEADRACE_ASSIGN(out, read_shared(*near, components));
+    return out;
   }
   const auto what = stream_message::parse(in.header);
   if (!what.valid())
     return what.status();
-  switch (what->which()) {
-  case StreamMessage::BLOCK: {
-    HEADRACE_ASSIGN(auto rows, decode_block(what->getBlock().getBlock(), in.payload, components));
-    return from_task{stream_block{.first = what->getBlock().getFirst(),
-                                  .rows = std::move(rows),
-                                  .skipped = what->getBlock().getSkipped(),
-                                  .claimed = what->getBlock().getClaimed()}};
-  }
-  case StreamMessage::OPENED: return from_task{stream_opened{}};
-  case StreamMessage::RECALL:
-    return from_task{stream_recall{what->getRecall().getId(), what->getRecall().getKeep()}};
-  case StreamMessage::END: {
-    HEADRACE_ASSIGN(auto outcome, from_schema(what->getEnd().getOutcome()));
-    return from_task{stream_end{what->getEnd().getElements(), outcome}};
-  }
-  case StreamMessage::FAILED: return from_task{stream_failed{read_failure(what->getFailed())}};
-  case StreamMessage::LEAVING: return from_task{stream_leaving{}};
-  case StreamMessage::RECEIVED_BY_ALL: {
-    const auto x = what->getReceivedByAll();
-    return from_task{stream_received_by_all{x.getEpoch(), x.getElements()}};
-  }
-  case StreamMessage::CLAIMED: return from_task{stream_claimed{what->getClaimed().getElements()}};
-  default: return unknown_arm("task", what->which());
-  }
+  if (what->isBlock() && is_compressed(what->getBlock().getBlock()))
+    return out;
+  HEADRACE_ASSIGN(out, read_from_task(*what, in.payload, components));
+  return out;
 }
 
 // -- writing ----------------------------------------------------------------------------
@@ -164,8 +193,10 @@ link_message write_block(uint32_t channel, const stream_block& what, bool packed
   const auto encoding = packed ? block_encoding::snappy : block_encoding::plain;
   std::vector<buffer> payload;
   std::shared_ptr<const written_block> written;
-  if (what.forms)
+  if (what.forms) {
     written = what.forms->written(what.rows, encoding);
+    payload = written->payload;
+  }
   auto header = stream_message::make([&](StreamMessage::Builder b) {
     auto out = b.initBlock();
     out.setFirst(what.first);
@@ -176,7 +207,7 @@ link_message write_block(uint32_t channel, const stream_block& what, bool packed
     else
       encode_block(what.rows, encoding, out.initBlock(), payload);
   });
-  return {channel, header.bytes(), written ? written->payload : std::move(payload)};
+  return {channel, header.bytes(), std::move(payload)};
 }
 
 link_message write_message(uint32_t channel, const from_task& what) {

@@ -7,6 +7,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/link.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace headrace::detail {
@@ -19,6 +20,9 @@ result<from_consumer> read_from_consumer(const link_message& in);
 /// too large when it is decompressed.
 result<from_task> read_from_task(const link_message& in,
                                  const std::vector<tensor_spec>& components);
+/// As `read_from_task`. nullopt: the message is a compressed block, which takes long to decode.
+result<std::optional<from_task>> read_plain_from_task(const link_message& in,
+                                                      const std::vector<tensor_spec>& components);
 
 link_message write_message(uint32_t channel, const from_consumer& what);
 /// Blocks are written uncompressed, see `write_block`.

@@ -90,9 +90,10 @@ save_report save_runner::shared::take_step() {
     failed = std::visit(
       [&](const auto& x) -> status {
         auto done = take(x);
+        auto how = done.status();
         if (done)
           out.how = *std::move(done);
-        return done.status();
+        return how;
       },
       what.step);
   } catch (const std::exception& thrown) {

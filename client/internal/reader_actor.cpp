@@ -11,13 +11,9 @@ reader_state::reader_state(port::self_pointer<handle_type> self, dataset_ptr wha
     what_(std::move(what)),
     spec_(std::make_shared<const element_spec>(what_->spec)),
     start_(std::move(start)),
-    consumer_(std::make_shared<consumer_handle>()),
-    out_(std::make_shared<handout>(
-      [to = consumer_] {
-        if (*to)
-          port::tell(*to, make_local<consumer_event>(trainer_moved{}));
-      },
-      [&time = self->clock()] { return time.now(); })) {
+    memory_(std::make_shared<consumer_memory>()),
+    out_(std::make_shared<handout>([memory = memory_] { take_trainer_moved(*memory); },
+                                   [&time = self->clock()] { return time.now(); })) {
   // The callback has only a weak reference to this actor: the handout is shared with the consumer,
   // and must not keep this actor alive.
   out_->when_something_comes([me = self_->address()] {
@@ -27,13 +23,13 @@ reader_state::reader_state(port::self_pointer<handle_type> self, dataset_ptr wha
 }
 
 reader_state::~reader_state() {
-  if (*consumer_)
-    port::tell(*consumer_, make_local<consumer_event>(trainer_leaves{}));
+  if (consumer_)
+    port::tell(consumer_, make_local<consumer_event>(trainer_leaves{}));
 }
 
 port::behavior<reader_state::handle_type> reader_state::make_behavior() {
   if (const auto options = service::consumer_options_of(*what_))
-    *consumer_ = start_(*options, out_);
+    consumer_ = start_(memory_, *options, out_);
   else
     out_->finish(options.status());
   return {

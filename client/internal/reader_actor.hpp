@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/consumer/consumer_memory.hpp"
 #include "headrace/actors/consumer/consumer_options.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/stream/handout.hpp"
@@ -19,8 +20,9 @@ public:
                                    caf::result<void>(atom::arrived)>;
   static inline const char* name = "headrace.reader";
 
-  /// Starts a consumer with these options that fills the handout.
-  using starter = std::function<consumer_handle(consumer_options, std::shared_ptr<handout>)>;
+  /// Starts a consumer with this new memory and these options, which fills the handout.
+  using starter = std::function<consumer_handle(std::shared_ptr<consumer_memory>, consumer_options,
+                                                std::shared_ptr<handout>)>;
 
   /// `what`: a `distribute` node.
   reader_state(port::self_pointer<handle_type> self, dataset_ptr what, starter start);
@@ -39,8 +41,8 @@ private:
   dataset_ptr what_;
   std::shared_ptr<const element_spec> spec_;
   starter start_;
-  /// The consumer; contains null before it is started, or if it could not be started.
-  std::shared_ptr<consumer_handle> consumer_;
+  std::shared_ptr<consumer_memory> memory_; ///< the consumer's
+  consumer_handle consumer_; ///< null before it is started, or if it could not be started
   std::shared_ptr<handout> out_;
   std::shared_ptr<const block> current_;
   std::deque<question> questions_;

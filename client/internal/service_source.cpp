@@ -61,21 +61,14 @@ service_source::open(const dataset_node& graph, std::stop_token stop, warning wa
   what->job = options.job_name.empty() ? "distribute" : "job " + options.job_name;
   what->spec = graph.spec.components;
   std::unique_ptr<service_source> out{new service_source{std::move(what)}};
-  // The handout calls the actor, and the actor fills the handout, so the handle is set after both
-  // are made.
-  auto actor = std::make_shared<consumer_handle>();
-  out->out_ = std::make_shared<handout>(
-    [actor] {
-      if (*actor)
-        port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
-    },
-    [] { return clock::system().now(); });
+  const auto memory = std::make_shared<consumer_memory>();
+  out->out_ = std::make_shared<handout>([memory] { take_trainer_moved(*memory); },
+                                        [] { return clock::system().now(); });
   system_visit inside;
-  *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options),
-                                       std::move(where), connector_of(*session.here), session.links,
-                                       out->out_, service::log_of(*session.here));
-  out->impl_->actor = *actor;
-  adopt(*session.here, caf::actor_cast<caf::actor>(*actor));
+  out->impl_->actor = port::spawn<consumer_state>(
+    system_of(*session.here), memory, std::move(options), std::move(where),
+    connector_of(*session.here), session.links, out->out_, service::log_of(*session.here));
+  adopt(*session.here, caf::actor_cast<caf::actor>(out->impl_->actor));
   return out;
 }
 

@@ -24,4 +24,7 @@ result<block> decode_block(schema::Block::Reader in, std::span<const buffer> seg
                            const std::vector<tensor_spec>& expected,
                            size_t most_bytes = size_t{8} << 30);
 
+/// True if some buffer of a column is compressed. False for a damaged description.
+bool is_compressed(schema::Block::Reader in);
+
 } // namespace headrace::detail

@@ -285,4 +285,19 @@ result<block> decode_block(schema::Block::Reader in, std::span<const buffer> seg
   }
 }
 
+bool is_compressed(schema::Block::Reader in) {
+  const auto packed = [](schema::Part::Reader part) {
+    return part.getEncoding() != schema::Part::Encoding::NONE;
+  };
+  try {
+    for (auto x : in.getColumns())
+      if (packed(x.getValues()) || packed(x.getBorders())
+          || (x.isVariable() && packed(x.getVariable().getDims())))
+        return true;
+    return false;
+  } catch (const kj::Exception&) {
+    return false;
+  }
+}
+
 } // namespace headrace::detail

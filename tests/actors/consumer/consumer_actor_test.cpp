@@ -46,6 +46,7 @@ TEST_F(ConsumerActor, AsksAgainWhileTheDispatcherIsBeingRestarted) {
 TEST_F(ConsumerActor, BringsItsDatasetAndALargeGraphOnlyWhereItIsMissing) {
   for (const size_t size : {size_t{10}, large_graph}) {
     SCOPED_TRACE(size);
+    out = std::make_shared<handout>([] {});
     const std::string bytes(size, 'x');
     options.dataset_id.clear();
     options.dataset = dataset_registration{.graph = buffer::copy_of(bytes.data(), bytes.size()),

@@ -79,8 +79,9 @@ protected:
   }
   void start_dispatcher() { *where = port::spawn<scripted_dispatcher>(node.system, dispatcher); }
   void start() {
-    consumer = port::spawn<consumer_state>(
-      node.system, options, parse_address("127.0.0.1:1").value(), connector, links, out, logger{});
+    consumer = port::spawn<consumer_state>(node.system, std::make_shared<consumer_memory>(),
+                                           options, parse_address("127.0.0.1:1").value(), connector,
+                                           links, out, logger{});
     node.dispatch();
   }
   void lose_the_dispatcher() {

@@ -1,13 +1,13 @@
 #include "headrace/actors/protocol/stream_codec.hpp"
 #include "headrace/actors/task/task_memory.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
+#include "tests/actors/stream/kept_link.hpp"
 
 #include <gtest/gtest.h>
 
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -27,32 +27,6 @@ block numbers_from(int64_t first, size_t rows) {
   out.columns.push_back(column::dense(dtype::int64, {}, rows, std::move(values).freeze()));
   return out;
 }
-
-/// A link that keeps what is sent. It relies on the memory's mutex.
-class kept_link final : public link {
-public:
-  bool send(link_message message) override {
-    if (fails)
-      throw std::runtime_error{"no memory for a message"};
-    sent.push_back(std::move(message));
-    return true;
-  }
-  const link_limits& limits() const noexcept override { return most; }
-  size_t queued_bytes() const override { return 0; }
-  void close(status) override {}
-  void set_handlers(link_handlers) override {}
-  const std::string& peer_address() const override { return name_; }
-  uint64_t peer_node() const override { return 1; }
-  const std::string& peer_boot_id() const override { return name_; }
-  const std::string& peer_role() const override { return name_; }
-
-  link_limits most;
-  bool fails = false;
-  std::vector<link_message> sent;
-
-private:
-  std::string name_ = "trainer";
-};
 
 /// The memory of a task with one consumer, whose stream is open. The test takes the place of the
 /// actor and of the runner's thread.
@@ -113,7 +87,7 @@ protected:
                                make_range(0, 1'000'000'000, 1).value(),
                                {},
                                logger{}}};
-  std::shared_ptr<kept_link> at = std::make_shared<kept_link>();
+  std::shared_ptr<test::kept_link> at = std::make_shared<test::kept_link>();
   duration late{0}; ///< by which the runner's clock is ahead
   int announced = 0;
 };

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "headrace/actors/consumer/consumer_core.hpp"
+#include "headrace/actors/consumer/consumer_inbox.hpp"
+#include "headrace/runtime/link/link.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace headrace::detail {
+
+/// The part of a consumer that its actor shares with the threads of its links and with the
+/// trainer's thread: its core, and the links of its streams.
+///
+/// Each of them uses it in turn, while it has locked `mutex`, and sends the messages that its
+/// events cause before it unlocks, so that the messages of a stream leave in their order. The
+/// threads of links and trainers never wait for the mutex: they leave their events in the inbox,
+/// and whoever has locked the mutex handles these, too. Commands that only the actor can carry out,
+/// and messages that take long to decode, are left to the actor.
+struct consumer_memory {
+  /// The link and the channel of a task's stream.
+  struct route {
+    std::shared_ptr<link> over;
+    uint32_t channel = 0;
+  };
+  /// Functions of the actor. They may be called on any thread.
+  struct actor_side {
+    std::function<time_point()> now;
+    std::function<void()> announce; ///< sends the actor the event `stream_work_left`
+    /// Returns the channel of a new stream on the link, or 0 if the link is closed.
+    std::function<uint32_t(const std::shared_ptr<link>&)> open_channel;
+    std::function<void(const link*, uint32_t)> close_channel;
+  };
+  /// Sends messages, and opens and closes streams, as these commands say, in order. Returns the
+  /// commands that are for the actor. `fresh`: the link on which streams are opened. @pre the mutex
+  /// is locked
+  consume::commands carry_out(consume::commands what, const std::shared_ptr<link>& fresh = {});
+  /// Handles the events of the inbox. Returns the commands that are for the actor. @pre the mutex
+  /// is locked
+  consume::commands handle_inbox();
+  /// The streams on that link are cut. Returns the commands that are for the actor. @pre the mutex
+  /// is locked
+  consume::commands link_lost(const link* lost, const status& why);
+  /// The actor ends. If the trainer has not left, it gets an error, and tasks with open streams are
+  /// sent which rows it was handed. @pre the mutex is locked
+  void end();
+  /// True if events of links and of the trainer are to be handled. @pre the mutex is locked
+  bool takes_events() const { return core && !left && !thrown; }
+
+  std::mutex mutex;
+  std::optional<consumer_core> core; ///< set while there is an actor
+  actor_side actor;                  ///< likewise
+  /// The components of the elements. Constant while there are streams.
+  std::vector<tensor_spec> components;
+  bool left = false; ///< the trainer has left: no further events are handled
+  std::map<task_id, route> routes;
+  std::map<std::pair<const link*, uint32_t>, task_id> by_channel;
+  /// The time of the actor's next reminder.
+  std::optional<time_point> reminder;
+
+  consumer_inbox inbox;
+  // Other threads leave the following to the actor, and call `announce`.
+  consume::commands unfinished; ///< commands for the actor
+  std::exception_ptr thrown;    ///< the error of an event, with which the actor ends
+  bool announced = false;       ///< `stream_work_left` was sent and has not arrived
+
+private:
+  void append_to(consume::commands& rest, consume::commands what,
+                 const std::shared_ptr<link>& fresh);
+  void open_stream(task_id task, const std::shared_ptr<link>& fresh);
+  void arrived(consume::commands& rest, consumer_inbox::message what);
+  void send(const consume::send& what);
+  void close_stream(task_id task);
+
+  std::vector<task_id> not_opened_; ///< streams on a link that was closed already
+};
+
+/// A message of a task has arrived, on the thread of its link.
+void take_message(consumer_memory& of, const link& from, link_message what);
+/// The trainer has taken elements or began to wait, on its thread.
+void take_trainer_moved(consumer_memory& of);
+/// Handles the events of the inbox, unless another thread has locked the mutex, which then does so.
+/// To be called after an event was put into the inbox, and after the mutex was unlocked.
+void try_handle_inbox(consumer_memory& of);
+
+} // namespace headrace::detail
