@@ -77,8 +77,8 @@ public:
   /// The trainer has finished with the iteration. The job is sent goodbyes until one is answered;
   /// the last command is `consume::quit`.
   commands trainer_leaves(time_point now);
-  /// The consumer ends before its trainer, without a goodbye to its job: the trainer gets no
-  /// further rows, and the error `why`. The last event.
+  /// The consumer ends before its trainer, without a goodbye to its job: unless the repetition
+  /// is finished, the trainer gets no further rows, and the error `why`. The last event.
   commands consumer_ends(const status& why);
 
   // -- time -------------------------------------------------------------------------
@@ -97,6 +97,8 @@ public:
   bool knows_its_job() const noexcept { return known_; }
   /// True if the handout was finished.
   bool over() const noexcept { return failed_ || ended_; }
+  /// The last event was, or followed, `trainer_leaves` or `consumer_ends`.
+  bool has_left() const noexcept { return left_; }
 
 private:
   /// The state of one task for this consumer.
@@ -161,6 +163,7 @@ private:
   void say_goodbye();
   void say_goodbye_later(time_point now);
   commands close_streams();
+  void close(task_id id, uint64_t handed_out);
   void quit();
   std::optional<time_point> goodbye_deadline() const;
   commands look_at_goodbye(time_point now);

@@ -77,24 +77,31 @@ consume::commands consumer_core::goodbye_unanswered(const status& why, time_poin
 }
 
 consume::commands consumer_core::consumer_ends(const status& why) {
-  for (const auto& [id, s] : streams_)
-    if (!s.open)
-      out_->recall_all(id);
-  auto out = close_streams();
+  left_ = true;
   out_->finish(why);
-  return out;
+  for (const auto& [id, s] : streams_) {
+    // If the repetition is finished, all rows belong to the trainer, which takes them yet. Else
+    // those that it was not handed go to others.
+    const auto mark = ended_ ? out_->of(id).received : out_->recall_all(id);
+    if (s.open)
+      close(id, mark);
+  }
+  return done();
 }
 
 consume::commands consumer_core::close_streams() {
   left_ = true;
   for (const auto& [id, s] : streams_)
-    if (s.open) {
-      // Rows that the trainer was handed must not go to others, and others must not go to it.
-      then(consume::send{id, stream_grant{.handed_out = out_->recall_all(id)}});
-      then(consume::send{id, stream_close{}});
-      then(consume::close_stream{id});
-    }
+    if (s.open)
+      close(id, out_->of(id).handed_out);
   return done();
+}
+
+void consumer_core::close(task_id id, uint64_t handed_out) {
+  // Rows that the trainer was handed must not go to others.
+  then(consume::send{id, stream_grant{.handed_out = handed_out}});
+  then(consume::send{id, stream_close{}});
+  then(consume::close_stream{id});
 }
 
 std::optional<time_point> consumer_core::goodbye_deadline() const {

@@ -16,17 +16,13 @@ struct link_made {
   std::shared_ptr<link> made; ///< null: the link could not be made
   status why;
 };
-/// Another thread has left messages of tasks, or commands, in the consumer's memory.
+/// Another thread has left something to the actor in `consumer_memory`: commands, a message to
+/// decode, an earlier deadline, or an error.
 struct stream_work_left {};
-/// A link is closed.
-struct link_lost {
-  std::shared_ptr<link> lost;
-  status why;
-};
 /// The trainer has finished with the iteration.
 struct trainer_leaves {};
 
 /// The messages to a consumer actor from its own process.
-using consumer_event = std::variant<link_made, stream_work_left, link_lost, trainer_leaves>;
+using consumer_event = std::variant<link_made, stream_work_left, trainer_leaves>;
 
 } // namespace headrace::detail

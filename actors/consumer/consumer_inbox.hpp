@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/stream_messages.hpp"
 #include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/base/status.hpp"
 #include "headrace/runtime/link/link.hpp"
 
 #include <cstdint>
@@ -9,26 +10,32 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace headrace::detail {
 
+/// The link of a channel is closed.
+struct channel_cut {
+  status why;
+};
+
 /// Events of one consumer from the threads of its links and of its trainer, until they are handled.
-/// Messages are handled in the order in which they arrived. Thread-safe; no member waits for an
-/// event to be handled.
+/// Events of channels are handled in the order in which they arrived. Thread-safe; no member waits
+/// for an event to be handled.
 class consumer_inbox {
 public:
-  /// A message of a task.
-  struct message {
+  /// An event of a channel: a message of a task, or the end of the link.
+  struct channel_event {
     const link* from = nullptr;
     uint32_t channel = 0;
-    /// The content; nullopt: `packed` has to be decoded first.
-    std::optional<result<from_task>> said;
+    /// What has happened; nullopt: `packed` has to be decoded first.
+    std::optional<std::variant<result<from_task>, channel_cut>> what;
     link_message packed;
   };
 
-  void push(message what) {
+  void push(channel_event what) {
     std::lock_guard lock{mutex_};
-    messages_.push_back(std::move(what));
+    events_.push_back(std::move(what));
   }
   /// The trainer has taken elements or began to wait.
   void push_trainer_moved() {
@@ -36,13 +43,13 @@ public:
     trainer_moved_ = true;
   }
 
-  /// The next message, if it is decoded.
-  std::optional<message> pop() {
+  /// The next event, if it need not be decoded.
+  std::optional<channel_event> pop() {
     std::lock_guard lock{mutex_};
-    if (messages_.empty() || !messages_.front().said)
+    if (events_.empty() || !events_.front().what)
       return std::nullopt;
-    auto out = std::move(messages_.front());
-    messages_.pop_front();
+    auto out = std::move(events_.front());
+    events_.pop_front();
     return out;
   }
   bool pop_trainer_moved() {
@@ -50,41 +57,43 @@ public:
     return std::exchange(trainer_moved_, false);
   }
 
-  /// The next message, if it has to be decoded first. It stays the next one until `decoded`.
+  /// The next event, if it is a message that has to be decoded first. It stays the next one until
+  /// `decoded`.
   std::optional<link_message> packed() {
     std::lock_guard lock{mutex_};
-    if (messages_.empty() || messages_.front().said)
+    if (events_.empty() || events_.front().what)
       return std::nullopt;
-    return messages_.front().packed;
+    return events_.front().packed;
   }
-  /// The content of the message that `packed` returned.
+  /// The content of the message that `packed` returned last. @pre `clear` was not called since
   void decoded(result<from_task> what) {
     std::lock_guard lock{mutex_};
-    messages_.front().said = std::move(what);
+    events_.front().what = std::move(what);
     decoding_ = false;
   }
-  /// True if the next message has to be decoded, and no earlier call has returned true for it.
+  /// True if the next event is a message that has to be decoded, and no earlier call has returned
+  /// true for it.
   bool starts_decoding() {
     std::lock_guard lock{mutex_};
-    return !messages_.empty() && !messages_.front().said && !std::exchange(decoding_, true);
+    return !events_.empty() && !events_.front().what && !std::exchange(decoding_, true);
   }
 
   /// True if one of `pop`, `pop_trainer_moved` and `starts_decoding` would return something.
   bool has_work() {
     std::lock_guard lock{mutex_};
-    return trainer_moved_ || (!messages_.empty() && (messages_.front().said || !decoding_));
+    return trainer_moved_ || (!events_.empty() && (events_.front().what || !decoding_));
   }
   void clear() {
     std::lock_guard lock{mutex_};
-    messages_.clear();
+    events_.clear();
     trainer_moved_ = decoding_ = false;
   }
 
 private:
   std::mutex mutex_;
-  std::deque<message> messages_;
+  std::deque<channel_event> events_;
   bool trainer_moved_ = false;
-  bool decoding_ = false; ///< `starts_decoding` has returned true for the next message
+  bool decoding_ = false; ///< `starts_decoding` has returned true for the next event
 };
 
 } // namespace headrace::detail

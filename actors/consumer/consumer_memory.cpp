@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <variant>
 
@@ -74,37 +75,33 @@ consume::commands consumer_memory::handle_inbox() {
   consume::commands rest;
   if (!takes_events())
     return rest;
-  while (auto next = inbox.pop()) arrived(rest, *std::move(next));
+  while (auto next = inbox.pop()) handle(rest, *std::move(next));
   if (inbox.pop_trainer_moved())
     append_to(rest, core->trainer_moved(actor.now()), {});
   return rest;
 }
 
-void consumer_memory::arrived(consume::commands& rest, consumer_inbox::message what) {
+void consumer_memory::handle(consume::commands& rest, consumer_inbox::channel_event what) {
   const auto at = by_channel.find({what.from, what.channel});
-  if (at != by_channel.end()) // otherwise the stream was closed
-    append_to(rest, core->arrived(at->second, *std::move(what.said), actor.now()), {});
-}
-
-consume::commands consumer_memory::link_lost(const link* lost, const status& why) {
-  std::vector<task_id> cut;
-  for (const auto& [id, where] : routes)
-    if (where.over.get() == lost)
-      cut.push_back(id);
-  consume::commands rest;
-  for (auto id : cut) {
-    by_channel.erase({lost, routes.at(id).channel});
-    routes.erase(id);
-    append_to(rest, core->stream_cut(id, why, actor.now()), {});
-  }
-  return rest;
+  if (at == by_channel.end())
+    return; // the stream was closed
+  const auto task = at->second;
+  if (auto* said = std::get_if<result<from_task>>(&*what.what))
+    return append_to(rest, core->arrived(task, std::move(*said), actor.now()), {});
+  by_channel.erase(at);
+  routes.erase(task);
+  append_to(rest, core->stream_cut(task, std::get<channel_cut>(*what.what).why, actor.now()), {});
 }
 
 void consumer_memory::end() {
-  if (core && !left)
-    for (const auto& what : core->consumer_ends(why_it_ends(thrown)))
-      if (const auto* last = std::get_if<consume::send>(&what))
-        send(*last);
+  if (core && !core->has_left())
+    try {
+      for (const auto& what : core->consumer_ends(why_it_ends(thrown)))
+        if (const auto* last = std::get_if<consume::send>(&what))
+          send(*last);
+    } catch (...) {
+      // The tasks find out when the lease of the consumer expires.
+    }
   for (const auto& [id, where] : routes) actor.close_channel(where.over.get(), where.channel);
   routes.clear();
   by_channel.clear();
@@ -120,23 +117,14 @@ void announce_if_needed(consumer_memory& of) {
   const auto next = of.core->next_deadline();
   const bool is_earlier = next && (!of.reminder || *next < *of.reminder);
   const bool decodes = of.inbox.starts_decoding();
-  if ((is_earlier || decodes || of.thrown || !of.unfinished.empty())
-      && !std::exchange(of.announced, true))
-    of.actor.announce();
+  if (of.announced || !(is_earlier || decodes || of.thrown || !of.unfinished.empty()))
+    return;
+  of.actor.announce();
+  of.announced = true;
 }
 
-/// The message as it is put into the inbox.
-consumer_inbox::message inbox_message(const link& from, link_message what,
-                                      const std::vector<tensor_spec>& components) {
-  consumer_inbox::message out{.from = &from, .channel = what.channel, .said = {}, .packed = {}};
-  auto said = read_plain_from_task(what, components);
-  if (!said)
-    out.said = said.status();
-  else if (*said)
-    out.said = *std::move(*said);
-  else
-    out.packed = std::move(what);
-  return out;
+status cannot_decode(const std::exception& why) {
+  return internal_error(fmt::format("decoding failed: {}", why.what()));
 }
 
 } // namespace
@@ -147,9 +135,7 @@ void try_handle_inbox(consumer_memory& of) {
     if (!hold || !of.takes_events())
       return;
     try {
-      auto more = of.handle_inbox();
-      of.unfinished.insert(of.unfinished.end(), std::move_iterator{more.begin()},
-                           std::move_iterator{more.end()});
+      std::ranges::move(of.handle_inbox(), std::back_inserter(of.unfinished));
     } catch (...) {
       // The actor ends with this error, as if it had handled the event.
       of.thrown = std::current_exception();
@@ -158,16 +144,34 @@ void try_handle_inbox(consumer_memory& of) {
   } while (of.inbox.has_work());
 }
 
-void take_message(consumer_memory& of, const link& from, link_message what) {
+result<from_task> decode_message(const consumer_memory& of, const link_message& what) {
   try {
-    of.inbox.push(inbox_message(from, std::move(what), of.components));
-  } catch (...) {
-    std::lock_guard hold{of.mutex};
-    if (!of.takes_events())
-      return;
-    of.thrown = std::current_exception();
-    return announce_if_needed(of);
+    return read_from_task(what, of.components);
+  } catch (const std::exception& why) {
+    return cannot_decode(why);
   }
+}
+
+void take_message(consumer_memory& of, const link& from, link_message what) {
+  consumer_inbox::channel_event event{
+    .from = &from, .channel = what.channel, .what = {}, .packed = {}};
+  try {
+    auto said = read_plain_from_task(what, of.components);
+    if (!said)
+      event.what = result<from_task>{said.status()};
+    else if (*said)
+      event.what = result<from_task>{*std::move(*said)};
+    else
+      event.packed = std::move(what);
+  } catch (const std::exception& why) {
+    event.what = result<from_task>{cannot_decode(why)};
+  }
+  of.inbox.push(std::move(event));
+  try_handle_inbox(of);
+}
+
+void take_cut(consumer_memory& of, const link& from, uint32_t channel, const status& why) {
+  of.inbox.push({.from = &from, .channel = channel, .what = channel_cut{why}, .packed = {}});
   try_handle_inbox(of);
 }
 

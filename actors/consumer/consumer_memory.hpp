@@ -45,21 +45,17 @@ struct consumer_memory {
   /// Handles the events of the inbox. Returns the commands that are for the actor. @pre the mutex
   /// is locked
   consume::commands handle_inbox();
-  /// The streams on that link are cut. Returns the commands that are for the actor. @pre the mutex
-  /// is locked
-  consume::commands link_lost(const link* lost, const status& why);
   /// The actor ends. If the trainer has not left, it gets an error, and tasks with open streams are
   /// sent which rows it was handed. @pre the mutex is locked
   void end();
   /// True if events of links and of the trainer are to be handled. @pre the mutex is locked
-  bool takes_events() const { return core && !left && !thrown; }
+  bool takes_events() const { return core && !core->has_left() && !thrown; }
 
   std::mutex mutex;
   std::optional<consumer_core> core; ///< set while there is an actor
   actor_side actor;                  ///< likewise
   /// The components of the elements. Constant while there are streams.
   std::vector<tensor_spec> components;
-  bool left = false; ///< the trainer has left: no further events are handled
   std::map<task_id, route> routes;
   std::map<std::pair<const link*, uint32_t>, task_id> by_channel;
   /// The time of the actor's next reminder.
@@ -75,15 +71,19 @@ private:
   void append_to(consume::commands& rest, consume::commands what,
                  const std::shared_ptr<link>& fresh);
   void open_stream(task_id task, const std::shared_ptr<link>& fresh);
-  void arrived(consume::commands& rest, consumer_inbox::message what);
+  void handle(consume::commands& rest, consumer_inbox::channel_event what);
   void send(const consume::send& what);
   void close_stream(task_id task);
 
   std::vector<task_id> not_opened_; ///< streams on a link that was closed already
 };
 
+/// Decodes a message of a task. An exception becomes a failure.
+result<from_task> decode_message(const consumer_memory& of, const link_message& what);
 /// A message of a task has arrived, on the thread of its link.
 void take_message(consumer_memory& of, const link& from, link_message what);
+/// The link of a channel is closed, on the thread of the link.
+void take_cut(consumer_memory& of, const link& from, uint32_t channel, const status& why);
 /// The trainer has taken elements or began to wait, on its thread.
 void take_trainer_moved(consumer_memory& of);
 /// Handles the events of the inbox, unless another thread has locked the mutex, which then does so.

@@ -1,7 +1,6 @@
 #include "headrace/actors/consumer/consumer_state.hpp"
 
 #include "headrace/actors/protocol/reader_codec.hpp"
-#include "headrace/actors/protocol/stream_codec.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -61,10 +60,18 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self,
     .announce = [me] { port::tell(me, make_local<consumer_event>(stream_work_left{})); },
     .open_channel =
       [links = links_, me, memory = std::weak_ptr{memory_}](const std::shared_ptr<link>& on) {
-        return links->open_channel(on, me, [memory](const link& from, link_message what) {
-          if (const auto of = memory.lock())
-            take_message(*of, from, std::move(what));
-        });
+        return links->open_channel(
+          on, me,
+          {.on_message =
+             [memory](const link& from, link_message what) {
+               if (const auto of = memory.lock())
+                 take_message(*of, from, std::move(what));
+             },
+           .on_closed =
+             [memory](const link& from, uint32_t channel, const status& why) {
+               if (const auto of = memory.lock())
+                 take_cut(*of, from, channel, why);
+             }});
       },
     .close_channel = [links = links_](const link* on,
                                       uint32_t channel) { links->close_channel(on, channel); },
@@ -96,8 +103,7 @@ port::behavior<consumer_handle> consumer_state::make_behavior() {
       return make_ok(in->getRequestId());
     },
     [this](const local<consumer_event>& what) {
-      if (!left_)
-        std::visit([this](const auto& event) { on(event); }, *what);
+      std::visit([this](const auto& event) { on(event); }, *what);
     },
     [this](atom::deadline, uint64_t epoch) {
       if (alarm_.due(epoch))
@@ -117,11 +123,8 @@ void consumer_state::handle(Event&& event, const std::shared_ptr<link>& fresh) {
       if (memory_->thrown)
         std::rethrow_exception(memory_->thrown);
       todo = std::exchange(memory_->unfinished, {});
-      const auto add = [&](consume::commands more) {
-        todo.insert(todo.end(), std::move_iterator{more.begin()}, std::move_iterator{more.end()});
-      };
-      add(memory_->handle_inbox());
-      add(memory_->carry_out(event(*memory_->core), fresh));
+      std::ranges::move(memory_->handle_inbox(), std::back_inserter(todo));
+      std::ranges::move(memory_->carry_out(event(*memory_->core), fresh), std::back_inserter(todo));
       lease_ = memory_->core->timing().lease;
     } catch (...) {
       memory_->thrown = std::current_exception(); // no thread handles further events
@@ -137,13 +140,6 @@ void consumer_state::handle(Event&& event, const std::shared_ptr<link>& fresh) {
   try_handle_inbox(*memory_);
 }
 
-void consumer_state::decode_waiting() {
-  while (auto next = memory_->inbox.packed()) {
-    memory_->inbox.decoded(read_from_task(*next, memory_->components));
-    handle([](consumer_core&) { return consume::commands{}; });
-  }
-}
-
 void consumer_state::on(const link_made& what) {
   if (!what.made)
     return handle(
@@ -156,19 +152,14 @@ void consumer_state::on(const stream_work_left&) {
     std::lock_guard hold{memory_->mutex};
     memory_->announced = false;
   }
-  decode_waiting();
+  // Another event is sent for each further message, so that the actor handles others in between.
+  if (auto next = memory_->inbox.packed())
+    memory_->inbox.decoded(decode_message(*memory_, *next));
   handle([](consumer_core&) { return consume::commands{}; });
 }
 
-void consumer_state::on(const link_lost& what) {
-  decode_waiting();
-  handle([&](consumer_core&) { return memory_->link_lost(what.lost.get(), what.why); });
-}
-
 void consumer_state::on(const trainer_leaves&) {
-  left_ = true;
   handle([&](consumer_core& core) {
-    memory_->left = true;
     memory_->inbox.clear();
     return core.trainer_leaves(now());
   });
@@ -177,10 +168,13 @@ void consumer_state::on(const trainer_leaves&) {
 // -- commands -------------------------------------------------------------------------------
 
 void consumer_state::carry_out(const consume::ask& what) {
+  const auto* to = dispatcher_.get();
+  if (!to)
+    return; // the connection was lost while the command was left to the actor
   const auto question = make_envelope(what.what.consumer.value, [&](schema::Envelope::Builder b) {
     write_open_iteration(b.initDispatcher().initOpenIteration(), what.what);
   });
-  port::request(self_, *dispatcher_.get(), answer_limit_, question)
+  port::request(self_, *to, answer_limit_, question)
     .then(
       [this, number = what.number](const envelope& in) {
         const auto said = dispatcher_answer(in, schema::DispatcherMessage::ITERATION);
@@ -200,10 +194,13 @@ void consumer_state::carry_out(const consume::ask& what) {
 }
 
 void consumer_state::carry_out(const consume::beat& what) {
+  const auto* to = dispatcher_.get();
+  if (!to)
+    return; // the connection was lost while the command was left to the actor
   const auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
     write_heartbeat(b.initDispatcher().initConsumerHeartbeat(), what.what);
   });
-  port::request(self_, *dispatcher_.get(), lease_, say)
+  port::request(self_, *to, lease_, say)
     .then(
       [this, at = what.at](const envelope& in) {
         handle(
@@ -215,10 +212,13 @@ void consumer_state::carry_out(const consume::beat& what) {
 }
 
 void consumer_state::carry_out(const consume::say_goodbye& what) {
+  const auto* to = dispatcher_.get();
+  if (!to)
+    return; // the connection was lost while the command was left to the actor
   const auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
     write_leave(b.initDispatcher().initLeaveIteration(), what.what);
   });
-  port::request(self_, *dispatcher_.get(), lease_, say)
+  port::request(self_, *to, lease_, say)
     .then(
       [this](const envelope& in) {
         handle([&](consumer_core& core) { return core.goodbye_answered(status_of(in), now()); });

@@ -29,15 +29,12 @@ public:
 private:
   void on(const link_made& what);
   void on(const stream_work_left& what);
-  void on(const link_lost& what);
   void on(const trainer_leaves& what);
 
   /// Calls `event` with the core, and carries out the commands: first those that other threads have
   /// left, then the new ones. `fresh`: the link on which the event opens streams.
   template <class Event>
   void handle(Event&& event, const std::shared_ptr<link>& fresh = {});
-  /// Decodes the messages that the threads of links have left, and handles them.
-  void decode_waiting();
   void carry_out(const consume::commands& what);
   void carry_out(const consume::ask& what);
   void carry_out(const consume::beat& what);
@@ -46,8 +43,8 @@ private:
   void carry_out(const consume::renew_dispatcher& what);
   void carry_out(const consume::make_link& what);
   void carry_out(const consume::open_stream&) {}  ///< `consumer_memory` has carried this out
-  void carry_out(const consume::send&) {}         ///< `consumer_memory` has carried this out
-  void carry_out(const consume::close_stream&) {} ///< `consumer_memory` has carried this out
+  void carry_out(const consume::send&) {}         ///< likewise
+  void carry_out(const consume::close_stream&) {} ///< likewise
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
@@ -57,7 +54,6 @@ private:
   std::shared_ptr<link_pool> links_;
   uint64_t bad_messages_ = 0; ///< number of damaged messages that arrived
   port::alarm alarm_;
-  bool left_ = false;
   port::watcher watcher_;
   peer dispatcher_;
 };

@@ -111,7 +111,7 @@ void link_pool::connected(const std::shared_ptr<line>& on, result<std::shared_pt
 }
 
 uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer_handle& who,
-                                 receiver take) {
+                                 receiver hears) {
   std::lock_guard lock{mutex_};
   const auto at = made_.find(on.get());
   if (at == made_.end())
@@ -119,7 +119,7 @@ uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer
   auto& line = *at->second;
   std::erase(line.promised, who);
   const auto channel = ++last_channel_;
-  line.channels[channel] = {who, std::make_shared<const receiver>(std::move(take))};
+  line.channels[channel] = {who, std::make_shared<const receiver>(std::move(hears))};
   return channel;
 }
 
@@ -144,7 +144,7 @@ void link_pool::forget(const consumer_handle& who) {
 }
 
 void link_pool::arrived(const link& from, link_message what) {
-  std::shared_ptr<const receiver> take;
+  std::shared_ptr<const receiver> to;
   {
     std::lock_guard lock{mutex_};
     const auto on = made_.find(&from);
@@ -154,10 +154,9 @@ void link_pool::arrived(const link& from, link_message what) {
     const auto at = channels.find(what.channel);
     if (at == channels.end())
       return; // the stream was closed
-    take = at->second.take;
+    to = at->second.hears;
   }
-  if (*take)
-    (*take)(from, std::move(what));
+  to->on_message(from, std::move(what));
 }
 
 void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
@@ -175,8 +174,7 @@ void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
         break;
       }
   }
-  const auto event = make_local<consumer_event>(link_lost{from, why});
-  for (const auto& [id, x] : on->channels) port::tell(x.who, event);
+  for (const auto& [channel, x] : on->channels) x.hears->on_closed(*from, channel, why);
 }
 
 } // namespace headrace::detail

@@ -45,13 +45,16 @@ public:
 
   /// Finds or makes a link to `address`; the consumer is sent `link_made`.
   void want(const std::string& address, const consumer_handle& who);
-  /// Receives the messages of a channel, on the thread of its link.
-  using receiver = std::function<void(const link& from, link_message what)>;
-  /// Opens a channel of `on` for one stream of the consumer `who`. When the link is closed, the
-  /// consumer is sent `link_lost`, after the last call of `take`. Returns 0 if the link is closed
+  /// Receives the events of a channel, on the thread of its link.
+  struct receiver {
+    std::function<void(const link& from, link_message what)> on_message;
+    /// The link is closed. The last event.
+    std::function<void(const link& from, uint32_t channel, const status& why)> on_closed;
+  };
+  /// Opens a channel of `on` for one stream of the consumer `who`. Returns 0 if the link is closed
   /// already.
   uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who,
-                        receiver take = {});
+                        receiver hears);
   void close_channel(const link* on, uint32_t channel);
   /// The consumer has ended: it opens no more channels.
   void forget(const consumer_handle& who);
@@ -59,7 +62,7 @@ public:
 private:
   struct channel {
     consumer_handle who;
-    std::shared_ptr<const receiver> take;
+    std::shared_ptr<const receiver> hears;
   };
   /// A link with the consumers that use it.
   struct line {

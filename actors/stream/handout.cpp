@@ -14,7 +14,7 @@ constexpr uint64_t position_of(uint64_t cut) {
 
 } // namespace
 
-// -- the actor's side -----------------------------------------------------------
+// -- the consumer's side -----------------------------------------------------------
 
 void handout::add(task_id from, block rows, uint64_t claimed) {
   std::unique_lock lock{mutex_};

@@ -20,15 +20,16 @@
 
 namespace headrace::detail {
 
-/// The queue between a consumer actor and its trainer's thread. The actor can take back rows that
-/// the trainer has not taken.
+/// The queue between a consumer and its trainer's thread. The consumer can take back rows that the
+/// trainer has not taken.
 ///
 /// The trainer takes a row with one atomic addition to {position, limit} of the current block; a
-/// recall lowers the limit. Blocks of several tasks are handed out in turn. Members of the actor's
-/// side may be called from any thread, those of the trainer's side by one thread at a time.
+/// recall lowers the limit. Blocks of several tasks are handed out in turn. Members of the
+/// consumer's side may be called from any thread, those of the trainer's side by one thread at a
+/// time.
 class handout {
 public:
-  /// `wake` is called on the trainer's thread, without a lock, when the actor should call `look`:
+  /// `wake` is called on the trainer's thread, without a lock, when `look` should be called:
   /// the trainer has taken the last row of a block, has begun to wait, or has ceased to wait. It is
   /// called at most once between two calls of `look`. The end of a block is reported at once, not
   /// at the trainer's next call, because a trainer may pause while others wait for the rows that it
@@ -38,12 +39,12 @@ public:
   explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
     : wake_(std::move(wake)), now_(std::move(now)) {}
 
-  /// For a trainer that does not block: `came` is called on the actor's side, without a lock, when
-  /// rows may be handed out, or the end has come, after `try_next` had returned `nothing_yet`. Must
-  /// be set before the first `add`.
+  /// For a trainer that does not block: `came` is called on any thread, and must not call the
+  /// consumer, when rows may be handed out, or the end has come, after `try_next` had returned
+  /// `nothing_yet`. Must be set before the first `add`.
   void when_something_comes(std::function<void()> came) { came_ = std::move(came); }
 
-  // -- the actor's side -----------------------------------------------------------
+  // -- the consumer's side -----------------------------------------------------------
 
   /// Adds rows of a task, to be handed out after its earlier rows. `claimed`: see `confirm`; zero:
   /// no limit is set, so all of them may be handed out, unless an earlier call has set a limit.

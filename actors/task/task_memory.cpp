@@ -108,21 +108,22 @@ size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows, dura
   size_t taken = 0;
   try {
     of.waiting.push_back({run, std::move(rows)});
-    if (sends)
-      for (auto& one : of.deal_waiting(of.now()))
-        if (const auto* bytes = std::get_if<produce::take_over_bytes>(&one))
-          taken += bytes->bytes;
-        else
-          of.left.push_back(std::move(one));
+    auto todo = sends ? of.deal_waiting(of.now()) : produce::commands{};
+    for (auto& one : todo)
+      if (const auto* bytes = std::get_if<produce::take_over_bytes>(&one))
+        taken += bytes->bytes;
+      else
+        of.left.push_back(std::move(one));
   } catch (...) {
     // The actor ends with this error, as if it had dealt the rows.
     of.thrown = std::current_exception();
   }
   const auto next = of.core.next_deadline();
   const bool is_earlier = next && (!of.reminder || *next < *of.reminder);
-  if ((is_earlier || of.thrown || !of.waiting.empty() || !of.left.empty())
-      && !std::exchange(of.announced, true))
+  if (!of.announced && (is_earlier || of.thrown || !of.waiting.empty() || !of.left.empty())) {
     of.announce();
+    of.announced = true;
+  }
   return taken;
 }
 

@@ -7,6 +7,7 @@
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
+#include "headrace/runtime/process/heap.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
 
@@ -159,6 +160,7 @@ running with_web_port(running started, const server_settings& given, const proce
 int serve(const std::string& name, const process_flags& flags,
           const std::function<running(const process_lives&, const logger&)>& start) {
   ::signal(SIGPIPE, SIG_IGN); // a reader of the log may end before the server does
+  return_large_memory_at_once();
   only_life one;
   if (flags.no_restart)
     return live(name, flags, one, start);

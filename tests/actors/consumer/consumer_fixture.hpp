@@ -79,9 +79,10 @@ protected:
   }
   void start_dispatcher() { *where = port::spawn<scripted_dispatcher>(node.system, dispatcher); }
   void start() {
-    consumer = port::spawn<consumer_state>(node.system, std::make_shared<consumer_memory>(),
-                                           options, parse_address("127.0.0.1:1").value(), connector,
-                                           links, out, logger{});
+    memory = std::make_shared<consumer_memory>();
+    consumer = port::spawn<consumer_state>(node.system, memory, options,
+                                           parse_address("127.0.0.1:1").value(), connector, links,
+                                           out, logger{});
     node.dispatch();
   }
   void lose_the_dispatcher() {
@@ -104,6 +105,7 @@ protected:
   std::shared_ptr<handout> out = std::make_shared<handout>([] {});
   consumer_options options{.dataset_id = "d", .worker_timeout = std::chrono::seconds{10}};
   std::shared_ptr<link_pool> links = std::make_shared<link_pool>(nullptr);
+  std::shared_ptr<consumer_memory> memory; ///< the consumer's
   consumer_handle consumer;
 };
 

@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <numeric>
-#include <stop_token>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -36,7 +37,11 @@ protected:
     memory.components = {tensor_spec{dtype::int64, shape{}}};
     memory.actor = {
       .now = [this] { return now() + late; },
-      .announce = [this] { ++announced; },
+      .announce =
+        [this] {
+          ++announced;
+          calls.release();
+        },
       .open_channel = [](const std::shared_ptr<link>&) { return channel; },
       .close_channel = [this](const link*, uint32_t) { ++closed; },
     };
@@ -49,6 +54,7 @@ protected:
                               .tasks = {{task, incarnation{1}, "worker:1", {}, worker_id{1}}}};
     as_actor([&](consumer_core& core) { return core.answered(1, view, now()); });
     as_actor([&](consumer_core& core) { return core.linked("worker:1", now()); });
+    first_grant = grants().at(0);
     at->sent.clear();
   }
 
@@ -63,7 +69,7 @@ protected:
     }
     try_handle_inbox(memory);
   }
-  /// The actor handles `stream_work_left`. Returns the commands that were left to it.
+  /// The actor handles one `stream_work_left`. Returns the commands that were left to it.
   consume::commands as_announced_actor() {
     consume::commands todo;
     {
@@ -71,10 +77,9 @@ protected:
       memory.announced = false;
       todo = std::exchange(memory.unfinished, {});
     }
-    while (auto next = memory.inbox.packed()) {
-      memory.inbox.decoded(read_from_task(*next, memory.components));
-      as_actor([](consumer_core&) { return consume::commands{}; });
-    }
+    if (auto next = memory.inbox.packed())
+      memory.inbox.decoded(decode_message(memory, *next));
+    as_actor([](consumer_core&) { return consume::commands{}; });
     return todo;
   }
   void as_link(link_message what) { take_message(memory, *at, std::move(what)); }
@@ -105,10 +110,12 @@ protected:
   }
 
   std::shared_ptr<test::kept_link> at = std::make_shared<test::kept_link>();
+  stream_grant first_grant;
   consumer_memory memory;
   std::shared_ptr<handout> out = std::make_shared<handout>([this] { take_trainer_moved(memory); });
   duration late{0}; ///< by which the clock of other threads is ahead
   std::atomic<int> announced{0};
+  std::counting_semaphore<> calls{0}; ///< of the actor
   int closed = 0;
   int64_t taken = 0; ///< the number of elements that `take_all` took
   status how;
@@ -140,23 +147,47 @@ TEST_F(ConsumerMemory, CompressedBlocksAreLeftToTheActorAndKeepTheirOrder) {
   EXPECT_EQ(announced, 1);
   as_announced_actor();
   take_all();
+  EXPECT_EQ(taken, 3'000) << "the actor decodes one message at a time";
+  EXPECT_EQ(announced, 2);
+  as_announced_actor();
+  take_all();
   EXPECT_EQ(taken, 4'000);
   block_arrives(4'000, 1'000, true);
-  EXPECT_EQ(announced, 2);
+  EXPECT_EQ(announced, 3);
   as_announced_actor();
   block_arrives(5'000, 1'000);
   take_all();
   EXPECT_EQ(taken, 6'000);
 }
 
-TEST_F(ConsumerMemory, WhoHasLockedItHandlesTheEventsOfOthers) {
-  {
-    std::lock_guard hold{memory.mutex};
-    std::thread{[&] { block_arrives(0, 10); }}.join(); // does not wait
-    take_all();
-    EXPECT_EQ(taken, 0);
-  }
-  try_handle_inbox(memory);
+TEST_F(ConsumerMemory, ALinkThatIsClosedCutsItsStreamAfterItsLastMessage) {
+  block_arrives(0, 1'000);
+  block_arrives(1'000, 1'000, true);
+  take_cut(memory, *at, channel, unavailable("the peer closed the link"));
+  block_arrives(2'000, 1'000); // cannot arrive
+  EXPECT_EQ(memory.routes.size(), 1u);
+  as_announced_actor();
+  EXPECT_TRUE(memory.routes.empty());
+  take_all();
+  EXPECT_EQ(taken, 2'000);
+}
+
+TEST_F(ConsumerMemory, AStreamOnALinkThatWasClosedIsCut) {
+  take_cut(memory, *at, channel, unavailable("the peer closed the link"));
+  memory.actor.open_channel = [](const std::shared_ptr<link>&) { return 0u; };
+  as_actor([&](consumer_core& core) { return core.linked("worker:1", now()); });
+  EXPECT_TRUE(memory.routes.empty());
+  EXPECT_TRUE(memory.core->is_live(task)) << "it is opened again";
+}
+
+TEST_F(ConsumerMemory, NobodyWaitsForItAndWhoHasLockedItHandlesTheEventsOfOthers) {
+  bool first = true;
+  at->on_send = [&](const link_message&) { // the mutex is locked
+    if (std::exchange(first, false))
+      std::thread{[&] { block_arrives(0, 10); }}.join();
+  };
+  arrives(stream_recall{.id = 1, .keep = 0});
+  EXPECT_FALSE(first);
   take_all();
   EXPECT_EQ(taken, 10);
 }
@@ -191,10 +222,44 @@ TEST_F(ConsumerMemory, AnErrorIsKeptForTheActorAndNoMoreIsHandled) {
   arrives(stream_recall{.id = 1, .keep = 0});
   EXPECT_TRUE(memory.thrown);
   EXPECT_EQ(announced, 1);
-  at->fails = false;
   block_arrives(0, 10);
   take_all();
   EXPECT_EQ(taken, 0);
+  {
+    std::lock_guard hold{memory.mutex};
+    memory.end(); // the link still fails
+  }
+  take_all();
+  EXPECT_EQ(how.code(), status_code::internal) << how.message();
+}
+
+TEST_F(ConsumerMemory, ADamagedMessageIsAnErrorOfTheStream) {
+  auto damaged = write_block(channel, {.first = 0, .rows = numbers_from(0, 10'000)}, false);
+  damaged.payload.clear();
+  as_link(std::move(damaged));
+  take_all();
+  EXPECT_EQ(how.code(), status_code::data_loss) << how.message();
+}
+
+TEST_F(ConsumerMemory, TheTrainerTakesTheRestIfTheActorEndsAfterTheRepetition) {
+  block_arrives(0, 10);
+  arrives(stream_end{.elements = 10, .outcome = task_outcome::exhausted});
+  as_actor([&](consumer_core& core) {
+    return core.told({.job = job_id{5}, .version = 2, .finished = true}, now());
+  });
+  {
+    std::lock_guard hold{memory.mutex};
+    memory.end();
+  }
+  take_all();
+  EXPECT_EQ(taken, 10);
+  EXPECT_TRUE(how.ok()) << how.message();
+}
+
+TEST_F(ConsumerMemory, WhatTheTrainerTakesBeforeThereIsAnActorIsNotLost) {
+  consumer_memory fresh;
+  take_trainer_moved(fresh);
+  EXPECT_TRUE(fresh.inbox.has_work());
 }
 
 TEST_F(ConsumerMemory, TheTrainerGetsAnErrorIfTheActorEndsBeforeIt) {
@@ -216,33 +281,54 @@ TEST_F(ConsumerMemory, TheTrainerGetsAnErrorIfTheActorEndsBeforeIt) {
 }
 
 TEST_F(ConsumerMemory, NothingIsLostBetweenTheThreadsOfLinkTrainerAndActor) {
-  constexpr int64_t blocks = 3'000, rows = 20;
+  constexpr int64_t blocks = 3'000, rows = 2'000;
+  // The task sends no more than it was granted. The actor does nothing until it is called.
+  std::mutex mutex;
+  std::condition_variable changed;
+  auto newest = first_grant;
+  at->on_send = [&](const link_message& what) {
+    const auto said = read_from_consumer(what);
+    std::lock_guard lock{mutex};
+    if (const auto* grant = said ? std::get_if<stream_grant>(&*said) : nullptr) {
+      EXPECT_GE(grant->handed_out, newest.handed_out) << "grants leave in their order";
+      newest = *grant;
+    }
+    changed.notify_all();
+  };
   std::thread link{[&] {
-    for (int64_t i = 0; i < blocks; ++i) block_arrives(i * rows, rows, i % 5 == 0);
+    for (int64_t i = 0; i < blocks; ++i) {
+      const auto last = static_cast<uint64_t>((i + 1) * rows);
+      {
+        std::unique_lock lock{mutex};
+        ASSERT_TRUE(changed.wait_for(lock, 30s,
+                                     [&] {
+                                       return last * sizeof(int64_t)
+                                              <= newest.handed_out * sizeof(int64_t) + newest.bytes;
+                                     }))
+          << "block " << i;
+      }
+      block_arrives(i * rows, rows, i % 5 == 0);
+    }
   }};
   std::thread trainer{[&] {
     std::shared_ptr<const block> some;
-    while (taken < blocks * rows && out->next_within(1h, {}, some, how) == handout::outcome::rows) {
+    while (taken < blocks * rows
+           && out->next_within(30s, {}, some, how) == handout::outcome::rows) {
       const auto [first, last] = out->claim_up_to(some->rows);
       for (auto row = first; row < last; ++row)
         ASSERT_EQ(some->columns[0].values<int64_t>()[row], taken++);
     }
   }};
-  std::jthread actor{[&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      as_announced_actor();
-      as_actor([&](consumer_core& core) { return core.timer(now()); });
-    }
+  std::atomic<bool> over{false};
+  std::thread actor{[&] {
+    for (calls.acquire(); !over; calls.acquire()) as_announced_actor();
   }};
   link.join();
   trainer.join();
+  over = true;
+  calls.release();
+  actor.join();
   EXPECT_EQ(taken, blocks * rows);
-  uint64_t before = 0;
-  std::lock_guard hold{memory.mutex};
-  for (const auto& x : grants()) {
-    EXPECT_GE(x.handed_out, before) << "grants leave in their order";
-    before = x.handed_out;
-  }
 }
 
 } // namespace

@@ -42,12 +42,13 @@ protected:
   }
   scripted_link& worker() { return *way->links.at(data_address); }
   /// A block of numbers in the form that the task sends, on the channel that was opened last.
-  link_message block_message(int64_t first, size_t rows) {
+  link_message block_message(int64_t first, size_t rows,
+                             block_encoding encoding = block_encoding::plain) {
     std::vector<buffer> payload;
     const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
       auto out = b.initBlock();
       out.setFirst(static_cast<uint64_t>(first));
-      encode_block(numbers(first, rows), block_encoding::plain, out.initBlock(), payload);
+      encode_block(numbers(first, rows), encoding, out.initBlock(), payload);
     });
     return {worker().opened().back().first, header.bytes(), std::move(payload)};
   }
@@ -69,6 +70,40 @@ protected:
   uint64_t version = 1;
   status told; ///< the status that `take` got at the end
 };
+
+TEST_F(ConsumerStreams, HaveCompressedAndOtherBlocksInTheirOrder) {
+  start();
+  tell(task_is::running);
+  for (int64_t i = 0; i < 6; ++i) // arrive before the actor runs
+    worker().handlers.on_message(
+      block_message(i * 1'000, 1'000, i % 3 == 1 ? block_encoding::snappy : block_encoding::plain));
+  EXPECT_EQ(take(), 1'000u) << "the first one needs no actor";
+  node.dispatch();
+  EXPECT_EQ(take(), 5'000u);
+}
+
+TEST_F(ConsumerStreams, HaveAReportLeftToTheActorWhenTheDispatcherIsLost) {
+  start();
+  tell(task_is::running);
+  arrives(block_message(0, 10));
+  const auto held = make_envelope(0, [&](schema::Envelope::Builder b) {
+    auto it = b.initConsumer().initIteration();
+    it.setJobId(7);
+    it.setVersion(++version);
+    write_timing(it.initTiming(), {1s, 5s});
+    it.initHeld(1).set(0, task.value);
+  });
+  port::tell(consumer, held);
+  node.dispatch();
+  memory->announced = true; // the actor is called later
+  EXPECT_EQ(take(), 10u);
+  take_trainer_moved(*memory);
+  ASSERT_FALSE(memory->unfinished.empty());
+  EXPECT_TRUE(std::holds_alternative<consume::beat>(memory->unfinished[0]));
+  lose_the_dispatcher();
+  EXPECT_TRUE(memory->unfinished.empty());
+  EXPECT_TRUE(failure().ok());
+}
 
 TEST_F(ConsumerStreams, HaveTheirLinkWhenATaskThatWasStartingRuns) {
   start();

@@ -57,6 +57,10 @@ private:
 
 class LinkPool : public testing::Test {
 protected:
+  static link_pool::receiver ignores() {
+    return {.on_message = [](const link&, link_message) {},
+            .on_closed = [](const link&, uint32_t, const status&) {}};
+  }
   struct consumer {
     std::shared_ptr<std::vector<link_made>> got = std::make_shared<std::vector<link_made>>();
     consumer_handle handle;
@@ -80,7 +84,7 @@ protected:
   /// The consumer gets a link, and opens a channel on it.
   uint32_t reads(const consumer& who) {
     want(who);
-    const auto channel = pool->open_channel(who.last(), who.handle);
+    const auto channel = pool->open_channel(who.last(), who.handle, ignores());
     EXPECT_NE(channel, 0u);
     return channel;
   }
@@ -110,7 +114,7 @@ TEST_F(LinkPool, AConsumerHasOneLinkToAnAddress) {
   ASSERT_EQ(a.got->size(), 1u);
   want(a);
   EXPECT_EQ((*a.got)[1].made, (*a.got)[0].made) << "before it opens a channel";
-  ASSERT_NE(pool->open_channel(a.last(), a.handle), 0u);
+  ASSERT_NE(pool->open_channel(a.last(), a.handle, ignores()), 0u);
   want(a);
   EXPECT_EQ((*a.got)[2].made, (*a.got)[0].made) << "and after";
   want(a, "worker:2");
@@ -185,11 +189,11 @@ TEST_F(LinkPool, AClosedLinkIsReplacedAndConcernsItsConsumersOnly) {
   reads(b);
   const auto lost = a.last();
   way->made[0]->close(unavailable("cut"));
-  EXPECT_EQ(pool->open_channel(lost, a.handle), 0u);
+  EXPECT_EQ(pool->open_channel(lost, a.handle, ignores()), 0u);
   want(a);
   EXPECT_NE(a.last(), lost);
   EXPECT_NE(a.last(), b.last());
-  EXPECT_NE(pool->open_channel(b.last(), b.handle), 0u);
+  EXPECT_NE(pool->open_channel(b.last(), b.handle, ignores()), 0u);
 }
 
 } // namespace

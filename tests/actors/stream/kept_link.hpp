@@ -3,6 +3,7 @@
 #include "headrace/runtime/link/link.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +18,8 @@ public:
     if (fails)
       throw std::runtime_error{"no memory for a message"};
     sent.push_back(std::move(message));
+    if (on_send)
+      on_send(sent.back());
     return true;
   }
   const link_limits& limits() const noexcept override { return most; }
@@ -30,6 +33,7 @@ public:
 
   link_limits most;
   bool fails = false; ///< `send` throws
+  std::function<void(const link_message&)> on_send;
   std::vector<link_message> sent;
 
 private:

@@ -9,6 +9,7 @@
 #include "tests/support/raw_server.hpp"
 #include "tests/support/stranger.hpp"
 
+#include <atomic>
 #include <caf/io/middleman.hpp>
 #include <csignal>
 #include <gmock/gmock.h>
@@ -24,6 +25,27 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 namespace {
+
+/// An actor that sends itself a message for each one that it gets, until the test is over.
+class busy_state {
+public:
+  using handle_type = published_actor;
+  static inline const char* name = "headrace.test.busy";
+
+  busy_state(port::self_pointer<handle_type> self, const std::atomic<bool>& over)
+    : self_(self), over_(over) {}
+  port::behavior<handle_type> make_behavior() {
+    return {[this](const envelope& in) {
+      if (!over_)
+        port::tell(published_actor{self_}, in);
+      return make_ok(1);
+    }};
+  }
+
+private:
+  port::self_pointer<handle_type> self_;
+  const std::atomic<bool>& over_;
+};
 
 TEST(NodeTest, ConnectsToAnotherAndLearnsWhoItIs) {
   node server{{.role = node_role::dispatcher}}, client;
@@ -75,6 +97,14 @@ TEST(NodeTest, ConnectsHoweverManyNodesAProcessHasHad) {
   EXPECT_NE(system_of(client).node(), system_of(server).node());
   auto made = connect(client, address_of(server));
   EXPECT_TRUE(made) << to_string(made.status());
+}
+TEST(NodeTest, LetsOtherActorsRunWhereOneHasMessagesAllTheTime) {
+  std::atomic<bool> over{false};
+  node here{{.threads = 1}};
+  port::tell(port::spawn<busy_state>(system_of(here), std::cref(over)), make_ok(1));
+  const auto answer = ask(here, spawn_echo(here), make_ok(5));
+  EXPECT_TRUE(answer) << to_string(answer.status());
+  over = true;
 }
 TEST(NodeTest, ConnectsToItself) {
   node self;

@@ -1,0 +1,16 @@
+#include "headrace/runtime/process/heap.hpp"
+
+#include <malloc.h>
+
+namespace headrace::detail {
+
+void return_large_memory_at_once() noexcept {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  // A fixed threshold for mmap also fixes this one, at 128 KiB, so that the heap would shrink and
+  // grow all the time.
+  ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
+#endif
+}
+
+} // namespace headrace::detail
