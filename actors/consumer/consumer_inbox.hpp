@@ -61,7 +61,7 @@ public:
   /// `decoded`.
   std::optional<link_message> packed() {
     std::lock_guard lock{mutex_};
-    if (events_.empty() || events_.front().what)
+    if (!next_is_packed())
       return std::nullopt;
     return events_.front().packed;
   }
@@ -71,17 +71,22 @@ public:
     events_.front().what = std::move(what);
     decoding_ = false;
   }
-  /// True if the next event is a message that has to be decoded, and no earlier call has returned
-  /// true for it.
-  bool starts_decoding() {
+  /// True if the next event is a message that has to be decoded, and `starts_decoding` was not
+  /// called for it.
+  bool needs_decoding() {
     std::lock_guard lock{mutex_};
-    return !events_.empty() && !events_.front().what && !std::exchange(decoding_, true);
+    return next_is_packed() && !decoding_;
+  }
+  /// The next event, if it is a message, will be decoded.
+  void starts_decoding() {
+    std::lock_guard lock{mutex_};
+    decoding_ = next_is_packed();
   }
 
-  /// True if one of `pop`, `pop_trainer_moved` and `starts_decoding` would return something.
+  /// True if there is an event that can be handled, or that needs decoding.
   bool has_work() {
     std::lock_guard lock{mutex_};
-    return trainer_moved_ || (!events_.empty() && (events_.front().what || !decoding_));
+    return trainer_moved_ || (!events_.empty() && !(next_is_packed() && decoding_));
   }
   void clear() {
     std::lock_guard lock{mutex_};
@@ -90,10 +95,12 @@ public:
   }
 
 private:
+  bool next_is_packed() const { return !events_.empty() && !events_.front().what; }
+
   std::mutex mutex_;
   std::deque<channel_event> events_;
   bool trainer_moved_ = false;
-  bool decoding_ = false; ///< `starts_decoding` has returned true for the next event
+  bool decoding_ = false; ///< `starts_decoding` was called for the next event
 };
 
 } // namespace headrace::detail

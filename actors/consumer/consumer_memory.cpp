@@ -12,6 +12,11 @@ namespace headrace::detail {
 
 namespace {
 
+/// The most events that a thread handles before it unlocks the mutex, and how often it does so
+/// before it leaves the rest to the actor. Else a thread could handle events for as long as they
+/// come as fast as they are handled.
+constexpr size_t most_events = 64, most_rounds = 4;
+
 status why_it_ends(const std::exception_ptr& thrown) {
   if (!thrown)
     return cancelled("this process has closed its connections to the service");
@@ -75,7 +80,12 @@ consume::commands consumer_memory::handle_inbox() {
   consume::commands rest;
   if (!takes_events())
     return rest;
-  while (auto next = inbox.pop()) handle(rest, *std::move(next));
+  for (size_t i = 0; i < most_events; ++i) {
+    auto next = inbox.pop();
+    if (!next)
+      break;
+    handle(rest, *std::move(next));
+  }
   if (inbox.pop_trainer_moved())
     append_to(rest, core->trainer_moved(actor.now()), {});
   return rest;
@@ -113,14 +123,17 @@ void consumer_memory::end() {
 namespace {
 
 /// Sends the actor an event if something is left to it. @pre the mutex is locked
-void announce_if_needed(consumer_memory& of) {
+void announce_if_needed(consumer_memory& of, bool leaves_events) {
   const auto next = of.core->next_deadline();
   const bool is_earlier = next && (!of.reminder || *next < *of.reminder);
-  const bool decodes = of.inbox.starts_decoding();
-  if (of.announced || !(is_earlier || decodes || of.thrown || !of.unfinished.empty()))
-    return;
-  of.actor.announce();
-  of.announced = true;
+  const bool decodes = of.inbox.needs_decoding();
+  if (!of.announced
+      && (is_earlier || decodes || leaves_events || of.thrown || !of.unfinished.empty())) {
+    of.actor.announce();
+    of.announced = true;
+  }
+  if (decodes)
+    of.inbox.starts_decoding();
 }
 
 status cannot_decode(const std::exception& why) {
@@ -130,7 +143,7 @@ status cannot_decode(const std::exception& why) {
 } // namespace
 
 void try_handle_inbox(consumer_memory& of) {
-  do {
+  for (size_t round = 1;; ++round) {
     std::unique_lock hold{of.mutex, std::try_to_lock};
     if (!hold || !of.takes_events())
       return;
@@ -140,8 +153,12 @@ void try_handle_inbox(consumer_memory& of) {
       // The actor ends with this error, as if it had handled the event.
       of.thrown = std::current_exception();
     }
-    announce_if_needed(of);
-  } while (of.inbox.has_work());
+    const bool leaves_events = round == most_rounds && of.inbox.has_work();
+    announce_if_needed(of, leaves_events);
+    hold.unlock();
+    if (leaves_events || !of.inbox.has_work())
+      return;
+  }
 }
 
 result<from_task> decode_message(const consumer_memory& of, const link_message& what) {

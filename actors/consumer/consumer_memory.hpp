@@ -42,8 +42,8 @@ struct consumer_memory {
   /// commands that are for the actor. `fresh`: the link on which streams are opened. @pre the mutex
   /// is locked
   consume::commands carry_out(consume::commands what, const std::shared_ptr<link>& fresh = {});
-  /// Handles the events of the inbox. Returns the commands that are for the actor. @pre the mutex
-  /// is locked
+  /// Handles events of the inbox, a limited number. Returns the commands that are for the actor.
+  /// @pre the mutex is locked
   consume::commands handle_inbox();
   /// The actor ends. If the trainer has not left, it gets an error, and tasks with open streams are
   /// sent which rows it was handed. @pre the mutex is locked
@@ -87,7 +87,8 @@ void take_cut(consumer_memory& of, const link& from, uint32_t channel, const sta
 /// The trainer has taken elements or began to wait, on its thread.
 void take_trainer_moved(consumer_memory& of);
 /// Handles the events of the inbox, unless another thread has locked the mutex, which then does so.
-/// To be called after an event was put into the inbox, and after the mutex was unlocked.
+/// If more and more events come, the rest is left to the actor. To be called after an event was put
+/// into the inbox, and after the mutex was unlocked.
 void try_handle_inbox(consumer_memory& of);
 
 } // namespace headrace::detail

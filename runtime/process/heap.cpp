@@ -1,6 +1,10 @@
 #include "headrace/runtime/process/heap.hpp"
 
-#include <malloc.h>
+#include <cstdlib> // defines __GLIBC__ if the C library is glibc
+
+#ifdef __GLIBC__
+#  include <malloc.h>
+#endif
 
 namespace headrace::detail {
 

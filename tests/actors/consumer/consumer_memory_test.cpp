@@ -181,15 +181,39 @@ TEST_F(ConsumerMemory, AStreamOnALinkThatWasClosedIsCut) {
 }
 
 TEST_F(ConsumerMemory, NobodyWaitsForItAndWhoHasLockedItHandlesTheEventsOfOthers) {
-  bool first = true;
+  block_arrives(0, 4'000'000);
+  int64_t first = 4'000'000;
   at->on_send = [&](const link_message&) { // the mutex is locked
-    if (std::exchange(first, false))
-      std::thread{[&] { block_arrives(0, 10); }}.join();
+    if (const auto now = std::exchange(first, 0); now != 0)
+      std::thread{[&] { block_arrives(now, 10); }}.join();
   };
-  arrives(stream_recall{.id = 1, .keep = 0});
-  EXPECT_FALSE(first);
-  take_all();
-  EXPECT_EQ(taken, 10);
+  std::shared_ptr<const block> some;
+  ASSERT_EQ(out->try_next(some, how), handout::outcome::rows);
+  ASSERT_EQ(out->claim_up_to(some->rows).second, 4'000'000u);
+  static_cast<void>(out->try_next(some, how)); // the block is used up, so a grant is sent
+  EXPECT_EQ(first, 0);
+  ASSERT_EQ(out->try_next(some, how), handout::outcome::rows) << "nobody handled the last block";
+  EXPECT_EQ(some->rows, 10u);
+}
+
+TEST_F(ConsumerMemory, AThreadLeavesEventsThatComeAllTheTimeToTheActor) {
+  // Each answer to a recall is followed by the next recall.
+  uint64_t recalls = 0;
+  at->on_send = [&](const link_message&) {
+    if (++recalls < 100'000)
+      memory.inbox.push({.from = at.get(),
+                         .channel = channel,
+                         .what = result<from_task>{stream_recall{.id = recalls, .keep = 0}},
+                         .packed = {}});
+  };
+  arrives(stream_recall{.id = 0, .keep = 0});
+  EXPECT_EQ(announced, 1);
+  const auto before = recalls;
+  EXPECT_LT(before, 1'000u);
+  as_announced_actor();
+  EXPECT_GT(recalls, before);
+  EXPECT_LT(recalls, 2'000u);
+  EXPECT_EQ(announced, 2);
 }
 
 TEST_F(ConsumerMemory, TheActorIsCalledOnceForCommandsThatOnlyItCarriesOut) {
