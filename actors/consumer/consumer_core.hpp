@@ -162,7 +162,9 @@ private:
   /// Sends the goodbye now, or as soon as there is a connection.
   void say_goodbye();
   void say_goodbye_later(time_point now);
+  /// Closes all streams, with the marks of what was handed out.
   commands close_streams();
+  /// Sends the task its last grant, and closes the stream.
   void close(task_id id, uint64_t handed_out);
   void quit();
   std::optional<time_point> goodbye_deadline() const;

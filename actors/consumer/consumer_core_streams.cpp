@@ -274,10 +274,14 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
 void consumer_core::reject(task_id id, stream& s, const status& why) {
   if (failed_)
     return;
-  const auto said = data_loss(fmt::format(
-    "cannot read what task {:x} of the worker at {} sent: {}; trainer and worker should be of one "
-    "version of headrace",
-    id.value, s.address, why.message()));
+  const auto what = fmt::format("cannot read what task {:x} of the worker at {} sent: {}", id.value,
+                                s.address, why.message());
+  // These failures do not mean that the message is damaged.
+  const bool is_ours =
+    why.code() == status_code::resource_exhausted || why.code() == status_code::internal;
+  const auto said =
+    is_ours ? status{why.code(), what}
+            : data_loss(what + "; trainer and worker should be of one version of headrace");
   log_.error("bad stream message", {{"task", id}, {"address", s.address}, {"why", said}});
   s.ended = true;
   fail(said);

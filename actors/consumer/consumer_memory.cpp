@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <variant>
 
 namespace headrace::detail {
@@ -137,6 +138,8 @@ void announce_if_needed(consumer_memory& of, bool leaves_events) {
 }
 
 status cannot_decode(const std::exception& why) {
+  if (dynamic_cast<const std::bad_alloc*>(&why) != nullptr)
+    return resource_exhausted("not enough memory to decode it");
   return internal_error(fmt::format("decoding failed: {}", why.what()));
 }
 

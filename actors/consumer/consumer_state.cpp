@@ -167,65 +167,64 @@ void consumer_state::on(const trainer_leaves&) {
 
 // -- commands -------------------------------------------------------------------------------
 
+template <class OnAnswer, class OnError>
+void consumer_state::ask_dispatcher(duration limit, const envelope& question, OnAnswer on_answer,
+                                    OnError on_error) {
+  // The connection may have been lost while the command was left to the actor.
+  if (const auto* to = dispatcher_.get())
+    port::request(self_, *to, limit, question).then(std::move(on_answer), std::move(on_error));
+}
+
 void consumer_state::carry_out(const consume::ask& what) {
-  const auto* to = dispatcher_.get();
-  if (!to)
-    return; // the connection was lost while the command was left to the actor
   const auto question = make_envelope(what.what.consumer.value, [&](schema::Envelope::Builder b) {
     write_open_iteration(b.initDispatcher().initOpenIteration(), what.what);
   });
-  port::request(self_, *to, answer_limit_, question)
-    .then(
-      [this, number = what.number](const envelope& in) {
-        const auto said = dispatcher_answer(in, schema::DispatcherMessage::ITERATION);
-        if (!said)
-          return handle(
-            [&](consumer_core& core) { return core.answered(number, said.status(), now()); });
-        handle([&](consumer_core& core) {
-          return core.answered(number, read_iteration(said->getIteration()), now());
-        });
-      },
-      [this, number = what.number](const caf::error& why) {
-        // A peer that has ended does not have the request after its restart.
-        const auto how = to_status(why);
-        const bool passes = how.code() != status_code::deadline_exceeded;
-        handle([&](consumer_core& core) { return core.unanswered(number, how, passes, now()); });
+  ask_dispatcher(
+    answer_limit_, question,
+    [this, number = what.number](const envelope& in) {
+      const auto said = dispatcher_answer(in, schema::DispatcherMessage::ITERATION);
+      if (!said)
+        return handle(
+          [&](consumer_core& core) { return core.answered(number, said.status(), now()); });
+      handle([&](consumer_core& core) {
+        return core.answered(number, read_iteration(said->getIteration()), now());
       });
+    },
+    [this, number = what.number](const caf::error& why) {
+      // A peer that has ended does not have the request after its restart.
+      const auto how = to_status(why);
+      const bool passes = how.code() != status_code::deadline_exceeded;
+      handle([&](consumer_core& core) { return core.unanswered(number, how, passes, now()); });
+    });
 }
 
 void consumer_state::carry_out(const consume::beat& what) {
-  const auto* to = dispatcher_.get();
-  if (!to)
-    return; // the connection was lost while the command was left to the actor
   const auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
     write_heartbeat(b.initDispatcher().initConsumerHeartbeat(), what.what);
   });
-  port::request(self_, *to, lease_, say)
-    .then(
-      [this, at = what.at](const envelope& in) {
-        handle(
-          [&](consumer_core& core) { return core.heartbeat_answered(status_of(in), at, now()); });
-      },
-      [this](const caf::error& why) {
-        handle([&](consumer_core& core) { return core.heartbeat_unanswered(to_status(why)); });
-      });
+  ask_dispatcher(
+    lease_, say,
+    [this, at = what.at](const envelope& in) {
+      handle(
+        [&](consumer_core& core) { return core.heartbeat_answered(status_of(in), at, now()); });
+    },
+    [this](const caf::error& why) {
+      handle([&](consumer_core& core) { return core.heartbeat_unanswered(to_status(why)); });
+    });
 }
 
 void consumer_state::carry_out(const consume::say_goodbye& what) {
-  const auto* to = dispatcher_.get();
-  if (!to)
-    return; // the connection was lost while the command was left to the actor
   const auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
     write_leave(b.initDispatcher().initLeaveIteration(), what.what);
   });
-  port::request(self_, *to, lease_, say)
-    .then(
-      [this](const envelope& in) {
-        handle([&](consumer_core& core) { return core.goodbye_answered(status_of(in), now()); });
-      },
-      [this](const caf::error& why) {
-        handle([&](consumer_core& core) { return core.goodbye_unanswered(to_status(why), now()); });
-      });
+  ask_dispatcher(
+    lease_, say,
+    [this](const envelope& in) {
+      handle([&](consumer_core& core) { return core.goodbye_answered(status_of(in), now()); });
+    },
+    [this](const caf::error& why) {
+      handle([&](consumer_core& core) { return core.goodbye_unanswered(to_status(why), now()); });
+    });
 }
 
 void consumer_state::carry_out(const consume::quit&) { self_->quit(); }

@@ -36,6 +36,11 @@ private:
   template <class Event>
   void handle(Event&& event, const std::shared_ptr<link>& fresh = {});
   void carry_out(const consume::commands& what);
+  /// Sends a request to the dispatcher. Does nothing if there is no connection: the core repeats
+  /// what it needs when there is one.
+  template <class OnAnswer, class OnError>
+  void ask_dispatcher(duration limit, const envelope& question, OnAnswer on_answer,
+                      OnError on_error);
   void carry_out(const consume::ask& what);
   void carry_out(const consume::beat& what);
   void carry_out(const consume::say_goodbye& what);

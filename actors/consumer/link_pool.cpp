@@ -111,7 +111,7 @@ void link_pool::connected(const std::shared_ptr<line>& on, result<std::shared_pt
 }
 
 uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer_handle& who,
-                                 receiver hears) {
+                                 receiver events) {
   std::lock_guard lock{mutex_};
   const auto at = made_.find(on.get());
   if (at == made_.end())
@@ -119,7 +119,7 @@ uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer
   auto& line = *at->second;
   std::erase(line.promised, who);
   const auto channel = ++last_channel_;
-  line.channels[channel] = {who, std::make_shared<const receiver>(std::move(hears))};
+  line.channels[channel] = {who, std::make_shared<const receiver>(std::move(events))};
   return channel;
 }
 
@@ -154,7 +154,7 @@ void link_pool::arrived(const link& from, link_message what) {
     const auto at = channels.find(what.channel);
     if (at == channels.end())
       return; // the stream was closed
-    to = at->second.hears;
+    to = at->second.events;
   }
   to->on_message(from, std::move(what));
 }
@@ -174,7 +174,7 @@ void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
         break;
       }
   }
-  for (const auto& [channel, x] : on->channels) x.hears->on_closed(*from, channel, why);
+  for (const auto& [channel, x] : on->channels) x.events->on_closed(*from, channel, why);
 }
 
 } // namespace headrace::detail

@@ -54,7 +54,7 @@ public:
   /// Opens a channel of `on` for one stream of the consumer `who`. Returns 0 if the link is closed
   /// already.
   uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who,
-                        receiver hears);
+                        receiver events);
   void close_channel(const link* on, uint32_t channel);
   /// The consumer has ended: it opens no more channels.
   void forget(const consumer_handle& who);
@@ -62,7 +62,7 @@ public:
 private:
   struct channel {
     consumer_handle who;
-    std::shared_ptr<const receiver> hears;
+    std::shared_ptr<const receiver> events;
   };
   /// A link with the consumers that use it.
   struct line {

@@ -10,6 +10,8 @@ namespace headrace::detail {
 
 void return_large_memory_at_once() noexcept {
 #ifdef __GLIBC__
+  if (std::getenv("MALLOC_MMAP_THRESHOLD_") != nullptr)
+    return; // the user has chosen
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   // A fixed threshold for mmap also fixes this one, at 128 KiB, so that the heap would shrink and
   // grow all the time.

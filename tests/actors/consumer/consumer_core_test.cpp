@@ -83,6 +83,20 @@ TEST_F(ConsumerCore, WaitsForADispatcherThatIsNotThereAndSaysSoOnce) {
   EXPECT_FALSE(core.over()) << "one that was there comes back";
 }
 
+TEST_F(ConsumerCore, BlamesTheVersionOnlyForDamagedMessages) {
+  reads();
+  core.linked("worker:1", now);
+  core.arrived(task_id{7}, resource_exhausted("not enough memory to decode it"), now);
+  std::shared_ptr<const block> current;
+  status how;
+  ASSERT_EQ(out->claim(), 2);
+  ASSERT_EQ(out->try_next(current, how), handout::outcome::over);
+  EXPECT_EQ(how.code(), status_code::resource_exhausted);
+  EXPECT_THAT(how.message(),
+              testing::AllOf(testing::HasSubstr("worker:1"), testing::HasSubstr("memory"),
+                             testing::Not(testing::HasSubstr("version"))));
+}
+
 TEST_F(ConsumerCore, EndsAtOnceWhereNoWaitingHelps) {
   core.dispatcher_unreached(failed_precondition("speaks 9.3"), now);
   EXPECT_TRUE(core.over());
