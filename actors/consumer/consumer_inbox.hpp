@@ -5,6 +5,7 @@
 #include "headrace/runtime/base/status.hpp"
 #include "headrace/runtime/link/link.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -87,6 +88,11 @@ public:
   bool has_work() {
     std::lock_guard lock{mutex_};
     return trainer_moved_ || (!events_.empty() && !(next_is_packed() && decoding_));
+  }
+  /// The number of events of channels.
+  size_t size() {
+    std::lock_guard lock{mutex_};
+    return events_.size();
   }
   void clear() {
     std::lock_guard lock{mutex_};

@@ -99,6 +99,7 @@ port::behavior<consumer_handle> consumer_state::make_behavior() {
       const auto news = read_iteration(in->getConsumer().getIteration());
       if (!news)
         return make_failure(news.status(), in->getRequestId());
+      handle_arrived();
       handle([&](consumer_core& core) { return core.told(*news, now()); });
       return make_ok(in->getRequestId());
     },
@@ -116,28 +117,37 @@ port::behavior<consumer_handle> consumer_state::make_behavior() {
 
 template <class Event>
 void consumer_state::handle(Event&& event, const std::shared_ptr<link>& fresh) {
-  consume::commands todo;
-  {
-    std::lock_guard hold{memory_->mutex};
-    try {
-      if (memory_->thrown)
-        std::rethrow_exception(memory_->thrown);
-      todo = std::exchange(memory_->unfinished, {});
-      std::ranges::move(memory_->handle_inbox(), std::back_inserter(todo));
-      std::ranges::move(memory_->carry_out(event(*memory_->core), fresh), std::back_inserter(todo));
-      lease_ = memory_->core->timing().lease;
-    } catch (...) {
-      memory_->thrown = std::current_exception(); // no thread handles further events
-      throw;
-    }
-  }
-  for (const auto& one : todo) std::visit([this](const auto& x) { carry_out(x); }, one);
-  {
-    std::lock_guard hold{memory_->mutex};
+  std::unique_lock hold{memory_->mutex};
+  try {
+    if (memory_->thrown)
+      std::rethrow_exception(memory_->thrown);
+    auto todo = std::exchange(memory_->unfinished, {});
+    std::ranges::move(memory_->handle_inbox(), std::back_inserter(todo));
+    std::ranges::move(memory_->carry_out(event(*memory_->core), fresh), std::back_inserter(todo));
+    lease_ = memory_->core->timing().lease;
+    hold.unlock();
+    for (const auto& one : todo) std::visit([this](const auto& x) { carry_out(x); }, one);
+    hold.lock();
     alarm_.set(self_, atom::deadline_v, memory_->core->next_deadline());
     memory_->reminder = alarm_.armed();
+  } catch (...) {
+    if (!hold.owns_lock())
+      hold.lock();
+    memory_->thrown = std::current_exception(); // no thread handles further events
+    throw;
   }
+  hold.unlock();
   try_handle_inbox(*memory_);
+}
+
+void consumer_state::decode_next() {
+  if (auto next = memory_->inbox.packed())
+    memory_->inbox.decoded(decode_message(*memory_, *next));
+  handle([](consumer_core&) { return consume::commands{}; });
+}
+
+void consumer_state::handle_arrived() {
+  for (auto left = memory_->inbox.size(); left > 0; --left) decode_next();
 }
 
 void consumer_state::on(const link_made& what) {
@@ -153,9 +163,7 @@ void consumer_state::on(const stream_work_left&) {
     memory_->announced = false;
   }
   // Another event is sent for each further message, so that the actor handles others in between.
-  if (auto next = memory_->inbox.packed())
-    memory_->inbox.decoded(decode_message(*memory_, *next));
-  handle([](consumer_core&) { return consume::commands{}; });
+  decode_next();
 }
 
 void consumer_state::on(const trainer_leaves&) {
@@ -186,6 +194,7 @@ void consumer_state::carry_out(const consume::ask& what) {
       if (!said)
         return handle(
           [&](consumer_core& core) { return core.answered(number, said.status(), now()); });
+      handle_arrived();
       handle([&](consumer_core& core) {
         return core.answered(number, read_iteration(said->getIteration()), now());
       });

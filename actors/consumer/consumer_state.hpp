@@ -35,7 +35,11 @@ private:
   /// left, then the new ones. `fresh`: the link on which the event opens streams.
   template <class Event>
   void handle(Event&& event, const std::shared_ptr<link>& fresh = {});
-  void carry_out(const consume::commands& what);
+  /// Decodes the next event of the inbox, if it has to be decoded, and handles some events.
+  void decode_next();
+  /// Handles all events that have arrived, so that what the dispatcher says of a task does not
+  /// overtake blocks of that task that have to be decoded.
+  void handle_arrived();
   /// Sends a request to the dispatcher. Does nothing if there is no connection: the core repeats
   /// what it needs when there is one.
   template <class OnAnswer, class OnError>

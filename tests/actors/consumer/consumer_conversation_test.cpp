@@ -122,5 +122,25 @@ TEST_F(ConsumerConversation, IsAnotherOnesWhereverAConsumerWasKilled) {
   }
 }
 
+TEST_F(ConsumerConversation, HandsOutCompressedBlocksThatCameBeforeTheNewsThatTheirTaskIsLost) {
+  begin();
+  tell(false);
+  for (int64_t i = 0; i < 8; ++i) {
+    const stream_block one{static_cast<uint64_t>(i * 100), headrace::detail::numbers(i * 100, 100)};
+    worker().handlers.on_message(write_block(worker().opened().back().first, one, true));
+  }
+  port::tell(consumer, make_envelope(0, [&](schema::Envelope::Builder b) {
+               auto it = b.initConsumer().initIteration();
+               it.setJobId(7);
+               it.setVersion(3);
+               it.setFinished(true);
+               write_timing(it.initTiming(), {1s, 5s});
+               it.initLost(1).set(0, 0xabc);
+             }));
+  node.dispatch();
+  take();
+  EXPECT_EQ(taken.size(), 800u);
+}
+
 } // namespace
 } // namespace headrace::detail::test
