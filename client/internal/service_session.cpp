@@ -5,8 +5,11 @@
 #include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/node/node.hpp"
 
+#include <cstddef>
+#include <memory>
 #include <mutex>
 #include <unistd.h>
+#include <utility>
 
 namespace headrace::detail {
 
@@ -28,13 +31,21 @@ result<std::shared_ptr<link_pool>> links_of(node& here) {
   return std::make_shared<link_pool>(std::move(way), here.id(), process_place());
 }
 
+/// Takes over the reference and never releases it.
+template <class T>
+void keep_forever(std::shared_ptr<T> what) {
+  using reference = std::shared_ptr<T>;
+  alignas(reference) std::byte place[sizeof(reference)];
+  std::construct_at(reinterpret_cast<reference*>(place), std::move(what));
+}
+
 } // namespace
 
 service_session::~service_session() {
   if (owner == ::getpid())
     return;
-  static_cast<void>(new std::shared_ptr<node>{std::move(here)});
-  static_cast<void>(new std::shared_ptr<link_pool>{std::move(links)});
+  keep_forever(std::move(here));
+  keep_forever(std::move(links));
 }
 
 result<std::shared_ptr<service_session>> service_session::open(const tls_options& tls) {
