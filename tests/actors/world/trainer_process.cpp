@@ -3,6 +3,9 @@
 #include "tests/actors/world/world.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
 
 namespace headrace::detail::test {
 
@@ -37,6 +40,7 @@ void trainer_process::on_killed() {
   routes_.clear();
   by_channel_.clear();
   current_.reset();
+  unfinished_.clear();
 }
 
 // -- the trainer's thread -------------------------------------------------------------------
@@ -76,12 +80,12 @@ void trainer_process::take() {
     record_.ended_at = now();
     carry_out(core_->trainer_leaves(now()));
   }
-  // The actor may run late: the trainer can take more elements before the actor handles them.
+  // Another thread may be in the core: the trainer can take more elements before they are handled.
   if (woken_ && !record_.left && !std::exchange(looks_, true))
     after(time_.between(duration{1}, std::chrono::milliseconds{2}), [this] {
       looks_ = false;
       if (std::exchange(woken_, false) && !record_.left)
-        carry_out(core_->trainer_moved(now()));
+        carry_out_beside_the_actor(core_->trainer_moved(now()));
     });
   if (!over())
     after(time_.between(duration{1}, 2 * options_.pause + duration{1000}), [this] { take(); });
@@ -121,16 +125,47 @@ void trainer_process::told(const iteration_view& news) {
 void trainer_process::arrived(const connection_ptr& over, uint32_t channel, const from_task& what) {
   const auto at = by_channel_.find({over.get(), channel});
   if (at != by_channel_.end())
-    carry_out(core_->arrived(at->second, what, now()));
+    carry_out_beside_the_actor(core_->arrived(at->second, what, now()));
 }
 
 // -- commands -----------------------------------------------------------------------------------
 
+consume::commands trainer_process::carry_out_of_streams(const consume::commands& what) {
+  consume::commands rest;
+  const auto append = [&](const consume::commands& some) {
+    for (const auto& one : some)
+      if (std::holds_alternative<consume::open_stream>(one)
+          || std::holds_alternative<consume::send>(one)
+          || std::holds_alternative<consume::close_stream>(one))
+        std::visit([this](const auto& x) { carry_out(x); }, one);
+      else
+        rest.push_back(one);
+  };
+  append(what);
+  while (!not_opened_.empty())
+    for (auto id : std::exchange(not_opened_, {}))
+      append(core_->stream_cut(id, unavailable("the connection is over"), now()));
+  return rest;
+}
+
 void trainer_process::carry_out(const consume::commands& what) {
-  for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);
-  for (auto id : std::exchange(not_opened_, {}))
-    carry_out(core_->stream_cut(id, unavailable("the connection is over"), now()));
-  alarm_.set(core_->next_deadline(), [this] { carry_out(core_->timer(now())); });
+  auto todo = std::exchange(unfinished_, {});
+  std::ranges::move(carry_out_of_streams(what), std::back_inserter(todo));
+  for (const auto& one : todo) std::visit([this](const auto& x) { carry_out(x); }, one);
+  reminder_ = core_->next_deadline();
+  alarm_.set(reminder_, [this] { carry_out(core_->timer(now())); });
+}
+
+void trainer_process::carry_out_beside_the_actor(const consume::commands& what) {
+  std::ranges::move(carry_out_of_streams(what), std::back_inserter(unfinished_));
+  const auto next = core_->next_deadline();
+  const bool is_earlier = next && (!reminder_ || *next < *reminder_);
+  if ((unfinished_.empty() && !is_earlier) || std::exchange(announced_, true))
+    return;
+  after(time_.between(duration{1}, std::chrono::milliseconds{2}), [this] {
+    announced_ = false;
+    carry_out(consume::commands{});
+  });
 }
 
 void trainer_process::carry_out(const consume::ask& what) {
@@ -220,7 +255,7 @@ void trainer_process::make_link(const std::string& address) {
         for (auto id : cut) {
           by_channel_.erase({over, routes_.at(id).channel});
           routes_.erase(id);
-          carry_out(core_->stream_cut(id, why, now()));
+          carry_out_beside_the_actor(core_->stream_cut(id, why, now()));
         }
       };
       fresh_ = *made;

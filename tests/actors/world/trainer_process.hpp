@@ -81,7 +81,13 @@ private:
   bool needs_no_more() const;
   void end(const status& how);
   void make_link(const std::string& address);
+  /// Carries out the commands of an event that the actor handles, after those that were left to it.
   void carry_out(const consume::commands& what);
+  /// Carries out the commands of an event that a link's thread or the trainer's thread handles.
+  /// What only the actor can carry out is left to it.
+  void carry_out_beside_the_actor(const consume::commands& what);
+  /// Carries out the commands that concern streams. Returns the others.
+  consume::commands carry_out_of_streams(const consume::commands& what);
   void carry_out(const consume::ask& what);
   void carry_out(const consume::beat& what);
   void carry_out(const consume::say_goodbye& what);
@@ -106,6 +112,9 @@ private:
   std::map<std::pair<const connection*, uint32_t>, task_id> by_channel_;
   std::map<task_id, uint64_t> windows_; ///< elements granted and not handed out
   std::vector<task_id> not_opened_;
+  consume::commands unfinished_; ///< commands that were left to the actor
+  bool announced_ = false;       ///< an event of the actor is scheduled
+  std::optional<time_point> reminder_;
   connection_end fresh_;
   uint32_t last_channel_ = 0;
   std::shared_ptr<const block> current_;
