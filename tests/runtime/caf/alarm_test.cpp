@@ -50,7 +50,10 @@ private:
 
 class Alarm : public testing::Test {
 protected:
-  ~Alarm() override { node.end(actor); }
+  ~Alarm() override {
+    if (actor)
+      node.end(actor);
+  }
   void set(std::optional<time_point> deadline) {
     script->deadline = deadline;
     port::tell(actor, make_ok());
@@ -97,6 +100,22 @@ TEST_F(Alarm, ComesAtOnceForADeadlineThatIsOver) {
   set(start + 1s);
   node.advance(0s);
   EXPECT_EQ(script->due, (std::vector{start + 5s}));
+}
+
+TEST_F(Alarm, KeepsAnActorThatHasEndedForALimitedTime) {
+  set(start + 600s);
+  const auto kept = caf::actor_cast<caf::weak_actor_ptr>(actor);
+  node.end(actor);
+  actor = alarmed_state::handle_type{};
+  EXPECT_NE(kept.lock(), nullptr) << "its reminder is pending";
+  node.advance(port::alarm::longest);
+  EXPECT_EQ(kept.lock(), nullptr);
+}
+
+TEST_F(Alarm, ComesEarlyForADeadlineThatIsFarAway) {
+  set(start + 70s);
+  node.advance(100s);
+  EXPECT_EQ(script->due, (std::vector{start + 30s, start + 60s, start + 70s}));
 }
 
 TEST_F(Alarm, IsSilentWithoutADeadline) {
