@@ -31,6 +31,15 @@ def test_MoreStepsThanAGraphCouldHoldOneByOne():
     same(count, [5, 0, 3000])
 
 
+def test_AStepMayHaveManyFunctionsInAChain():
+    def with_many(x):
+        while x < 120_000:
+            for _ in range(50_000):
+                x = x + 1
+        return x
+    same(with_many, [0, 3, 120_000])
+
+
 def test_ForOverARangeWithTensorBounds():
     def total(x):
         s = 0

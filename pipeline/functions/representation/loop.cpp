@@ -2,9 +2,11 @@
 
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
 #include <unordered_map>
+#include <utility>
 
 namespace headrace::detail {
 
@@ -16,13 +18,27 @@ public:
   capturing(std::shared_ptr<const loop_scope> scope, size_t variables)
     : scope_(std::move(scope)), variables_(variables) {}
 
-  expr_ptr closed(const expr_ptr& x) {
-    if (const auto known = copies_.find(x.get()); known != copies_.end())
-      return known->second;
-    auto out = copy_of(x);
-    copies_.emplace(x.get(), out);
-    kept_.push_back(x); // so that its address, a key of `copies_`, is not used again
-    return out;
+  /// Written without recursion, because chains of nodes may be long.
+  expr_ptr closed(const expr_ptr& root) {
+    find_inside(root);
+    // Operands are visited in their order, which is the order of the captures.
+    std::vector<std::pair<const expr_ptr*, size_t>> open{{&root, 0}};
+    while (!open.empty()) {
+      auto& [at, next] = open.back();
+      const auto& x = *at;
+      const bool is_known = copies_.contains(x.get());
+      if (!is_known && inside_.at(x.get()) && next < operands_of(*x).size()) {
+        const auto& input = x->inputs[next++];
+        open.emplace_back(&input, 0);
+        continue;
+      }
+      open.pop_back();
+      if (is_known)
+        continue;
+      copies_.emplace(x.get(), copy_of(x));
+      kept_.push_back(x); // so that its address, a key of `copies_`, is not used again
+    }
+    return copies_.at(root.get());
   }
   std::vector<expr_ptr> captures() const {
     auto out = captures_;
@@ -33,6 +49,7 @@ public:
   bool has_seeds() const noexcept { return seed_ != nullptr; }
 
 private:
+  /// @pre the operands that the copy needs are copied
   expr_ptr copy_of(const expr_ptr& x) {
     if (x->op == expr_op::constant)
       return x;
@@ -42,27 +59,42 @@ private:
     }
     if (x->op == expr_op::loop_variable && x->scope == scope_)
       return make_loop_variable(nullptr, x->attrs.index, x->spec);
-    if (!belongs_inside(x)) {
+    if (!inside_.at(x.get())) {
       captures_.push_back(x);
       return make_loop_variable(nullptr, static_cast<int64_t>(variables_ + captures_.size() - 1),
                                 x->spec);
     }
     auto copy = *x;
-    for (size_t i = 0; i < operands_of(*x).size(); ++i) copy.inputs[i] = closed(x->inputs[i]);
+    for (size_t i = 0; i < operands_of(*x).size(); ++i)
+      copy.inputs[i] = copies_.at(x->inputs[i].get());
     return std::make_shared<const expr_node>(std::move(copy));
+  }
+
+  /// Finds whether `root`, and each node that it needs, belongs inside.
+  void find_inside(const expr_ptr& root) {
+    std::vector<const expr_ptr*> open{&root};
+    while (!open.empty()) {
+      const auto& x = *open.back();
+      const auto known = open.size();
+      for (const auto& input : operands_of(*x))
+        if (!inside_.contains(input.get()))
+          open.push_back(&input);
+      if (open.size() > known)
+        continue;
+      open.pop_back();
+      inside_.emplace(x.get(), belongs_inside(*x));
+    }
   }
 
   /// True if `x` differs from step to step, or is or needs a loop that was opened inside this one.
   /// Such an inner loop stays inside even if it is the same in all steps: it could run forever for
-  /// elements that never reach this step. A loop that was opened before this one is captured.
-  bool belongs_inside(const expr_ptr& x) {
-    if (const auto known = inside_.find(x.get()); known != inside_.end())
-      return known->second;
-    bool out = x->op == expr_op::row_seed || (x->op == expr_op::loop_variable && x->scope == scope_)
-               || (x->op == expr_op::while_loop && opened_later(*x));
-    for (const auto& input : operands_of(*x)) out = belongs_inside(input) || out;
-    inside_.emplace(x.get(), out);
-    return out;
+  /// elements that never reach this step. A loop that was opened before this one is captured. @pre
+  /// `inside_` contains the operands of `x`
+  bool belongs_inside(const expr_node& x) const {
+    return x.op == expr_op::row_seed || (x.op == expr_op::loop_variable && x.scope == scope_)
+           || (x.op == expr_op::while_loop && opened_later(x))
+           || std::ranges::any_of(operands_of(x),
+                                  [&](const auto& input) { return inside_.at(input.get()); });
   }
 
   /// True if `loop` was opened after this loop. A loop of a decoded graph has no scope; it was not
