@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 namespace headrace {
-using namespace detail;
 
 result<uint64_t> write_tfrecord(const dataset& from, const std::string& path,
                                 tfrecord_writer_options options) {

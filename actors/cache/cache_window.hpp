@@ -5,6 +5,7 @@
 #include "headrace/pipeline/types/trainer_cache.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,8 +18,8 @@ namespace headrace::detail {
 /// Elements are numbered without gaps. A trainer reads block after block; its place is the number
 /// of elements that it was handed or that it skipped. If the window no longer has the trainer's
 /// next element, the trainer skips to the oldest element in the window. If `options::wait` is set,
-/// the window keeps a block until the places of all trainers that it waits for are behind the
-/// block. Pure.
+/// the window keeps a block until all trainers that it waits for were handed, or have skipped, the
+/// elements of the block. Pure.
 class cache_window {
 public:
   struct options {
@@ -78,7 +79,8 @@ public:
 
   // -- time, state --------------------------------------------------------------------------
 
-  /// When the window ceases to wait for a trainer, so that `append` may succeed.
+  /// When the window ceases to wait for a trainer, so that `append` may succeed; nullopt: it does
+  /// not wait.
   std::optional<time_point> next_deadline() const;
   void look(time_point now);
   window_store::span span() const { return store_->of(id_); }

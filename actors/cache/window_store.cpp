@@ -124,9 +124,9 @@ std::shared_ptr<cached_block> window_store::append(uint64_t window, uint64_t fir
   std::unique_lock lock{mutex_};
   auto& to = windows_.at(window);
   if (bounded)
-    while (to.bytes + charge > share_locked() && may_evict(to)) evict(to);
+    while (to.bytes + charge > share() && may_evict(to)) evict(to);
   // A window may always have one block.
-  const bool beyond = bounded && !to.blocks.empty() && to.bytes + charge > share_locked();
+  const bool beyond = bounded && !to.blocks.empty() && to.bytes + charge > share();
   if (beyond || !make_room(charge, nullptr)) {
     to.lacks_room = true;
     return nullptr;
@@ -219,11 +219,6 @@ window_store::span window_store::of(uint64_t window) const {
 size_t window_store::bytes() const {
   const std::lock_guard lock{mutex_};
   return bytes_;
-}
-
-size_t window_store::share() const {
-  const std::lock_guard lock{mutex_};
-  return share_locked();
 }
 
 } // namespace headrace::detail

@@ -19,15 +19,16 @@ namespace headrace::detail {
 
 class window_store;
 
-/// One block of a window. When it is evicted, its rows are freed, even if others keep a handle of
-/// it.
+/// One block of a window. When it is evicted, its rows are freed, even if others keep a pointer to
+/// this object.
 class cached_block final : public shared_rows, public block_forms {
 public:
   std::optional<block> get() const override;
   size_t rows() const noexcept override { return rows_; }
   /// The bytes of the rows, without those of the written forms.
   size_t bytes() const noexcept override { return bytes_; }
-  /// Makes the encoding, or returns a kept one. It is kept with the block if the budget allows.
+  /// Makes the encoding, or returns a kept one. A new one is kept with the block if the budget has
+  /// room for it.
   std::shared_ptr<const written_block> written(const block& rows, block_encoding encoding) override;
 
 private:
@@ -88,8 +89,6 @@ public:
   size_t budget() const noexcept { return budget_; }
   /// The bytes that all windows take.
   size_t bytes() const;
-  /// The bytes that one window may take when other windows have blocks to add.
-  size_t share() const;
 
 private:
   friend class cached_block;
@@ -113,7 +112,9 @@ private:
   static bool may_evict(const window& of);
   std::vector<std::function<void()>> who_lacks_room(uint64_t but);
   std::vector<std::function<void()>> who_shrank(uint64_t but);
-  size_t share_locked() const { return budget_ / std::max<size_t>(windows_.size(), 1); }
+  /// The most bytes of a window whose blocks are appended with `bounded`. A window may always have
+  /// one block, whatever its size. @pre the mutex is locked
+  size_t share() const { return budget_ / std::max<size_t>(windows_.size(), 1); }
 
   const size_t budget_;
   mutable std::mutex mutex_;

@@ -10,12 +10,12 @@
 
 namespace headrace::detail {
 
-// Requests to save datasets into folders. The next steps are decided by the save table.
+// The functions for requests to save datasets into folders. The save table decides the next steps.
 
 namespace {
 
-/// The path without `.` and without slashes that only separate nothing, so that equal folders have
-/// equal texts. `..` is kept, because it may come after a symbolic link. The path must be absolute.
+/// The path without `.` and without repeated or trailing slashes, so that equal folders have equal
+/// texts. `..` is kept, because it may come after a symbolic link. The path must be absolute.
 result<std::string> folder_of(const std::string& path) {
   constexpr size_t longest = 4096;
   if (path.empty() || path.front() != '/' || path.size() > longest
@@ -64,8 +64,8 @@ result<save_view> dispatcher_core::begin_save(save_request wanted) {
   wanted.dataset.id.clear();
   wanted.dataset.for_iteration = true;
   HEADRACE_ASSIGN(const auto dataset, enroll(std::move(wanted.dataset)));
-  save_entry what{save_id{detail::mix(entropy_, ++drawn_)}, std::move(path), dataset.id,
-                  fingerprint, std::move(wanted.compression)};
+  save_entry what{save_id{mix(entropy_, ++drawn_)}, std::move(path), dataset.id, fingerprint,
+                  std::move(wanted.compression)};
   say(log_level::info, "save begins", {{"path", what.path}, {"dataset", what.dataset_id}});
   commit(service_record::save_begun{what});
   saves_.begin(what);

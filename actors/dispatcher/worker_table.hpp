@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace headrace::detail {
 
@@ -48,11 +49,11 @@ public:
   /// The living worker, other than `who`, that has the data address of `who` and may still be
   /// running. Consumers of one of the two could reach the other. Null if there is none.
   const worker_info* rival(const worker_info& who) const;
-  /// The connection to that incarnation was lost. It stays alive, but another process may take its
-  /// data address.
+  /// The connection to that incarnation of the worker was lost. The worker stays alive, but another
+  /// process may take its data address.
   void disconnected(worker_id id, incarnation life);
   /// A worker registers. `info.id` is 0, or the number that the worker has. The worker keeps that
-  /// number, unless another worker has it, as after a loss of the dispatcher's state.
+  /// number, unless another worker has it, which is possible after the dispatcher lost its state.
   registered add(worker_info info, time_point now);
   /// A heartbeat. False: the worker is unknown or lost, or has another incarnation, and must
   /// register again.
@@ -64,8 +65,8 @@ public:
   std::optional<worker_info> drain(worker_id id);
   /// The worker left in order. nullopt: that incarnation of it is not alive.
   std::optional<worker_info> leave(worker_id id, incarnation life, uint32_t unfinished = 0);
-  /// The workers whose leases have expired by `now`. Each is returned once. Removes workers after
-  /// `remembered`.
+  /// The workers whose leases have expired by `now`. Each is returned once. Also removes workers
+  /// that are not alive and have sent nothing for the time `remembered`.
   std::vector<worker_info> expire(time_point now);
   /// When to call `expire` at the latest.
   std::optional<time_point> next_deadline() const;

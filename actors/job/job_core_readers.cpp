@@ -24,8 +24,8 @@ constexpr duration longest_pause = std::chrono::milliseconds{50};
 
 } // namespace
 
-// Consumers: which of them read which repetition, what they are sent, and what happens when none
-// reads any more.
+// The functions for consumers: which of them read which repetition, what they are sent, and what
+// happens when none reads any more.
 
 void job_core::heard_of(uint64_t repetition, consumer_id who) {
   readers_heard_.grant({repetition, who}, now_);
@@ -42,7 +42,7 @@ status job_core::not_a_reader(consumer_id who, uint64_t repetition) const {
 job_core::repetition& job_core::begin(uint64_t number) {
   auto& all = record_.repetitions();
   if (!all.contains(number))
-    commit({{number, job_record::begun{detail::mix(detail::mix(entropy_, number), begun_++)}}});
+    commit({{number, job_record::begun{mix(mix(entropy_, number), begun_++)}}});
   return all.at(number);
 }
 

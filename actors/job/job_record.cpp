@@ -17,7 +17,7 @@ constexpr unsigned counting_bits = 16;
 /// The number from which the tasks of one repetition are numbered. It is practically unique, even
 /// if the repetition begins again after it was collected, and has 53 bits, as job ids have.
 uint64_t first_task_id(job_id job, uint64_t repetition, uint64_t seed) {
-  return detail::mix(detail::mix(job.value, repetition), seed) >> 27 << counting_bits;
+  return mix(mix(job.value, repetition), seed) >> 27 << counting_bits;
 }
 
 } // namespace

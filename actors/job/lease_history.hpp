@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
@@ -26,9 +27,10 @@ namespace headrace::detail {
 /// reader is lost before it has handed out its rows, these splits are read again, too. So are the
 /// remaining splits of a task that ended or left, if a lost reader held rows of the task.
 ///
-/// The memory is bounded: the last `least_leases` of each task are remembered, and as many more as
-/// `most_leases` for all tasks allows. Earlier leases count as delivered (under at_least_once as
-/// lost, if the task is lost). Pure: changes only by facts, and the same facts make the same state.
+/// The memory is bounded: the last `least_leases` leases of each task are remembered, or, if that
+/// is more, the task's equal share of `most_leases`. Earlier leases count as delivered (under
+/// at_least_once as lost, if the task is lost). Pure: it changes only by facts, and the same facts
+/// make the same state.
 class lease_history {
 public:
   static constexpr size_t least_leases = 16384;
@@ -76,7 +78,7 @@ public:
     friend bool operator==(const settled&, const settled&) = default;
   };
   /// A task reports which splits are done: for each source, all splits up to a place in the order
-  /// of its leases.
+  /// of the task's leases.
   struct done {
     task_id task;
     std::vector<splits_done> places;
@@ -121,7 +123,7 @@ public:
 
   // -- state ------------------------------------------------------------------------
 
-  /// True if the task has leases that may be lost with it.
+  /// True if leases of the task are recorded.
   bool has(task_id task) const { return tasks_.contains(task); }
   /// True if the task is over, and its leases are kept.
   bool keeps(task_id task) const { return kept_.contains(task); }
@@ -146,8 +148,8 @@ private:
   /// Which readers have rows of a lease.
   enum class held_by : uint8_t {
     nobody,
-    perhaps, ///< a reader that is gone may have some; the living task will report it
-    unknown, ///< a reader that is gone may have some, and no report will follow
+    perhaps, ///< a reader that is gone may have some; the account of the living task will show it
+    unknown, ///< a reader may have some, and no report will show whether it has
     reader,
   };
   struct lease {
@@ -162,7 +164,7 @@ private:
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
     /// Set when the task is lost: for each reader, the split of the newest row that it received.
     std::vector<split_run> newest;
-    /// Rows may be missing that come before the newest row of all readers.
+    /// Rows that come before the newest rows of the readers may be missing.
     bool out_of_order = false;
     uint64_t given_back = 0; ///< rows that readers gave back
     uint64_t untold = 0;     ///< not zero: the task still has to send an account for this version

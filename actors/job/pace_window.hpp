@@ -3,6 +3,7 @@
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
+#include <algorithm>
 #include <deque>
 
 namespace headrace::detail {
@@ -23,7 +24,7 @@ public:
     if (!points_.empty() && !later(points_.back(), totals))
       points_.clear();
     points_.push_back(totals);
-    // The remaining points span `length`, or all points span less.
+    // The remaining points span at least `length`, unless all points together span less.
     while (points_.size() > 2 && totals.elapsed - points_[1].elapsed >= length) points_.pop_front();
   }
 

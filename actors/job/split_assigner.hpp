@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -37,16 +38,16 @@ struct lease_request {
 /// The size of a lease follows guided self-scheduling: the remaining splits, divided by twice the
 /// number of tasks, down to one split at the end of a source. A lease is also no larger than what
 /// the task reads in about `lease_time`, estimated from its last lease, so that few splits are lost
-/// with a worker, whatever the cost of a split. A task's first lease is one split, and leases grow
-/// at most eightfold. Sources of one group are leased equal ranges together; zipped sources that do
-/// not advance together are leased at most 8 splits.
+/// with a worker, whatever the cost of a split. A task's first lease is one split, and a lease is
+/// at most eight times as large as the one before. Sources of one group are leased equal ranges
+/// together; zipped sources that do not advance together are leased at most 8 splits.
 ///
 /// A pass of a source is over for a task only when no other task holds unread splits of it, except
 /// tasks that wait for each other (waiting_leases). Splits that are given back after all tasks were
 /// sent the end are read by a task that begins later. The memory does not grow with the number of
 /// splits, leases or passes.
 ///
-/// Pure: changes only by facts, and the same facts make the same state, except for the pace of
+/// Pure: it changes only by facts, and the same facts make the same state, except for the pace of
 /// tasks.
 class split_assigner {
 public:
@@ -158,9 +159,9 @@ public:
   uint32_t read_behind(uint32_t source) const noexcept {
     return source < plan_.sources.size() ? plan_.sources[source].behind : 0;
   }
-  /// The number of splits leased so far.
+  /// The number of splits leased so far, without those that were returned.
   uint64_t leased() const noexcept { return leased_; }
-  /// The number of leases, passes and tasks that are stored.
+  /// The number of stored entries for leases, passes, answers, groups and tasks.
   size_t records() const noexcept;
   /// Compares all but the pace of tasks.
   friend bool operator==(const split_assigner& a, const split_assigner& b) {
@@ -181,7 +182,7 @@ private:
     bool shared = false;                        ///< another task was leased splits, too
     std::map<uint32_t, split_listing> listings; ///< by source; only of sources that have one
     void lease(const split_range& splits);
-    /// The pass ends after `most` splits.
+    /// Records that the pass has at most `most` splits.
     void end_at(uint64_t most);
     friend bool operator==(const pass_state&, const pass_state&) = default;
   };
@@ -190,13 +191,13 @@ private:
     /// The ranges that were not sent to every source of the group yet.
     std::deque<split_range> ranges;
     uint64_t dropped = 0;               ///< the number of ranges that came before these
-    uint64_t end = 0;                   ///< the end of the last range, as sent to the first source
+    uint64_t end = 0;                   ///< the end of the last range, as it was first leased
     std::map<uint32_t, uint64_t> given; ///< by source: the number of ranges that it was sent
-    std::set<uint32_t> done;            ///< sources that were sent the end
+    std::set<uint32_t> done;            ///< sources that were sent the end of the pass
     bool unread(uint32_t source) const;
     friend bool operator==(const holding&, const holding&) = default;
   };
-  /// The pace at which a task reads a group.
+  /// A task's last lease of a group, from which the pace of the task is estimated.
   struct pace {
     uint64_t last_count = 0;
     time_point last_at{};
@@ -248,7 +249,8 @@ private:
   void on(const task_gone& x);
   void on(const returned& x);
   void on(const closed& x);
-  /// The most splits that a task may be leased if `left` splits are left.
+  /// The size of a task's next lease, in splits, if `left` splits are left. `has_end`: the number
+  /// of splits in the pass is known.
   uint64_t size_of(const group_state& g, task_id task, bool has_end, uint64_t left,
                    time_point now) const;
   /// The report that the pass is over for a task. @pre the pass is over

@@ -3,7 +3,6 @@
 #include "headrace/pipeline/types/words.hpp"
 
 namespace headrace {
-using namespace detail;
 
 result<deployment_mode> deployment_mode_of(std::string_view word) {
   return detail::value_of_word<deployment_mode>("deployment mode", word, deployment_modes);

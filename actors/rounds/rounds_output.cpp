@@ -34,10 +34,10 @@ void rounds_output::produced(block rows) {
   const block* const from[] = {&rows};
   uint64_t kernel_calls = 0;
   for (size_t i = 0; i < n; ++i) {
-    std::vector<detail::row_run> runs;
+    std::vector<row_run> runs;
     for (size_t row = i; row < rows.rows; row += n)
-      detail::append_run(runs, {0, static_cast<uint32_t>(row), 1});
-    add(lanes_[(first + i) % n], detail::gather_rows(from, runs, kernel_calls));
+      append_run(runs, {0, static_cast<uint32_t>(row), 1});
+    add(lanes_[(first + i) % n], gather_rows(from, runs, kernel_calls));
   }
 }
 

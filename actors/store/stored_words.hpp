@@ -41,7 +41,7 @@ buffer write_words(Fill&& fill) {
 template <class Schema, class Read>
 auto read_words(const buffer& words, std::string_view what, Read&& read)
   -> decltype(read(typename Schema::Reader{})) {
-  auto out = detail::read_message<Schema>(words, std::forward<Read>(read));
+  auto out = read_message<Schema>(words, std::forward<Read>(read));
   if (!out)
     return out.status().with_context(what);
   return out;
@@ -54,7 +54,7 @@ inline status unknown_stored(std::string_view what, unsigned number) {
                 what, number));
 }
 
-/// The length of a list of these elements.
+/// The number of elements, in the type that Cap'n Proto uses for lengths of lists.
 template <class Range>
 unsigned list_size(const Range& all) {
   return static_cast<unsigned>(all.size());

@@ -22,7 +22,7 @@ namespace headrace::detail {
 struct runner::shared {
   options what;
   callbacks hear;
-  std::function<size_t(block, duration)> produced; ///< of the callbacks; used by the thread only
+  std::function<size_t(block, duration)> produced; ///< as in `callbacks`; used by the thread only
   std::stop_source halt;                           ///< ends all waits of the pipeline
   bool stopped = false;
   std::mutex mutex;
@@ -60,11 +60,12 @@ struct runner::shared {
 
 namespace {
 
-/// The least time between two reports of done splits. Together with `done_share` it keeps the time
-/// for reports below a hundredth of all time, even if a position is as large as the buffer of a
-/// shuffle.
+/// The least time between two reports of done splits.
 constexpr auto done_interval = std::chrono::milliseconds{50};
-constexpr int done_share = 100;
+/// For a report the runner saves the position of the pipeline, which takes long if it contains, for
+/// instance, the buffer of a shuffle. So the time between two reports is at least this many times
+/// the time that the report took.
+constexpr int done_pause = 100;
 
 /// Gives the sources the splits that the task is leased.
 template <class Shared>
@@ -83,7 +84,7 @@ private:
   Shared& from_;
 };
 
-/// While this object exists, the operators of a graph are counted in a profile, if there is one.
+/// While this object exists, the activity of a graph's operators is counted in the profile, if any.
 class counted_operators {
 public:
   counted_operators(const dataset_ptr& graph, std::shared_ptr<task_profile> in,
@@ -163,8 +164,8 @@ runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64
   }
 }
 
-/// Sends the job the listing of a source in a question, and waits for the answer. Only for static
-/// policies: no splits are leased there, and the job only compares the listings of its tasks.
+/// Sends the job the listing of a source in a question, and waits for the answer. Used only under a
+/// static policy: no splits are leased there, and the job only compares the listings of its tasks.
 status runner::shared::same_listing(uint32_t source,
                                     const std::shared_ptr<const split_listing>& listing) {
   std::unique_lock lock{mutex};
@@ -180,7 +181,7 @@ status runner::shared::same_listing(uint32_t source,
 
 void runner::shared::close_splits(uint32_t source, uint64_t pass, split_range unread) {
   std::lock_guard lock{mutex};
-  // A runner that is stopped closes no pass: its task is lost, or another runner continues.
+  // A runner that is stopped closes no pass: its task is over, or another runner continues.
   if (stopped || halt.stop_requested())
     return;
   const auto rest = dealer->close(source, pass, unread);
@@ -214,7 +215,7 @@ void runner::shared::say_done(const iterator& source, uint64_t rows) {
     return;
   auto done = splits_done_at(*source.save());
   const auto end = clock::system().now();
-  says_done_at = end + std::max<duration>(done_interval, done_share * (end - begin));
+  says_done_at = end + std::max<duration>(done_interval, done_pause * (end - begin));
   std::lock_guard lock{mutex};
   if (done && !stopped && hear.done)
     hear.done(rows, *std::move(done));

@@ -14,7 +14,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::origin_record;
 using part_reader = schema::Part::Reader;
 
 constexpr size_t word = sizeof(int64_t);

@@ -10,7 +10,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::origin_record;
 using part_builder = schema::Part::Builder;
 
 // A segment needs an allocation and an entry in the frame; copying fewer bytes than this takes less

@@ -9,11 +9,11 @@ result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in
   for (auto one : in) {
     auto& made = out.emplace_back();
     made.name = text_of(one.getName());
-    HEADRACE_ASSIGN(made.spec, detail::decode(one.getSpec()));
+    HEADRACE_ASSIGN(made.spec, decode(one.getSpec()));
     if (made.spec.is_dataset())
       return invalid_argument(fmt::format("field '{}' is a dataset", made.name));
     if (one.isMissing()) {
-      HEADRACE_ASSIGN(made.missing, detail::decode(one.getMissing()));
+      HEADRACE_ASSIGN(made.missing, decode(one.getMissing()));
     }
   }
   return out;
@@ -22,9 +22,9 @@ result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in
 void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out) {
   for (unsigned i = 0; i < out.size(); ++i) {
     out[i].setName(fields[i].name);
-    detail::encode(fields[i].spec, out[i].initSpec());
+    encode(fields[i].spec, out[i].initSpec());
     if (fields[i].missing)
-      detail::encode(*fields[i].missing, out[i].initMissing());
+      encode(*fields[i].missing, out[i].initMissing());
     else
       out[i].setRequired();
   }

@@ -19,7 +19,7 @@ constexpr size_t small_body = 4096;
 constexpr size_t most_body = size_t{64} << 20;
 // The most bytes of a record in addition to its body.
 constexpr size_t room_for_the_rest = 256;
-// The deepest nesting of positions: iterators read nested positions recursively.
+// The deepest nesting of positions. It is bounded because iterators read them recursively.
 constexpr size_t most_depth = 1024;
 
 /// Lists a position and all those below it, each once, so that parts come before the positions that
@@ -103,7 +103,7 @@ result<position_ptr> read_positions(::capnp::List<schema::Position>::Reader in) 
 }
 
 result<saved_iteration> read_body(const buffer& body) {
-  return detail::read_message<schema::SavedIteration>(
+  return read_message<schema::SavedIteration>(
     body, [](schema::SavedIteration::Reader in) -> result<saved_iteration> {
       saved_iteration out{.graph = {in.getGraph().begin(), in.getGraph().size()},
                           .seed = in.getSeed(),
@@ -188,7 +188,7 @@ result<buffer> encode_iteration(const saved_iteration& x) {
   out.setRepetition(x.repetition);
   out.setSkip(x.point.skip);
   positions.write(out);
-  auto bytes = detail::canonical_bytes<schema::SavedIteration>(body);
+  auto bytes = canonical_bytes<schema::SavedIteration>(body);
   const auto size = bytes.size();
   const bool packs = size >= small_body && size <= most_body;
   if (packs) {
@@ -214,11 +214,11 @@ result<buffer> encode_iteration(const saved_iteration& x) {
     record.setSize(static_cast<uint32_t>(size));
   record.setChecksum(crc32c(bytes.data(), bytes.size()));
   record.setBody(kj::arrayPtr(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()));
-  return detail::canonical_bytes<schema::PositionRecord>(whole);
+  return canonical_bytes<schema::PositionRecord>(whole);
 }
 
 result<saved_iteration> decode_iteration(const buffer& record) {
-  auto out = detail::read_message<schema::PositionRecord>(
+  auto out = read_message<schema::PositionRecord>(
     record, [](schema::PositionRecord::Reader in) -> result<saved_iteration> {
       if (in.getVersion() != plain_version && in.getVersion() != packed_version)
         return failed_precondition(

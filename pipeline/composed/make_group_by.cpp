@@ -10,15 +10,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::check_count;
-using detail::check_input;
-using detail::check_traced;
-using detail::finish;
-using detail::integer_of;
-using detail::node_of;
-using detail::refused;
-using detail::with_element;
-
 constexpr auto by_window = dataset_op::group_by_window;
 
 const tensor_spec int64_scalar{dtype::int64, {}};
@@ -107,9 +98,8 @@ result<dataset_ptr> make_groups(dataset_ptr input, int64_t size, bool drop_remai
   auto node = node_of(by_window, {input});
   node.spec = grouped_spec(spec.child(leading));
   for (const auto& part : node.spec.components)
-    if (part.nesting > detail::most_nesting)
-      return refused(by_window,
-                     fmt::format("datasets nested more than {} deep", detail::most_nesting));
+    if (part.nesting > most_nesting)
+      return refused(by_window, fmt::format("datasets nested more than {} deep", most_nesting));
   if (input->cardinality == 0 || input->cardinality == infinite_cardinality)
     node.cardinality = input->cardinality;
   node.parameters = group_parameters{size, drop_remainder};

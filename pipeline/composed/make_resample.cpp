@@ -89,15 +89,15 @@ result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr clas
                                             std::optional<uint64_t> seed) try {
   if (!input)
     return refuse("there is no input dataset");
-  if (auto ok = detail::check_traced(dataset_op::map, "class_func", class_of); !ok.ok())
+  if (auto ok = check_traced(dataset_op::map, "class_func", class_of); !ok.ok())
     return ok.with_context(name);
-  HEADRACE_TRY(detail::integer_of(name, "class_func", *class_of).status());
+  HEADRACE_TRY(integer_of(name, "class_func", *class_of).status());
   HEADRACE_ASSIGN(target, shares("target_dist", std::move(target)));
   if (!initial.empty()) {
     HEADRACE_ASSIGN(initial, shares("initial_dist", std::move(initial)));
   }
   HEADRACE_ASSIGN(auto rows,
-                  make_map(input, detail::with_element(*class_of, {expr{class_of->tensors[0]}})));
+                  make_map(input, with_element(*class_of, {expr{class_of->tensors[0]}})));
   HEADRACE_ASSIGN(rows, with_acceptance(rows, target, initial));
   // The random number for an element is made of `seed` and the element's number, or, if there is no
   // `seed`, of `random::element_seed`.

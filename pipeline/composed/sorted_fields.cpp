@@ -1,5 +1,6 @@
 #include "headrace/pipeline/composed/sorted_fields.hpp"
 
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <algorithm>

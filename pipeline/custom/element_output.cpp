@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 namespace headrace {
-using namespace detail;
 
 status element_output::set(size_t component, const shape& dims,
                            std::span<const std::string_view> values) {

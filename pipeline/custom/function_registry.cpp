@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 namespace headrace {
-using namespace detail;
 
 namespace {
 

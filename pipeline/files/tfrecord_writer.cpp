@@ -10,7 +10,6 @@
 #include <zlib.h>
 
 namespace headrace {
-using namespace detail;
 
 namespace {
 

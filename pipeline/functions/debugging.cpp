@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 namespace headrace::debugging {
-using namespace detail;
 
 namespace {
 

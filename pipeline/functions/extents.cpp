@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace headrace {
-using namespace detail;
 
 namespace {
 

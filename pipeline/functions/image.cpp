@@ -10,7 +10,6 @@
 #include <numeric>
 
 namespace headrace::image {
-using namespace detail;
 
 using detail::apply;
 
@@ -239,7 +238,7 @@ expr convert_image_dtype(const expr& image, dtype type, bool saturate) {
     const auto scaled = cast(image, wide) * cast(constant(most + 0.5), wide);
     if (!saturate)
       return cast(scaled, type);
-    // The largest float below `most + 1`, which is the first value that does not fit the integer.
+    // The largest float that fits the integer dtype after truncation: the one before `most + 1`.
     const auto limit = wide == dtype::float64
                          ? std::nextafter(most + 1, 0)
                          : double{std::nextafter(static_cast<float>(most + 1), 0.0f)};

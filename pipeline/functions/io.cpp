@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace headrace::io {
-using namespace detail;
 
 using detail::apply;
 

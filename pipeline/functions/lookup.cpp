@@ -10,7 +10,6 @@
 #include <unordered_set>
 
 namespace headrace::lookup {
-using namespace detail;
 
 namespace {
 

@@ -9,8 +9,6 @@
 
 namespace headrace::detail {
 
-using detail::apply;
-
 namespace {
 
 expr integer(const expr& x, std::string_view name) {
@@ -23,7 +21,7 @@ expr integer(const expr& x, std::string_view name) {
 } // namespace
 
 expr range(const expr& start, const expr& limit, const expr& delta) {
-  return apply(expr_op::number_range, detail::same_type("range", {start, limit, delta}));
+  return apply(expr_op::number_range, same_type("range", {start, limit, delta}));
 }
 
 expr repeat(const expr& x, const expr& repeats, int64_t axis) {
@@ -33,7 +31,7 @@ expr repeat(const expr& x, const expr& repeats, int64_t axis) {
 }
 
 expr linspace(const expr& from, const expr& to, const expr& count, int64_t axis) {
-  const auto ends = detail::same_type("linspace", {from, to});
+  const auto ends = same_type("linspace", {from, to});
   const expr start{ends[0]}, stop{ends[1]};
   if (!is_floating(start.type()))
     throw error{invalid_argument(
@@ -48,7 +46,7 @@ expr linspace(const expr& from, const expr& to, const expr& count, int64_t axis)
   const auto n = integer(count, "linspace: the number of values");
   auto place = range(int64_t{0}, n, int64_t{1});
   if (const auto* known = constant_of(count.node()); known != nullptr && known->total_values() == 1)
-    if (const auto values = detail::integer_at({known}, 0); values >= 0)
+    if (const auto values = integer_at({known}, 0); values >= 0)
       place = ensure_shape(place, {values});
   for (int64_t i = 0; i < at; ++i) place = expand_dims(place, 0);
   for (auto i = at; i < rank; ++i) place = expand_dims(place, -1);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 namespace headrace::strings {
-using namespace detail;
 
 using detail::apply;
 

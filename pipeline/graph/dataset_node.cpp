@@ -3,7 +3,6 @@
 #include <concepts>
 
 namespace headrace {
-using namespace detail;
 
 element_spec function::result() const {
   if (!named.empty())

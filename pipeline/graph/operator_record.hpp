@@ -44,16 +44,15 @@ struct source_facts {
   std::optional<uint64_t> (*splits)(const dataset_node&) = nullptr;
   /// Opens the source for reading its rows in any order (for `global_shuffle`). Files must not be
   /// compressed.
-  result<std::unique_ptr<detail::random_access>> (*open_any_order)(detail::engine&,
-                                                                   const dataset_ptr&,
-                                                                   const detail::place&) = nullptr;
+  result<std::unique_ptr<random_access>> (*open_any_order)(engine&, const dataset_ptr&,
+                                                           const place&) = nullptr;
 };
 
 /// How the elements of an operator can be saved in pieces (see saving/piecewise.hpp).
 enum class piece_rule : uint8_t {
   whole,        ///< one worker must save all elements, for the reason `why`
   aligned,      ///< element i is made of element i of the input
-  apart,        ///< each element is made of one element of an input, whatever the index of that one
+  apart,        ///< each element is made of one input element and does not depend on its index
   side_by_side, ///< element i is made of element i of every input
   together,     ///< every `rows_together` elements of the input become one element
   kept,         ///< elements are kept for later passes: a cache
@@ -87,8 +86,7 @@ struct operator_record {
   result<dataset_ptr> (*decode)(node_reader&) = nullptr;
 
   // The functions for running the operator.
-  result<std::unique_ptr<iterator>> (*open)(detail::engine&, const dataset_ptr&,
-                                            const detail::place&) = nullptr;
+  result<std::unique_ptr<iterator>> (*open)(engine&, const dataset_ptr&, const place&) = nullptr;
   /// The version of the numbers and parts in the operator's positions. It is increased when their
   /// meaning changes, so that positions of an older build are refused and not misread. At least 1.
   uint16_t position_version = 1;

@@ -1,7 +1,6 @@
 #include "headrace/pipeline/graph/source_format.hpp"
 
 namespace headrace {
-using namespace detail;
 
 field_format field(std::string name, dtype type) { return {std::move(name), {type, {}}, {}}; }
 

@@ -10,9 +10,6 @@
 
 namespace headrace::detail {
 
-using detail::canonical_bytes;
-using detail::read_message;
-
 result<buffer> encode_graph(const dataset_ptr& graph) {
   if (!graph)
     return invalid_argument("there is no graph");

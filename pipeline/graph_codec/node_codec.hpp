@@ -24,7 +24,7 @@ public:
   uint32_t input(size_t i = 0) const { return numbers_.number(node_.inputs[i]); }
   uint32_t tensor(size_t i) const { return numbers_.number(node_.tensors[i]); }
   uint32_t body() const { return numbers_.number(node_.body); }
-  /// The inputs from `first` on.
+  /// Writes the numbers of the inputs from `first` on.
   void inputs(::capnp::List<uint32_t>::Builder to, size_t first = 0) const {
     for (unsigned i = 0; i < to.size(); ++i) to.set(i, input(first + i));
   }
@@ -68,7 +68,7 @@ public:
   /// Writes the number of the first tensor, which names files, and the compression of the files.
   void files(schema::Files::Builder to) const {
     to.setNames(tensor(0));
-    to.setCompression(detail::to_schema(compression_of_files(node_)));
+    to.setCompression(to_schema(compression_of_files(node_)));
   }
 
 private:
@@ -101,7 +101,7 @@ public:
   result<function_ptr> body(uint32_t number) { return graph_.body(number, node_); }
   /// How the files of a source are compressed.
   static result<file_compression> compression_of(dataset_op op, schema::Files::Reader files) {
-    return detail::in_operator(op, detail::from_schema(files.getCompression()));
+    return in_operator(op, from_schema(files.getCompression()));
   }
 
 private:

@@ -7,11 +7,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::check_tensors;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 status check_distribute(const service_options& service) {
   constexpr auto op = dataset_op::distribute;
   if (service.max_outstanding_requests < 0)

@@ -9,17 +9,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::cardinality_of_batches;
-using detail::check_count;
-using detail::check_input;
-using detail::check_no_ragged;
-using detail::check_size;
-using detail::check_tensors;
-using detail::finish;
-using detail::has_ragged;
-using detail::node_of;
-using detail::refused;
-
 /// A column of one row, which is the scalar zero or an empty string.
 column zero_of(dtype type) { return block::failed_row({tensor_spec{type, {}}}, {}).columns[0]; }
 
@@ -187,8 +176,8 @@ result<dataset_ptr> make_window(dataset_ptr input, int64_t size, int64_t shift, 
   auto node = node_of(op, {input});
   node.spec = input->spec;
   for (auto& part : node.spec.components)
-    if (++part.nesting > detail::most_nesting)
-      return refused(op, fmt::format("datasets nested more than {} deep", detail::most_nesting));
+    if (++part.nesting > most_nesting)
+      return refused(op, fmt::format("datasets nested more than {} deep", most_nesting));
   node.cardinality = input->cardinality;
   if (const auto n = input->cardinality; n > 0)
     node.cardinality = !drop_remainder ? (n - 1) / shift + 1
@@ -220,7 +209,7 @@ result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_s
                                    initial_state.size(), to_string(state)));
   std::vector<tensor_spec> first;
   for (const auto& x : initial_state) {
-    HEADRACE_TRY(detail::check_expr(op, x, "initial_state"));
+    HEADRACE_TRY(check_expr(op, x, "initial_state"));
     first.push_back(x->spec);
   }
   if (const element_spec initial{state.layout, std::move(first)}; !state.accepts(initial))

@@ -7,15 +7,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::cardinality_of_batches;
-using detail::check_count;
-using detail::check_input;
-using detail::check_size;
-using detail::check_tensors;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 /// The count, if it is known; each count below 0 becomes -1, because all of them mean the same.
 std::optional<int64_t> count_or_all(const number_argument& argument) {
   const auto known = argument.known();
@@ -66,8 +57,8 @@ bool gives_rows(const function& f) {
 }
 
 /// The sum of the cardinalities of all datasets that `f` makes. As in tf.data it is known only if
-/// each dataset has one element, if `f` is the function of `unbatch`, or if the input is a
-/// `group_by_window` of infinite cardinality.
+/// the input is empty or a `group_by_window` of infinite cardinality, if each dataset has one
+/// element, or if `f` is the function of `unbatch`.
 int64_t cardinality_of_all(const dataset_node& input, const function& f) {
   const auto each = f.dataset->cardinality;
   if (input.cardinality == 0)
@@ -165,7 +156,7 @@ result<dataset_ptr> make_batch(dataset_ptr input, const number_argument& size,
   constexpr auto op = dataset_op::batch;
   const auto known = size.known();
   HEADRACE_TRY(check_tensors(op, input));
-  HEADRACE_TRY(detail::check_no_ragged(op, input->spec));
+  HEADRACE_TRY(check_no_ragged(op, input->spec));
   HEADRACE_TRY(size.check(op, "batch_size"));
   if (known)
     HEADRACE_TRY(check_size(op, "batch_size", *known));
@@ -305,7 +296,7 @@ result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second) {
   HEADRACE_TRY(check_input(op, first));
   HEADRACE_TRY(check_input(op, second));
   auto spec = first->spec;
-  if (!detail::join_spec(spec, second->spec))
+  if (!join_spec(spec, second->spec))
     return refused(op, fmt::format("the second dataset gives {}; it must give {} as the first does",
                                    to_string(second->spec), to_string(first->spec)));
   auto node = node_of(op, {first, second});

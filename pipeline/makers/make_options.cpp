@@ -7,12 +7,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::check_count;
-using detail::check_input;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 bool reads_in_any_order(const dataset_node& source) {
   return record_of(source).source.open_any_order != nullptr
          && compression_of_files(source) == file_compression::none;

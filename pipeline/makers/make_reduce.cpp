@@ -4,13 +4,8 @@
 
 namespace headrace::detail {
 
-using detail::check_tensors;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 result<dataset_ptr> make_single_element(dataset_ptr input) {
-  HEADRACE_TRY(detail::check_input(dataset_op::single_element, input));
+  HEADRACE_TRY(check_input(dataset_op::single_element, input));
   auto node = node_of(dataset_op::single_element, {input});
   node.spec = input->spec;
   node.cardinality = 1;
@@ -22,13 +17,13 @@ result<dataset_ptr> make_last_element(dataset_ptr input, std::vector<expr_ptr> o
   HEADRACE_TRY(check_tensors(op, input));
   std::vector<tensor_spec> specs;
   for (const auto& x : otherwise) {
-    HEADRACE_TRY(detail::check_expr(op, x, "initial_state"));
+    HEADRACE_TRY(check_expr(op, x, "initial_state"));
     specs.push_back(x->spec);
   }
   auto node = node_of(op, {input});
   node.spec = input->spec;
   if (specs.size() != node.spec.components.size()
-      || !detail::join_spec(node.spec, {node.spec.layout, std::move(specs)}))
+      || !join_spec(node.spec, {node.spec.layout, std::move(specs)}))
     return refused(
       op, fmt::format("the initial state does not fit the states, {}", to_string(input->spec)));
   if (input->cardinality == infinite_cardinality)
@@ -41,7 +36,7 @@ result<dataset_ptr> make_last_element(dataset_ptr input, std::vector<expr_ptr> o
 result<dataset_ptr> make_reduce(dataset_ptr input, std::vector<expr_ptr> initial_state,
                                 function_ptr body) {
   constexpr auto op = dataset_op::last_element;
-  HEADRACE_TRY(detail::check_traced(op, "the function", body));
+  HEADRACE_TRY(check_traced(op, "the function", body));
   // `step` returns the new state twice: as the next state, and as the output of the scan.
   auto step = std::make_shared<function>(*body);
   step->layout = structure::tuple({body->layout, body->layout});

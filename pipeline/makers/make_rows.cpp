@@ -4,10 +4,6 @@
 
 namespace headrace::detail {
 
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 result<dataset_ptr> make_counter(int64_t start, int64_t step) {
   auto node = node_of(dataset_op::counter);
   node.parameters = counter_parameters{start, step};

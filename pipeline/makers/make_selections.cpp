@@ -9,13 +9,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::check_count;
-using detail::check_input;
-using detail::check_tensors;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 /// A node with the spec of its input, and of unknown cardinality unless the input is empty.
 dataset_node selection(dataset_op op, const dataset_ptr& input) {
   auto node = node_of(op, {input});
@@ -34,7 +27,7 @@ result<element_spec> common_spec(dataset_op op, const std::vector<dataset_ptr>& 
   auto spec = inputs[0]->spec;
   for (size_t n = 1; n < inputs.size(); ++n) {
     const auto& other = inputs[n]->spec;
-    if (!detail::join_spec(spec, other))
+    if (!join_spec(spec, other))
       return refused(op, fmt::format("dataset {} gives {}; it must give {} as the first does", n,
                                      to_string(other), to_string(inputs[0]->spec)));
   }
@@ -123,7 +116,7 @@ result<dataset_ptr> make_sleep(dataset_ptr input, const number_argument& microse
   constexpr auto op = dataset_op::sleep;
   HEADRACE_TRY(check_input(op, input));
   HEADRACE_TRY(microseconds.check(op, "sleep_microseconds"));
-  HEADRACE_TRY(detail::check_pause(microseconds.known().value_or(0)));
+  HEADRACE_TRY(check_pause(microseconds.known().value_or(0)));
   auto node = selection(op, input);
   node.cardinality = input->cardinality;
   node.parameters = sleep_parameters{microseconds.known()};

@@ -7,12 +7,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::check_expr;
-using detail::check_strings;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 std::optional<int64_t> constant_int(const expr_ptr& x) {
   const auto* value = constant_of(x);
   if (!value || value->type() != dtype::int64 || value->total_values() != 1)
@@ -112,7 +106,7 @@ result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, struc
   for (const auto& x : tensors) HEADRACE_TRY(check_expr(op, x, "tensors"));
   auto node = node_of(op);
   node.spec = spec_of(tensors, layout);
-  HEADRACE_TRY(detail::check_no_ragged(op, node.spec));
+  HEADRACE_TRY(check_no_ragged(op, node.spec));
   int64_t rows = shape::unknown;
   for (size_t i = 0; i < tensors.size(); ++i) {
     auto& dims = node.spec.components[i].dims;

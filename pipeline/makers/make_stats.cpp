@@ -4,14 +4,14 @@ namespace headrace::detail {
 
 result<dataset_ptr> make_stats(dataset_ptr input, std::string tag, bool bytes) {
   constexpr auto op = dataset_op::stats;
-  HEADRACE_TRY(detail::check_input(op, input));
+  HEADRACE_TRY(check_input(op, input));
   if (tag.empty())
-    return detail::refused(op, "tag is empty; it must name what is measured");
-  auto node = detail::node_of(op, {input});
+    return refused(op, "tag is empty; it must name what is measured");
+  auto node = node_of(op, {input});
   node.spec = input->spec;
   node.cardinality = input->cardinality;
   node.parameters = stats_parameters{std::move(tag), bytes};
-  return detail::finish(std::move(node));
+  return finish(std::move(node));
 }
 
 } // namespace headrace::detail

@@ -8,11 +8,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::check_tensors;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 const element_spec number_spec{tensor_spec{dtype::int64, {}}};
 
 /// A node of an operator that returns the elements of its input.
@@ -95,7 +90,7 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
     node.body = std::move(shard);
   }
   if (reader) {
-    if (!detail::join_spec(node.spec, reader->spec))
+    if (!join_spec(node.spec, reader->spec))
       return refused(op, fmt::format("reader_func gives {}, but the elements that are kept are {}; "
                                      "change them behind the snapshot",
                                      to_string(reader->spec), to_string(input->spec)));

@@ -8,13 +8,6 @@ namespace headrace::detail {
 
 namespace {
 
-using detail::check_count;
-using detail::check_expr;
-using detail::check_strings;
-using detail::finish;
-using detail::node_of;
-using detail::refused;
-
 constexpr int64_t most_record_bytes = int64_t{1} << 31;
 
 // The name of field `i` in error messages.

@@ -12,7 +12,7 @@ number_argument::number_argument(expr_ptr computed) {
     // The cast of a constant of another integer dtype to int64 is known, too.
     const auto& given = computed->op == expr_op::cast ? computed->inputs[0] : computed;
     if (const auto* value = constant_of(given); value != nullptr && is_integer(value->type()))
-      known_ = detail::integer_at({value}, 0);
+      known_ = integer_at({value}, 0);
   }
   if (!known_)
     computed_ = std::move(computed);
@@ -21,9 +21,9 @@ number_argument::number_argument(expr_ptr computed) {
 status number_argument::check(dataset_op op, std::string_view name) const {
   if (known_)
     return {};
-  HEADRACE_TRY(detail::check_expr(op, computed_, name));
+  HEADRACE_TRY(check_expr(op, computed_, name));
   if (computed_->spec != tensor_spec{dtype::int64, {}})
-    return detail::refused(
+    return refused(
       op, fmt::format("{} is {}; it must be an int64 scalar", name, to_string(computed_->spec)));
   return {};
 }

@@ -131,7 +131,7 @@ void encode_distribute(const dataset_node& node, node_writer& to) {
     out.setInput(to.input());
     return;
   }
-  detail::encode(node.spec, out.initSpec());
+  encode(node.spec, out.initSpec());
   out.setInfinite(node.cardinality == infinite_cardinality);
 }
 
@@ -143,7 +143,7 @@ result<dataset_ptr> decode_distribute(node_reader& from) {
     HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
     return make_distribute(std::move(rows), std::move(service));
   }
-  HEADRACE_ASSIGN(auto spec, detail::decode(in.getSpec()));
+  HEADRACE_ASSIGN(auto spec, decode(in.getSpec()));
   return make_distribute(std::move(spec),
                          in.getInfinite() ? infinite_cardinality : unknown_cardinality,
                          std::move(service));

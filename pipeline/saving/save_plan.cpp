@@ -48,19 +48,19 @@ result<save_plan> decode(schema::SavePlan::Reader in) {
   return out;
 }
 
-/// The only record of a file; empty if there is no such file.
+/// Reads the only record of a file with `read`; empty if there is no such file.
 template <class Schema, class Read>
 auto read_file(const std::string& path, Read read)
   -> result<std::optional<typename decltype(read(typename Schema::Reader{}))::value_type>> {
   using value = typename decltype(read(typename Schema::Reader{}))::value_type;
-  auto file = detail::random_file::open(path);
+  auto file = random_file::open(path);
   if (!file) {
     if (file.status().code() == status_code::not_found)
       return std::optional<value>{};
     return file.status();
   }
-  HEADRACE_ASSIGN(const auto bytes, detail::read_stored_record(**file, 0, (*file)->bytes()));
-  auto out = detail::read_message<Schema>(bytes, read);
+  HEADRACE_ASSIGN(const auto bytes, read_stored_record(**file, 0, (*file)->bytes()));
+  auto out = read_message<Schema>(bytes, read);
   if (!out)
     return out.status().with_context(fmt::format("'{}'", path));
   return std::optional<value>{*std::move(out)};
@@ -68,7 +68,7 @@ auto read_file(const std::string& path, Read read)
 
 template <class Schema>
 status write_file(const std::string& path, ::capnp::MallocMessageBuilder& message, bool replace) {
-  const auto bytes = detail::canonical_bytes<Schema>(message);
+  const auto bytes = canonical_bytes<Schema>(message);
   HEADRACE_ASSIGN(auto file, tfrecord_writer::open(path, {.replace = replace}));
   HEADRACE_TRY(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   return file.finish();
@@ -84,7 +84,7 @@ uint64_t save_plan::pieces() const noexcept {
   return out;
 }
 
-uint64_t save_plan::id_of(uint64_t piece) const noexcept { return detail::mix(id, piece) | 1; }
+uint64_t save_plan::id_of(uint64_t piece) const noexcept { return mix(id, piece) | 1; }
 
 save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
   if (!divided())

@@ -67,7 +67,7 @@ std::optional<uint64_t> splits_of_pass(const split_plan& plan, uint32_t leader, 
   for (const auto& one : plan.sources)
     if (one.group == plan.sources[leader].group && one.splits)
       out = std::min(out, *one.splits);
-  return out == detail::endless_rows ? std::nullopt : std::optional{out};
+  return out == endless_rows ? std::nullopt : std::optional{out};
 }
 
 /// The plan of the pieces, without an id.
@@ -85,7 +85,7 @@ result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
   // A run that is given no splits requests the splits of each pass of each source in order, and
   // `finder` records these requests.
   const auto sources = plan_splits(graph);
-  detail::pass_finder finder{sources, most_save_pieces};
+  pass_finder finder{sources, most_save_pieces};
   HEADRACE_TRY(run_over(&finder, out.seed, graph, from, [](const block&) { return status{}; }));
   for (const auto& pass : finder.passes()) {
     const auto splits = splits_of_pass(sources, pass.source, pass.splits);
@@ -218,7 +218,7 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
     HEADRACE_TRY(run_over(nullptr, plan.seed, graph, from, write));
   } else {
     const auto sources = plan_splits(graph);
-    detail::piece_splits splits{sources, piece};
+    piece_splits splits{sources, piece};
     HEADRACE_TRY(run_over(&splits, plan.seed, graph, from, write));
     HEADRACE_TRY(splits.complete());
   }
@@ -257,7 +257,7 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
     HEADRACE_ASSIGN(auto piece, find_piece(folder, plan, i));
     if (!piece)
       return failed_precondition(fmt::format("piece {} is not in '{}'", i, at));
-    detail::remove_abandoned(at);
+    remove_abandoned(at);
     for (auto& shard : piece->shards) {
       HEADRACE_TRY(is_there(at, shard, at));
       shard.file = at.substr(folder.size() + 1) + "/" + shard.file;

@@ -74,14 +74,14 @@ uint64_t saved_manifest::blocks() const noexcept {
 
 result<std::optional<saved_manifest>> find_saved(const std::string& folder) {
   const auto path = path_in(folder);
-  auto file = detail::random_file::open(path);
+  auto file = random_file::open(path);
   if (!file) {
     if (file.status().code() == status_code::not_found)
       return std::optional<saved_manifest>{};
     return file.status();
   }
-  HEADRACE_ASSIGN(const auto bytes, detail::read_stored_record(**file, 0, (*file)->bytes()));
-  auto out = detail::read_message<schema::SavedDataset>(
+  HEADRACE_ASSIGN(const auto bytes, read_stored_record(**file, 0, (*file)->bytes()));
+  auto out = read_message<schema::SavedDataset>(
     bytes, [](schema::SavedDataset::Reader in) { return decode(in); });
   if (!out)
     return out.status().with_context(fmt::format("'{}'", path));
@@ -115,7 +115,7 @@ status write_saved(const std::string& folder, const saved_manifest& what, bool r
       blocks[n].setRows(from.blocks[n].rows);
     }
   }
-  const auto bytes = detail::canonical_bytes<schema::SavedDataset>(message);
+  const auto bytes = canonical_bytes<schema::SavedDataset>(message);
   HEADRACE_ASSIGN(auto file, tfrecord_writer::open(path_in(folder), {.replace = replace}));
   HEADRACE_TRY(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   return file.finish();

@@ -36,7 +36,7 @@ result<block> saved_reader::read(uint64_t number) {
   const auto at = find(number);
   const auto& shard = manifest_.shards[at.shard];
   if (open_shard_ != at.shard) {
-    HEADRACE_ASSIGN(auto file, detail::random_file::open(folder_ + "/" + shard.file));
+    HEADRACE_ASSIGN(auto file, random_file::open(folder_ + "/" + shard.file));
     if (file->bytes() != shard.bytes)
       return data_loss(fmt::format("'{}' has {} bytes; {} were written: it is truncated or another "
                                    "file",
@@ -45,8 +45,8 @@ result<block> saved_reader::read(uint64_t number) {
     open_shard_ = at.shard;
   }
   const auto& record = shard.blocks[at.block];
-  HEADRACE_ASSIGN(const auto bytes, detail::read_stored_record(*file_, record.offset, shard.bytes));
-  auto rows = detail::decode_rows(bytes, manifest_.compression, manifest_.spec);
+  HEADRACE_ASSIGN(const auto bytes, read_stored_record(*file_, record.offset, shard.bytes));
+  auto rows = decode_rows(bytes, manifest_.compression, manifest_.spec);
   if (rows && rows->rows != record.rows)
     rows = data_loss(fmt::format("it has {} rows, {} were written", rows->rows, record.rows));
   if (!rows)

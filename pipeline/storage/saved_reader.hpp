@@ -38,7 +38,7 @@ private:
   saved_manifest manifest_;
   std::vector<uint64_t> firsts_; ///< the first block of each shard; then the number of blocks
   size_t open_shard_ = SIZE_MAX;
-  std::unique_ptr<const detail::random_file> file_; ///< the file of the shard that was read last
+  std::unique_ptr<const random_file> file_; ///< the file of the shard that was read last
 };
 
 } // namespace headrace::detail

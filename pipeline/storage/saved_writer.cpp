@@ -39,8 +39,8 @@ public:
     if (failed)
       return file_error(folder_, "make the folder", failed.value());
     HEADRACE_TRY(is_nobody_elses());
-    HEADRACE_ASSIGN(mark_, detail::writing_mark::make(folder_, number_));
-    detail::remove_abandoned(folder_);
+    HEADRACE_ASSIGN(mark_, writing_mark::make(folder_, number_));
+    remove_abandoned(folder_);
     return {};
   }
 
@@ -85,7 +85,7 @@ private:
 
   struct open_shard {
     tfrecord_writer file;
-    detail::row_packer packer{bytes_a_record};
+    row_packer packer{bytes_a_record};
     saved_manifest::shard entry;
   };
 
@@ -99,8 +99,8 @@ private:
       if (shards_.size() == most_shards)
         return invalid_argument(
           fmt::format("more than {} shards; each has an open file", most_shards));
-      // One shard may have several files.
-      const auto name = fmt::format("{}-{:05}.rows", detail::writing_mark::prefix(number_),
+      // If the size of a file is limited, a shard may have several files, so files are numbered.
+      const auto name = fmt::format("{}-{:05}.rows", writing_mark::prefix(number_),
                                     how_.most_file_bytes == UINT64_MAX ? shard : files_++);
       HEADRACE_ASSIGN(auto file, tfrecord_writer::open(folder_ + "/" + name));
       at =
@@ -130,7 +130,7 @@ private:
   status flush(open_shard& shard) const {
     uint64_t kernel_calls = 0;
     const auto rows = shard.packer.take(kernel_calls);
-    const auto record = detail::encode_rows(rows, how_.compression);
+    const auto record = encode_rows(rows, how_.compression);
     shard.entry.blocks.push_back({shard.file.bytes(), static_cast<uint32_t>(rows.rows)});
     return shard.file.write({reinterpret_cast<const char*>(record.data()), record.size()});
   }
@@ -144,7 +144,7 @@ private:
   options how_;
   /// The number of this writer, with which the names of its files begin.
   const uint64_t number_ = random_id();
-  detail::writing_mark mark_; ///< its file is removed after the files in `named_`
+  writing_mark mark_; ///< its file is removed after the files in `named_`
   saved_manifest manifest_;
   std::map<uint64_t, open_shard> shards_;
   std::vector<std::string> named_; ///< files that have their final names and are in no manifest

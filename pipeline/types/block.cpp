@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace headrace {
-using namespace detail;
 
 namespace {
 

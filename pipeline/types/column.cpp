@@ -1,7 +1,6 @@
 #include "headrace/pipeline/types/column.hpp"
 
 namespace headrace {
-using namespace detail;
 
 namespace {
 

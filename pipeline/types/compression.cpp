@@ -3,7 +3,6 @@
 #include "headrace/pipeline/types/words.hpp"
 
 namespace headrace {
-using namespace detail;
 
 result<compression> compression_of(std::string_view word) {
   return detail::value_of_word<compression>("compression", word, compressions);

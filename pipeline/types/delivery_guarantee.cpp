@@ -3,7 +3,6 @@
 #include "headrace/pipeline/types/words.hpp"
 
 namespace headrace {
-using namespace detail;
 
 result<delivery_guarantee> delivery_guarantee_of(std::string_view word) {
   return detail::value_of_word<delivery_guarantee>("guarantee", word, delivery_guarantees);

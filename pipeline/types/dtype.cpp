@@ -1,7 +1,6 @@
 #include "headrace/pipeline/types/dtype.hpp"
 
 namespace headrace {
-using namespace detail;
 
 std::string_view to_string(dtype type) noexcept {
   switch (type) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 namespace headrace {
-using namespace detail;
 
 std::string_view tensor_view::string(size_t index) const {
   if (type() != dtype::string)

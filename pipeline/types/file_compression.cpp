@@ -3,7 +3,6 @@
 #include "headrace/pipeline/types/words.hpp"
 
 namespace headrace {
-using namespace detail;
 
 result<file_compression> file_compression_of(std::string_view word) {
   return detail::value_of_word<file_compression>("compression", word, file_compressions);

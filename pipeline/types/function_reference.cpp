@@ -1,7 +1,6 @@
 #include "headrace/pipeline/types/function_reference.hpp"
 
 namespace headrace {
-using namespace detail;
 
 std::string to_string(const function_reference& x) {
   auto out = x.label.empty() ? x.name : x.name + ":" + x.label;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 namespace headrace {
-using namespace detail;
 
 std::string_view to_string(saved_compression x) noexcept {
   switch (x) {

@@ -1,7 +1,6 @@
 #include "headrace/pipeline/types/shape.hpp"
 
 namespace headrace {
-using namespace detail;
 
 bool shape::is_static() const noexcept { return elements().has_value(); }
 

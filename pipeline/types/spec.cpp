@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace headrace {
-using namespace detail;
 
 std::string to_string(const tensor_spec& x) {
   auto out = std::string{to_string(x.type)} + to_string(x.dims);

@@ -3,7 +3,6 @@
 #include "headrace/runtime/message/types.hpp"
 
 namespace headrace {
-using namespace detail;
 
 namespace {
 

@@ -23,7 +23,7 @@ constexpr size_t largest_record = size_t{512} << 20;
 
 class sqlite_journal final : public journal {
 public:
-  sqlite_journal(std::shared_ptr<detail::journal_writer> writer, detail::journal_contents found)
+  sqlite_journal(std::shared_ptr<journal_writer> writer, journal_contents found)
     : writer_(std::move(writer)),
       ledger_(std::move(found.ledger)),
       found_(std::move(found.streams)),
@@ -81,10 +81,10 @@ public:
   }
 
 private:
-  const std::shared_ptr<detail::journal_writer> writer_;
+  const std::shared_ptr<journal_writer> writer_;
   /// Held while a change is numbered and queued, so that the queue is in the order of the numbers.
   std::mutex mutex_;
-  detail::journal_ledger ledger_;
+  journal_ledger ledger_;
   /// The content at the opening of the journal, without streams that were recovered or written
   /// since.
   std::unordered_map<uint64_t, kept> found_;
@@ -121,15 +121,15 @@ result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options opti
     directory = directory.parent_path();
   options.directory = directory.string();
   HEADRACE_TRY(make_directory(options.directory));
-  HEADRACE_ASSIGN(auto lock, detail::journal_lock::take(options.directory));
-  HEADRACE_ASSIGN(auto reserve, detail::disk_reserve::open(options.directory + "/reserve",
-                                                           options.reserve_bytes));
+  HEADRACE_ASSIGN(auto lock, journal_lock::take(options.directory));
+  HEADRACE_ASSIGN(auto reserve,
+                  disk_reserve::open(options.directory + "/reserve", options.reserve_bytes));
   HEADRACE_ASSIGN(auto file,
-                  detail::journal_file::open(options.directory + "/journal.sqlite", options.vfs));
+                  journal_file::open(options.directory + "/journal.sqlite", options.vfs));
   HEADRACE_ASSIGN(auto found, file->read());
   sync_directory(options.directory);
-  auto writer = std::make_shared<detail::journal_writer>(std::move(options), std::move(lock),
-                                                         std::move(reserve), std::move(file));
+  auto writer = std::make_shared<journal_writer>(std::move(options), std::move(lock),
+                                                 std::move(reserve), std::move(file));
   return std::unique_ptr<journal>{
     std::make_unique<sqlite_journal>(std::move(writer), std::move(found))};
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace headrace {
-using namespace detail;
 
 status link_liveness::check() const {
   const auto text = [](duration x) { return fmt::format("{} s", in_seconds(x)); };

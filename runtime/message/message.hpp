@@ -16,7 +16,7 @@ namespace headrace::detail {
 
 /// The largest message that is accepted from a peer, or sent to one.
 inline constexpr size_t max_message_bytes = size_t{64} << 20;
-/// The most nested levels of pointers in a message.
+/// The largest number of nested levels of pointers in a message.
 inline constexpr int max_message_depth = 64;
 
 /// The shared part of a message: its words and a reader for them, or the reason why they cannot be
@@ -70,23 +70,23 @@ public:
     capnp::word room[256] = {};
     capnp::MallocMessageBuilder content{kj::arrayPtr(room, std::size(room))};
     std::forward<Fill>(fill)(content.initRoot<Schema>());
-    return message{detail::message_block::freeze(content)};
+    return message{message_block::freeze(content)};
   }
   /// A copy of the content of `from`.
   static message copy_of(reader from) {
     capnp::MallocMessageBuilder content;
     content.setRoot(from);
-    return message{detail::message_block::freeze(content)};
+    return message{message_block::freeze(content)};
   }
   /// Checks untrusted words, which are shared and not copied if they are aligned to 8 bytes. Never
   /// throws: damaged words result in a handle that is not valid.
   static message parse(buffer words, size_t max_bytes = max_message_bytes) {
     return message{
-      detail::message_block::check(std::move(words), capnp::Schema::from<Schema>(), max_bytes)};
+      message_block::check(std::move(words), capnp::Schema::from<Schema>(), max_bytes)};
   }
   /// A handle that is not valid, because of `problem`.
   static message broken(std::string problem) {
-    return message{detail::message_block::broken(std::move(problem))};
+    return message{message_block::broken(std::move(problem))};
   }
 
   /// True if there is a complete message of this schema.
@@ -106,17 +106,15 @@ public:
   buffer bytes() const noexcept { return valid() ? block_->words() : buffer{}; }
   size_t size_bytes() const noexcept { return valid() ? block_->words().size() : 0; }
 
-  friend std::string to_string(const message& x) {
-    return detail::described(x.size_bytes(), x.status());
-  }
+  friend std::string to_string(const message& x) { return described(x.size_bytes(), x.status()); }
 
 private:
-  explicit message(std::shared_ptr<const detail::message_block> block) : block_(std::move(block)) {
+  explicit message(std::shared_ptr<const message_block> block) : block_(std::move(block)) {
     if (valid())
       root_ = block_->template root<Schema>();
   }
 
-  std::shared_ptr<const detail::message_block> block_;
+  std::shared_ptr<const message_block> block_;
   reader root_;
 };
 

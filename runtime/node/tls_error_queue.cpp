@@ -1,5 +1,6 @@
 #include "headrace/runtime/node/tls_error_queue.hpp"
 
+#include <initializer_list>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 

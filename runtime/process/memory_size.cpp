@@ -57,7 +57,7 @@ uint64_t control_group_limit(const std::string& membership, const std::string& r
     if (controllers == ",,")
       out = std::min(out, least_upward(root, group, "memory.max"));
     else if (controllers.find(",memory,") != std::string::npos)
-      // In a container `group` is a path of the host, so that only the root folder exists.
+      // In a container `group` is a path of the host, of which only the root folder exists here.
       out = std::min(out, least_upward(root + "/memory", group, "memory.limit_in_bytes"));
   }
   return out;
@@ -70,8 +70,7 @@ uint64_t memory_size_bytes() {
   rlimit data{};
   if (::getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY)
     out = std::min<uint64_t>(out, data.rlim_cur);
-  return std::min(out,
-                  detail::control_group_limit(content_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
+  return std::min(out, control_group_limit(content_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
 }
 
 } // namespace headrace::detail

@@ -77,7 +77,7 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
   // own: their addresses are compared.
   for (const auto& part : std::span{node.inputs}.subspan(inputs.size())) put(key, part.get());
   if (node.op == expr_op::resize_image)
-    if (const auto* decode = detail::decoder_of(node))
+    if (const auto* decode = decoder_of(node))
       put(key, std::string_view{key_of(*decode, inputs)});
   if (node.op != expr_op::constant)
     return key;
@@ -96,14 +96,13 @@ public:
   compiler(program::plan& out, const function_scope* scope) : plan_(out) { out.scope = scope; }
 
   void add(const std::vector<expr_ptr>& tensors) {
-    for (const auto& tensor : detail::with_parts_of_images(tensors))
-      plan_.results.push_back(visit(tensor));
+    for (const auto& tensor : with_parts_of_images(tensors)) plan_.results.push_back(visit(tensor));
     fold();
     guard();
     guard_loops();
     level();
     schedule();
-    detail::join_bands(plan_);
+    join_bands(plan_);
     release();
   }
 
@@ -174,9 +173,9 @@ private:
     case expr_op::parameter:
       return node.scope.get() == plan_.scope ? kind::parameter : kind::capture;
     default:
-      if (const auto* f = detail::find_library_function(node.op); f && f->run_all)
+      if (const auto* f = find_library_function(node.op); f && f->run_all)
         return kind::parse;
-      return detail::is_fusable(node) ? kind::fused : kind::op;
+      return is_fusable(node) ? kind::fused : kind::op;
     }
   }
 
@@ -189,7 +188,7 @@ private:
       for (auto i : item.inputs) constant = constant && plan_.items[i].what == kind::constant;
       if (!constant)
         continue;
-      item.ready = detail::evaluate_constant(item.node, item.inputs, plan_);
+      item.ready = evaluate_constant(item.node, item.inputs, plan_);
       item.what = kind::constant;
     }
   }
@@ -220,9 +219,10 @@ private:
                               std::back_inserter(both));
         known = std::move(both);
       }
-      // These are never skipped: elementwise functions cost less than finding the rows; a uniform
-      // value is one row for all; the features of one parse are read together, wherever each is
-      // used. A uniform loop can be skipped, because it might not end.
+      // Some values are computed for all rows: constants; the results of elementwise functions,
+      // which cost less than finding the rows; uniform values, which have one row for all rows; and
+      // the features of one parse, which are read together, wherever each is used. A uniform loop
+      // can be skipped, because it might not end.
       if (item.what == kind::constant || item.what == kind::fused || item.what == kind::parse
           || (item.uniform && item.what != kind::loop))
         item.guards.clear();
@@ -259,7 +259,7 @@ private:
   bool fuses(const program::plan::item& a, const program::plan::item& b) const {
     return a.what == kind::fused && b.what == kind::fused && a.uniform == b.uniform
            && a.node->spec.dims == b.node->spec.dims && a.node->spec.dims.has_rank()
-           && !detail::is_checked(*a.node) && !detail::is_checked(*b.node);
+           && !is_checked(*a.node) && !is_checked(*b.node);
   }
   /// Computes levels and groups; the fused items of a group become one pass. The level of an item
   /// is the lowest one that is higher than the levels of its guards and of the inputs with which it
@@ -337,13 +337,13 @@ private:
   }
 
   void make_pass(program::plan::step& step, const std::vector<bool>& read_outside) const {
-    std::vector<detail::fused_pass::step> functions;
+    std::vector<fused_pass::step> functions;
     step.alike = true;
     for (auto in : step.inputs)
       step.alike = step.alike && plan_.items[in].node->spec.dims.is_static();
     for (auto i : step.nodes) {
       const auto& item = plan_.items[i];
-      detail::fused_pass::step function;
+      fused_pass::step function;
       function.node = item.node.get();
       function.kept = read_outside[i];
       for (auto in : item.inputs) {
@@ -359,8 +359,7 @@ private:
       std::vector<int> own(item.inputs.size());
       std::iota(own.begin(), own.end(), 0);
       step.single.emplace_back(
-        std::vector<detail::fused_pass::step>{{item.node.get(), std::move(own), true}},
-        item.inputs.size());
+        std::vector<fused_pass::step>{{item.node.get(), std::move(own), true}}, item.inputs.size());
     }
     step.pass.emplace(std::move(functions), step.inputs.size());
   }

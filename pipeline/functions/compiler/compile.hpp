@@ -20,7 +20,7 @@ struct program::plan {
     /// Items that are conditions of a `cond`, each with the branch that uses this value: a row of
     /// this value is needed only if, in the row, each condition chooses that branch.
     std::vector<std::pair<size_t, bool>> guards;
-    detail::value ready; ///< for a constant, also a folded one: its value
+    value ready; ///< for a constant, also a folded one: its value
   };
 
   struct step {
@@ -28,14 +28,14 @@ struct program::plan {
     std::vector<size_t> nodes;                   ///< the items that are computed here, in order
     std::vector<size_t> inputs;                  ///< values of other steps that are read here
     std::vector<std::pair<size_t, bool>> guards; ///< the guards that all nodes have
-    std::optional<detail::fused_pass> pass;
+    std::optional<fused_pass> pass;
     std::vector<size_t> kept; ///< the items of the pass that are read outside of it
     bool alike = false;       ///< the inputs' shapes are static: rows' shapes are not compared
-    std::vector<detail::fused_pass> single; ///< for each node of the pass, a pass with it alone
-    std::vector<size_t> done;               ///< values that are not read by later steps
-    std::shared_ptr<const plan> condition;  ///< for a loop: computes its condition
-    std::shared_ptr<const plan> after;      ///< for a loop: computes the variables after a step
-    std::vector<step> members;              ///< for bands: a resize, and the passes over its result
+    std::vector<fused_pass> single;        ///< for each node of the pass, a pass with it alone
+    std::vector<size_t> done;              ///< values that are not read by later steps
+    std::shared_ptr<const plan> condition; ///< for a loop: computes its condition
+    std::shared_ptr<const plan> after;     ///< for a loop: computes the variables after a step
+    std::vector<step> members;             ///< for bands: a resize, and the passes over its result
   };
 
   std::vector<item> items;

@@ -344,7 +344,7 @@ void evaluation::run_pass(const program::plan::step& step) {
 namespace headrace::detail {
 
 block program::run(const block& in, const environment* outer, kernel_counter& counter) const {
-  return detail::evaluation{*plan_, in, outer, counter}.run();
+  return evaluation{*plan_, in, outer, counter}.run();
 }
 
 result<std::vector<column>> program::run_once(const environment* outer) const {

@@ -25,8 +25,8 @@ void encode_batch(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_batch(node_reader& from) {
   const auto in = from.in.getBatch();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  HEADRACE_ASSIGN(auto size, from.number(in.getSize(), in.getComputed()));
-  return make_batch(std::move(rows), std::move(size), in.getDropRemainder());
+  HEADRACE_ASSIGN(const auto size, from.number(in.getSize(), in.getComputed()));
+  return make_batch(std::move(rows), size, in.getDropRemainder());
 }
 
 int64_t rows_of_batch(const dataset_node& node) { return known_rows(node.as<batch_parameters>()); }

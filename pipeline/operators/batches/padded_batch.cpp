@@ -82,7 +82,7 @@ result<dataset_ptr> decode_padded_batch(node_reader& from) {
     size = tensors.back();
     tensors.pop_back();
   }
-  return make_padded_batch(std::move(rows), std::move(size), std::move(shapes), std::move(values),
+  return make_padded_batch(std::move(rows), size, std::move(shapes), std::move(values),
                            in.getDropRemainder(), tensors.empty() ? nullptr : tensors[0]);
 }
 

@@ -88,7 +88,7 @@ column all_values(const column& rows, size_t size, const shape& inner,
     int64_t parts = 0;
     if (part != 0 && values % part == 0)
       parts = values / part;
-    else if (failed.at(b)) { // its shape does not matter, but must have the same number of values
+    else if (failed.at(b)) { // may have any shape with as many values as there are in the buffer
       std::vector<int64_t> dims(inner.rank() + 1, 1);
       dims[0] = values;
       out.add(end, std::move(dims));
@@ -145,8 +145,8 @@ void encode_ragged_batch(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_ragged_batch(node_reader& from) {
   const auto in = from.in.getRaggedBatch();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  HEADRACE_ASSIGN(auto size, from.number(in.getSize(), in.getComputed()));
-  return make_ragged_batch(std::move(rows), std::move(size), in.getDropRemainder());
+  HEADRACE_ASSIGN(const auto size, from.number(in.getSize(), in.getComputed()));
+  return make_ragged_batch(std::move(rows), size, in.getDropRemainder());
 }
 
 int64_t rows_of_ragged_batch(const dataset_node& node) {

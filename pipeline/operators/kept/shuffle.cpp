@@ -209,8 +209,8 @@ void encode_shuffle(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_shuffle(node_reader& from) {
   const auto in = from.in.getShuffle();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  HEADRACE_ASSIGN(auto size, from.number(in.getBufferSize(), in.getComputed()));
-  return make_shuffle(std::move(rows), std::move(size), seed_of(in.getSeed()), in.getReshuffle());
+  HEADRACE_ASSIGN(const auto size, from.number(in.getBufferSize(), in.getComputed()));
+  return make_shuffle(std::move(rows), size, seed_of(in.getSeed()), in.getReshuffle());
 }
 
 std::string shown_shuffle(const dataset_node& node) {

@@ -107,7 +107,8 @@ result<std::string> await_piece(const dataset_node& node, uint64_t number,
   if (!plan)
     return not_found(fmt::format("no service writes into '{}' (any more)", whole));
   for (file_watch watch{longest, stop};;) {
-    // The piece is looked for last: if the save is found finished, all of its pieces were written.
+    // The piece is looked for after the state of the save: if the save was finished by then, all of
+    // its pieces had been written, and a missing piece is an error.
     HEADRACE_ASSIGN(const auto all, find_saved(whole));
     const auto failed = noted_save_failure(whole);
     HEADRACE_ASSIGN(const auto piece, find_piece(whole, *plan, number));
@@ -178,7 +179,7 @@ void encode_load(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<load_parameters>();
   auto out = to.out.initLoad();
   out.setFolder(own.folder);
-  detail::encode(node.spec, out.initSpec());
+  encode(node.spec, out.initSpec());
   out.setBlocks(own.blocks);
   out.setCardinality(node.cardinality);
   out.setShard(node.tensors.empty() ? 0 : to.tensor(0) + 1);
@@ -187,7 +188,7 @@ void encode_load(const dataset_node& node, node_writer& to) {
 
 result<dataset_ptr> decode_load(node_reader& from) {
   const auto in = from.in.getLoad();
-  HEADRACE_ASSIGN(auto spec, detail::decode(in.getSpec()));
+  HEADRACE_ASSIGN(auto spec, decode(in.getSpec()));
   expr_ptr shard;
   if (in.getShard() != 0) {
     HEADRACE_ASSIGN(shard, from.tensor(in.getShard() - 1));

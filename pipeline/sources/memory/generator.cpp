@@ -176,14 +176,14 @@ void encode_generator(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<generator_parameters>();
   auto out = to.out.initGenerator();
   write_reference(out, own.function);
-  detail::encode(node.spec, out.initSpec());
+  encode(node.spec, out.initSpec());
   out.setCount(own.count);
   out.setDeterministic(own.deterministic);
 }
 
 result<dataset_ptr> decode_generator(node_reader& from) {
   const auto in = from.in.getGenerator();
-  HEADRACE_ASSIGN(auto spec, detail::decode(in.getSpec()));
+  HEADRACE_ASSIGN(auto spec, decode(in.getSpec()));
   return make_generator(read_reference(in), std::move(spec), in.getCount(), in.getDeterministic());
 }
 

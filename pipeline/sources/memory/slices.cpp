@@ -98,7 +98,7 @@ template <class In>
 result<dataset_ptr> decode_tensors(node_reader& from, const In& in,
                                    result<dataset_ptr> (*make)(std::vector<expr_ptr>, structure)) {
   HEADRACE_ASSIGN(auto tensors, from.tensors(in.getTensors()));
-  HEADRACE_ASSIGN(auto layout, detail::decode(in.getLayout()));
+  HEADRACE_ASSIGN(auto layout, decode(in.getLayout()));
   return make(std::move(tensors), std::move(layout));
 }
 

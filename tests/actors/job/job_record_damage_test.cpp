@@ -145,7 +145,7 @@ TEST(JobRecordDamage, RefusesDamagedBytesOrReadsARecordThatGoesOn) {
     const auto facts = job_codec::read_facts(damaged(group, random));
     if (facts)
       for (const auto& x : *facts) record->apply(x);
-    for (auto x : every_fact()) record->apply(x);
+    for (const auto& x : every_fact()) record->apply(x);
     record->spent();
     if (i % 16 == 0) {
       const auto again = job_codec::read_state(job_codec::write_state(*record), empty_job());
