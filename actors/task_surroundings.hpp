@@ -13,7 +13,7 @@
 
 namespace headrace::detail {
 
-/// Opens a `distribute` node. The stop token ends its waits.
+/// Begins to read a `distribute` node. The stop token ends the waits of the returned source.
 using open_service =
   std::function<result<std::unique_ptr<element_source>>(const dataset_node&, std::stop_token)>;
 

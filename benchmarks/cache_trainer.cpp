@@ -1,6 +1,7 @@
-/// One of several trainers of a cross-trainer cache, for the rows `cache_...` of the benchmark:
-/// reads elements that cost about 2 ms each (slow), or arrays of 64 KiB that cost little (cheap),
-/// and prints how many it got in a second.
+/// One of several trainers of a cross-trainer cache, for the cases `cache_...` of headrace_bench:
+/// reads elements that take about 2 ms to compute (slow), or arrays of 64 KiB that take little time
+/// (cheap), and prints the number of elements read per second. NUMBER: the number of this trainer,
+/// from 0 on; OF: the number of all trainers.
 ///
 ///   cache_trainer SERVICE JOB NUMBER OF slow|cheap
 
@@ -31,7 +32,8 @@ int main(int argc, char** argv) {
   const bool cheap = std::string_view{argv[5]} == "cheap";
   const int64_t elements = cheap ? 40'000 : 1'000;
   try {
-    // A finite dataset begins when all trainers have joined.
+    // The dataset is finite, so its job needs `expected_trainers`: no elements are given until all
+    // trainers have joined.
     const hr::trainer_cache cache{
       .trainer_id = argv[3],
       .terms = {.wait = std::chrono::minutes{1},

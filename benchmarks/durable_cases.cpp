@@ -62,8 +62,9 @@ double leases(const service& from) {
 } // namespace
 
 void add_durable_cases(std::vector<bench_case>& to, services& with) {
-  // Under OFF each of the four workers gives all elements. So the limit reads a dataset of a
-  // quarter of the size, and both sides deliver the same number of elements.
+  // Under OFF each of the four workers gives all elements. So the measurement of the limit reads a
+  // dataset of a quarter of the size: then the case and its limit deliver the same number of
+  // elements.
   to.push_back({"durable_dynamic", "int64/s", "OFF, both beside 1,000 leases/s",
                 [&with] { return scalars_beside_leases(with.durable(), dynamic, scalars); },
                 [&with] { return scalars_beside_leases(with.durable(), off, scalars / 4); }});

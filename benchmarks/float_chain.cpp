@@ -43,8 +43,8 @@ float run_tile(const std::vector<std::pair<pass, float>>& passes, const float* b
 }
 
 double Chain(size_t vectors) {
-  // The functions are read from a volatile array, so that the compiler does not know them and
-  // cannot combine consecutive calls.
+  // The functions are read from a volatile array, so that the compiler cannot determine which
+  // functions are called and combine consecutive calls.
   const volatile pass functions[] = {multiply, add};
   std::vector<std::pair<pass, float>> passes;
   for (int i = 0; i < 10; ++i) {

@@ -37,8 +37,8 @@ std::vector<bench_case> all_cases(services& with) {
   return out;
 }
 
-/// True if `x` is `name`, the name of a case, or the first words of `name`, which stand for all
-/// cases whose names begin with these words.
+/// Returns whether `x` selects the case `name`: whether `x` is the whole name, or consists of its
+/// first words, which select all cases whose names begin with them.
 bool is_called(const std::string& name, const std::string& x) {
   return name == x || name.starts_with(x + "_");
 }

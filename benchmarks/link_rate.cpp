@@ -21,7 +21,8 @@ namespace headrace::detail::bench {
 
 namespace {
 
-// The most bytes that may be in transit. Grants of the receiver limit them, as in a stream.
+// The bytes that may be in transit: the receiver grants credit for so many, as in a stream. For
+// large messages the credit is 4 messages even if these are more bytes.
 constexpr size_t window_bytes = size_t{4} << 20;
 
 size_t window_of(size_t size) { return std::max<size_t>(4, window_bytes / size); }

@@ -79,7 +79,7 @@ def is_called(name: str, wanted: str) -> bool:
 
 
 def main() -> None:
-    # headrace_bench was started with the same arguments before; it has printed their help and refused wrong ones.
+    # headrace_bench runs with the same arguments before this program: it handles --help and rejects invalid arguments.
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--runs", type=int, default=9)

@@ -1,4 +1,4 @@
-// raw_link SIZE COUNT: the rate of a bare framed socket, in GB/s.
+// raw_link BLOCK_BYTES BLOCKS: prints the rate of a bare framed socket, in GB/s.
 
 #include "benchmarks/raw_stream.hpp"
 

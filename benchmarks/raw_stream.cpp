@@ -43,7 +43,7 @@ void write_all(int socket, iovec* parts, int count) {
     iovec parts[2] = {{frame, frame_bytes}, {block.data(), size}};
     write_all(socket, parts, 2);
   }
-  // Waits until the reader has closed the connection, so that the reader closes first.
+  // Waits until the reader has received all data and has closed the connection.
   char c;
   [[maybe_unused]] auto n = ::read(socket, &c, 1);
   ::_exit(0);

@@ -23,7 +23,7 @@ constexpr size_t replicas = 2;
 constexpr int64_t batch_size = 16;
 // With fewer steps, the result would depend too much on which lengths of batches occur in a run.
 constexpr int64_t steps = 600;
-/// The time of a step for each token of the longest batch.
+/// The simulated time of a training step, for each token of the longest sequence in its batches.
 constexpr auto token_time = std::chrono::microseconds{40};
 const std::vector<int64_t> boundaries{8, 12, 16, 20, 26, 32, 40, 50, 64, 90};
 
@@ -127,8 +127,8 @@ double rounds_in_step(const service& from) {
            });
 }
 
-/// The steps per second. In a step each replica takes a batch, and the step lasts as long as its
-/// longest batch requires.
+/// The simulated training steps per second. In a step each replica takes a batch; the step lasts
+/// `token_time` for each token of the longest sequence in these batches.
 double steps_a_second(const service& from, way how) {
   std::vector<int64_t> lengths(replicas);
   const auto work = [&]() noexcept {

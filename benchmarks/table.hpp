@@ -32,7 +32,7 @@ double median(std::vector<double> xs);
 
 /// Measures the case and its limit in pairs. The limit is measured first in one pair and last in
 /// the next, so that neither a slower machine nor the content of caches favours one of them. `done`
-/// is called before each pair with the number of pairs that are measured; may be empty.
+/// is called before each pair with the number of pairs measured before; it may be empty.
 row measure(const bench_case& what, size_t runs, const std::function<void(size_t done)>& done = {});
 
 /// A function that returns `x`, for a limit that is not measured.

@@ -50,10 +50,10 @@ namespace headrace {
 ///
 /// `(more, n)` is answered with 1 to `n` elements as soon as there are some, with the end, or with
 /// an error if the service failed; later requests get the end. Requests are answered in order, each
-/// once. So an actor is sent no more elements than it requested, and the number of elements that
+/// once. So a requester is sent no more elements than it requested, and the number of elements that
 /// wait for its next request is limited by `distribute`'s options. Only elements in answers count
-/// as handed out. The actor ends when its last handle is destroyed, or when it is requested to end.
-/// Elements that it had not handed out go to the job's other consumers.
+/// as handed out. The consumer actor ends when its last handle is destroyed, or when it is
+/// requested to end. Elements that it had not handed out go to the job's other consumers.
 using consumer_actor = port::handle<caf::result<local<consumed>>(atom::more, uint64_t)>;
 
 /// Adds networking and message types for consumers to the configuration of an actor system. To be
@@ -68,8 +68,8 @@ struct consumer_host_options {
   logger log;
 };
 
-/// The connections of an actor system's consumers. Its destructor ends the consumers; it must be
-/// destroyed before the system.
+/// The connections of an actor system's consumers. The destructor ends the consumers; the object
+/// must be destroyed before the system.
 class consumer_host {
 public:
   /// @pre the system was prepared with `configure_consumers`

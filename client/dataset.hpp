@@ -72,15 +72,16 @@ public:
   /// The rows that a C++ function returns for row numbers. `function`: the name under which it is
   /// registered; see `make_generator`.
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
-  /// For a function that is being traced: the elements of its parameters that are datasets, side by
-  /// side.
+  /// The elements of several datasets side by side. `datasets`: parameters of a function that is
+  /// being traced, whose values are datasets.
   static dataset elements_of(const expr_structure& datasets);
-  /// The elements that `save` wrote into a folder, shard after shard. Reads the folder's manifest
-  /// here; the folder must be the same where the elements are read.
+  /// The elements that `save` wrote into a folder, shard after shard. This call reads the folder's
+  /// manifest; the folder must have the same content where the elements are read.
   static dataset load(const std::string& folder);
   /// As above; with `options.wait`, workers may still be writing the folder (see `load_options`).
   static dataset load(const std::string& folder, const load_options& options);
-  /// One piece of a folder that a service writes into, when the piece is complete.
+  /// The elements of one piece of a folder into which a service writes. Reading them waits until
+  /// the piece is complete.
   static dataset load_piece(const std::string& folder, const expr& piece,
                             const load_options& options);
   /// The elements of one shard, a number from 0, which may be a parameter of a function that is
@@ -187,9 +188,9 @@ public:
   /// tensor: values and row lengths. See `ragged_view` for how to read it.
   dataset ragged_batch(int64_t size, batch_options options = {}) const;
   dataset ragged_batch(const expr& size, batch_options options = {}) const;
-  /// Datasets of up to `size` elements, which functions read by parameters of this type: those of
-  /// `flat_map` (`[](const dataset& w) { return w.batch(3); }`) and similar operators. A structure
-  /// of components becomes a structure of datasets.
+  /// Datasets of up to `size` elements, which functions read by parameters of type `dataset`: those
+  /// of `flat_map` (`[](const dataset& w) { return w.batch(3); }`) and similar operators. A
+  /// structure of components becomes a structure of datasets.
   dataset window(int64_t size, window_options options = {}) const;
   /// Collects elements for which `key` returns the same number until there are `size`; gives the
   /// elements of the dataset that `reduce(key, elements)` makes of them, such as `[](expr key,

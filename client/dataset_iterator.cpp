@@ -85,7 +85,8 @@ public:
     return fetch();
   }
 
-  /// False at the end; `failed` is set for a failed element.
+  /// Moves `at` to the next element; returns false at the end. `failed` is set to the error of the
+  /// element, or to null if it did not fail.
   bool advance(element& at, const status*& failed) {
     if (service_) {
       int64_t row;

@@ -50,8 +50,8 @@ struct distribute_options {
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   /// Each trainer of the job is given all elements of each worker, which are made once: workers
   /// keep a window of the newest ones. This requires a `job_name` that all trainers use, and an
-  /// infinite dataset or `expected_trainers`. Without `expected_trainers` such a dataset object can
-  /// be iterated only once.
+  /// infinite dataset or `expected_trainers`. Without `expected_trainers`, a dataset object with
+  /// this option can be iterated only once.
   std::optional<trainer_cache> cross_trainer_cache = {};
   /// In each round every consumer of the job gets one element; these elements are consecutive in
   /// the output of one worker. This requires a `job_name` and an infinite dataset. Rounds begin
@@ -73,9 +73,9 @@ private:
 };
 
 struct register_options {
-  /// If another dataset with the same structure (elements; finite, infinite or of unknown size) has
-  /// this id, the call joins that dataset; if a dataset with another structure has it, that is an
-  /// error. Empty: a new id.
+  /// If another dataset with the same structure (its spec, and whether it is finite, infinite or of
+  /// unknown size) has this id, the call joins that dataset; if a dataset with another structure
+  /// has the id, that is an error. Empty: a new id.
   std::string id;
   /// How long to wait for a dispatcher that cannot be reached yet, and for its answer.
   duration timeout = std::chrono::seconds{60};

@@ -52,7 +52,7 @@ save_status distribute_save(const dataset& what, const std::string& folder,
                             const distribute_save_options& options = {});
 
 /// Waits until the state of a save differs from `known`, as `distribute_save` does with `wait`, and
-/// returns it.
+/// returns the new state.
 result<save_status> await_change(const dataset& what, const save_status& known,
                                  const distribute_save_options& options);
 

@@ -39,8 +39,8 @@ struct drain_options {
 /// Errors: `invalid_argument`: `worker` is neither. `unavailable`: no dispatcher answers.
 /// `not_found`: there is no such worker; the message lists the workers. `deadline_exceeded`:
 /// `timeout` has passed; the worker continues to leave. `aborted`: the worker was lost before it
-/// had left, or its time limit had passed before all elements that it had begun had reached its
-/// trainers.
+/// had left, its time limit had passed before all elements that it had begun had reached its
+/// trainers, or the dispatcher was restarted meanwhile without its state.
 result<draining_worker> drain_worker(const std::string& dispatcher, const std::string& worker,
                                      const drain_options& how = {});
 

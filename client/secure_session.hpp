@@ -11,10 +11,10 @@ class node;
 }
 
 /// While an object of this class exists, the session of the process connects to services with
-/// mutual TLS. It must be made before all other objects that use a service without a `session` of
-/// their own, and destroyed after them. Without such an object, connections are plain, and a
-/// service with TLS refuses them. A program that uses services with several certificates has a
-/// `session` for each.
+/// mutual TLS. All objects that use a service without a `session` of their own use that session, so
+/// the `secure_session` must be made before them and destroyed after them. Without a
+/// `secure_session` the connections of the process are plain, and a service with TLS refuses them.
+/// For several certificates, a program makes a `session` for each instead.
 class secure_session {
 public:
   /// Throws `error` if the files are unusable, or if this program has connected in another way.

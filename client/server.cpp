@@ -123,7 +123,7 @@ struct worker_server::impl {
   caf::actor role;
   worker_options options;
 
-  // The worker leaves while its links are open.
+  // The worker leaves the service before the members, with its links, are destroyed.
   ~impl() { leave(); }
   void leave() {
     if (role)

@@ -21,7 +21,8 @@ constexpr double enough_rows_per_second = 8;
 constexpr double slow_worker_works = 0.5;
 /// The most workers in `verdict::wanted` for each running worker.
 constexpr double most_growth = 4;
-/// More workers are not needed if no operator is busy for more than this share of the time.
+/// More workers are not needed if the busiest operator of each task is busy for at most this share
+/// of the time, on average over the tasks.
 constexpr double most_busy = 0.9;
 /// More workers are needed if operators are busier than `most_busy` and trainers wait for more than
 /// this share of the time. It is smaller than `hardly_waits`, because with more than ten workers a

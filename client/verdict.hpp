@@ -35,15 +35,16 @@ struct verdict {
   /// The name of the operator, the address of the worker, or the name of the trainer to which the
   /// cause belongs; empty for other causes.
   std::string what;
-  /// If an operator is the cause: its place in the result of `operators_of`, as several operators
-  /// may have one name.
+  /// If the cause belongs to an operator (`op`, `storage` or `memory`): its place in the result of
+  /// `operators_of`, as several operators may have one name.
   std::optional<size_t> place;
   double share = 0; ///< the mean share of the time that the cause took on `workers` workers
   /// For an operator: the part of `share` in which its calls waited for a thread.
   double queued = 0;
   uint32_t workers = 0; ///< the number of workers on which this cause was found
   uint32_t running = 0; ///< the number of workers that run the job
-  /// The number of workers with which no trainer would wait; 0: more would not help.
+  /// The number of workers with which no trainer would wait; 0: more would not help, or it is not
+  /// known.
   uint32_t wanted = 0;
   bool at_least = false; ///< the number of workers that are needed may be larger than `wanted`
   std::string text;      ///< one sentence, for users

@@ -75,8 +75,8 @@ set(HEADRACE_PIPELINE_HEADERS <algorithm> <atomic> <chrono> <complex> <cstring> 
 # The headers that most sources of actors, and few other sources, include.
 set(HEADRACE_ACTOR_HEADERS ${HEADRACE_PIPELINE_HEADERS} <set>
   <capnp/generated-header-support.h> <capnp/message.h> <capnp/serialize.h> <caf/all.hpp>)
-# headrace_precompile(target header...): precompiles headers of other projects that most sources of the
-# target include, so that they are parsed only once.
+# headrace_precompile(target header...): precompiles the given headers of other projects, so that they are
+# parsed once for all sources of the target. Does nothing if HEADRACE_SHARED_PARSING is off.
 function(headrace_precompile target)
   if(HEADRACE_SHARED_PARSING)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -84,8 +84,8 @@ function(headrace_precompile target)
   endif()
 endfunction()
 
-# headrace_layer(name [DEPENDS targets...] [EXCLUDE regexes...]): a static library of every .cpp in
-# this folder and below, except those whose path matches a regex.
+# headrace_layer(name [DEPENDS targets...] [EXCLUDE regexes...]): a static library of every .cpp file in
+# the folder of the calling CMakeLists.txt and below, except those whose path matches a regex.
 function(headrace_layer name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -103,9 +103,9 @@ function(headrace_layer name)
   headrace_group(${name})
 endfunction()
 
-# headrace_test(folder DEPENDS targets... [GROUPED]): one test program from tests/<folder>/**/*_test.cpp
-# and the helpers beside them; each test case is a ctest entry, <folder>.<suite>.<case>. PRECOMPILE:
-# further headers, as for headrace_precompile. GROUPED: as headrace_group. ALONE: while a test of this
+# headrace_test(folder DEPENDS targets... [PRECOMPILE headers...] [TIMEOUT seconds] [GROUPED] [ALONE]): one
+# test program from all .cpp files of tests/<folder>; each test case is a ctest entry, <folder>.<suite>.<case>.
+# PRECOMPILE: further headers for headrace_precompile. GROUPED: calls headrace_group. ALONE: while a test of this
 # folder runs, no other test runs, because these tests keep the machine busy with processes of their own.
 function(headrace_test folder)
   cmake_parse_arguments(ARG "GROUPED;ALONE" "TIMEOUT" "DEPENDS;PRECOMPILE" ${ARGN})

@@ -1,4 +1,4 @@
-# `cmake --install`: the command, the libraries, and the headers that programs see. Programs find them with
+# `cmake --install` installs the command, the libraries, and the headers that programs include. Programs find them with
 # pkg-config: c++ -std=c++20 program.cpp $(pkg-config --cflags --libs headrace); or with find_package(headrace)
 include(GNUInstallDirs)
 

@@ -57,7 +57,7 @@ struct Field {
   union {
     required @2 :Void;
     missing @3 :Tensor;
-    # The value for a missing field.
+    # The value for a missing field, or for the padding.
   }
 }
 
@@ -77,19 +77,19 @@ struct ServiceOptions {
   targetWorkers @8 :Sharding.TargetWorkers;
   guarantee @9 :Sharding.Guarantee;
   trainerId @10 :Text;
-  # Not empty: the reader uses the cross-trainer cache, with this trainer id. The next fields belong
-  # to the cache.
+  # Not empty: the reader uses the cross-trainer cache, with this trainer id. The next three fields
+  # belong to the cache.
   cacheWaitNs @11 :UInt64;
   # How long the other trainers wait for a trainer that is behind; 0: they do not wait.
   expectedTrainers @12 :UInt32;
   startsNewest @13 :Bool;
   numConsumers @14 :UInt32;
-  # Not zero: coordinated reads. The next fields belong to these.
+  # Not zero: coordinated reads. The next three fields belong to these.
   consumerIndex @15 :UInt32;
   rejoin @16 :Bool;
   # The consumer replaces one that is gone.
   consumerTimeoutNs @17 :UInt64;
-  # How long a reader waits while consumers are missing.
+  # How long a reader waits while consumers are missing, before it gets an error.
 }
 
 struct Options {
@@ -118,7 +118,9 @@ struct Options {
 
 struct Dataset {
   # One node. In the operators below, `tensors` and similar fields contain numbers of expressions,
-  # `input` is the number of a dataset, and `function` the number of a function.
+  # `input` is the number of a dataset, and `function` the number of a function. If `computed` is
+  # not empty, it contains the number of an expression, whose value replaces the operator's number
+  # (size, count ...).
 
   union {
     none @0 :Void;
@@ -307,8 +309,7 @@ struct Dataset {
       size @89 :Int64;
       dropRemainder @90 :Bool;
       computed @144 :Bool;
-      # True: the size depends on an element, and is the last expression in `extent`. In other
-      # operators `computed` contains such an expression, which replaces the operator's number.
+      # True: the size is computed by an expression, which is the last one in `extent`.
       components @91 :List(Field);
       # The padded shapes, and the values that fill the padding.
       extent @127 :List(UInt32);

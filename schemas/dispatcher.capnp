@@ -143,8 +143,8 @@ struct OpenIteration {
   # The job that the consumer reads; zero until the consumer has received its id. If that job has
   # failed, the answer is its failure, never another job.
   nodeId @6 :UInt64;
-  # The number of the consumer's node in the hello of its links: streams of this consumer may be
-  # opened only from there. Zero: unknown, so that they may be opened from anywhere.
+  # The id of the consumer's node, as in the LinkHello of its links. Streams of this consumer may be
+  # opened only from that node. Zero: unknown, so that they may be opened from anywhere.
   dataset @7 :RegisterDataset;
   # The dataset of a consumer that has not received the id of its job yet; the service keeps the
   # dataset for this iteration alone. Only graph, elementSpec and fingerprint are used. If the
@@ -218,7 +218,8 @@ struct IterationLosses {
   # were lost; as far as they were reported to its job.
 
   tasks @0 :UInt64;
-  # Lost tasks that had rows which no reader received.
+  # The number of lost tasks; under `dynamic`, only those of which rows may be missing. Under a
+  # static policy, tasks that left before the end of their shards are counted, too.
   splits @1 :UInt64;
   # Splits of which rows may be missing; an upper bound. Under `off` no splits are counted, because
   # each task reads all splits: if a task is lost, it only ended early.
@@ -284,7 +285,8 @@ struct Iteration {
 }
 
 struct SaveDataset {
-  # A client begins a save, or joins one that runs for the same dataset and folder. May be repeated.
+  # A client begins a save, or joins one that runs for the same dataset and folder. The request may
+  # be repeated.
 
   dataset @0 :RegisterDataset;
   path @1 :Text;
@@ -304,8 +306,8 @@ struct LeaveService {
 
 struct DrainWorker {
   # A client requests that a worker leave in order. The answer contains the progress of the drain.
-  # It is sent at once, or, if `known` is set, when the progress differs from `known`. May be
-  # repeated without effect.
+  # It is sent at once, or, if `known` is set, when the progress differs from `known`. A repeated
+  # request has no further effect.
 
   worker :union {
     none @0 :Void;
@@ -377,7 +379,8 @@ struct ConsumerHeartbeat {
   receipts @3 :List(SplitReceipt);
   # Receipts for lost tasks. Each is repeated until it is acknowledged.
   marks @4 :List(Worker.ReaderMark);
-  # The reader's positions in the streams of the tasks that Iteration.held names.
+  # For each task that Iteration.held names: the number of elements of its stream that the trainer
+  # was handed; 2^64 - 1: all that have arrived.
   waits @5 :Bool;
   # The trainer waits, and nothing has arrived during the interval of a heartbeat.
   rounds @6 :RoundProgress;
@@ -411,8 +414,8 @@ struct LeaveIteration {
   jobId @1 :UInt64;
   repetition @2 :UInt64;
   marks @3 :List(Worker.ReaderMark);
-  # The reader's position in the stream of each task; the links to tasks may be down when the reader
-  # leaves.
+  # In a shared job: the reader's position in the stream of each task. The links to tasks may be
+  # down when the reader leaves.
   receipts @4 :List(SplitReceipt);
 }
 
@@ -450,8 +453,8 @@ struct LeaseSplits {
   # The answer is ok. Absent: the task requests splits, unless `given` is set.
   given @10 :SplitReceipt;
   # Set: the message is not a question, but an account: readers are gone, and these are the splits
-  # of which the task's readers were given rows. Rows that the gone readers held go to the remaining
-  # readers. The answer is ok.
+  # of which the task's readers were given rows. Rows that the gone readers had neither claimed nor
+  # handed out go to the remaining readers. The answer is ok.
   readersVersion @11 :UInt64;
   # With `given`: the version of the TaskReaders that the task follows. Readers that are not in it
   # hand out nothing more.
@@ -487,8 +490,8 @@ struct SplitListing {
   count @1 :UInt64;
   # The number of entries.
   entries @2 :List(Text);
-  # The entries, if this is the first question about a pass and they take at most 64 KiB; otherwise
-  # empty.
+  # The entries, if they take at most 64 KiB; otherwise empty. In a question they are set only if it
+  # is the first one about the pass.
 }
 
 struct SplitsLeased {
@@ -540,7 +543,8 @@ struct TaskEnded {
   # The passes that the task closed, except those that the job has acknowledged; see
   # LeaseSplits.closes.
   held @11 :List(Worker.ReaderMark);
-  # In a shared job: the readers that hold rows of the task, according to their reports.
+  # In a shared job: the readers that hold rows of the task, according to their reports, and readers
+  # that are lost and had claimed rows of it.
 }
 
 struct DispatcherMessage {

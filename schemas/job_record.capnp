@@ -1,7 +1,8 @@
 @0xc32c01ca514c09ba;
 # The facts of a job's record (actors/job/job_record.hpp), and the record as a whole. It does not
 # contain the properties that the dispatcher sets when the job begins: id, sharding policy and the
-# plan of its splits. Written and read by one host; a newer build reads records of older ones.
+# plan of its splits. Facts and records are stored in the dispatcher's journal and are not exchanged
+# between hosts. A newer build can read what an older build has written.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -13,7 +14,7 @@ using import "failure.capnp".Failure;
 # -- tasks and readers of a repetition (actors/job/iteration.hpp)
 
 enum TaskState {
-  # A value that the reader does not define is refused, never read as another one.
+  # A stored value that this build does not define is refused, never read as another one.
 
   starting @0;
   # The task's worker was ordered to run it.
@@ -22,9 +23,12 @@ enum TaskState {
   # The task gave all of its elements.
   failed @3;
   lost @4;
-  # The task is lost with its worker.
+  # The task is lost with its worker, or ended before its readers had all rows of the splits that it
+  # had begun.
   left @5;
-  # The task's worker left in order. The splits that the task had not read are for other tasks.
+  # The task ended in order before it had given all of its elements, because its worker left, no
+  # reader read the task, or the rounds began anew. Other tasks read the splits that it had not
+  # read.
 }
 
 struct Task {
@@ -36,15 +40,15 @@ struct Task {
   ran @4 :Bool;
   # The worker has confirmed at some time that the task runs.
   byItself @5 :Bool;
-  # The task ended before its sources were exhausted.
+  # The task's pipeline ended before its sources were exhausted.
   elements @6 :UInt64;
   # The number of produced elements; set when the task is over.
   bytes @7 :UInt64;
   ignored @8 :UInt64;
   # Elements that failed and were left out by ignore_errors.
   newest @9 :UInt64;
-  # Set when the task gave splits back: the number of the newest task of the repetition at that
-  # time.
+  # Set when the task leaves, or when splits of it are returned: the id of the newest task of the
+  # repetition at that time.
   shard @10 :UInt32;
   # Under a static policy: the worker's index in the dispatcher's list, plus one; zero: the task has
   # no shard.
@@ -57,7 +61,8 @@ struct IterationReader {
   place @2 :UInt64;
   # The place of the reader's process, see OpenIteration.place.
   index @3 :UInt32;
-  # The reader's seat in coordinated reads.
+  # The reader's seat in coordinated reads. Not set in an IterationState, whose `rounds` has the
+  # seats.
 }
 
 struct IterationState {
@@ -87,7 +92,7 @@ struct CameTo {
   total :union {
     unknown @3 :Void;
     splits @4 :UInt64;
-    # The number of splits in the source, if the task has found it.
+    # The number of splits in a pass of the source, if the task has found it.
   }
   listing @5 :Dispatcher.SplitListing;
   # The listing of the first task that reached the pass. Absent: the numbers stand for the same
@@ -116,7 +121,8 @@ struct LeasedTo {
       alone @7 :Bool;
       # No other task was given splits of the pass.
       running @8 :UInt64;
-      # Not zero: the pass is forgotten, and the pass with this number runs now.
+      # Not zero: the pass is forgotten. The pass with this number runs now, or has splits that were
+      # given back.
     }
   }
   continues @9 :Bool;
@@ -149,7 +155,8 @@ struct SplitState {
   # The total of leased splits.
   groups @2 :List(Group);
   passes @3 :List(Pass);
-  # The passes that still have splits to lease or splits that are not done.
+  # The passes that are not forgotten: splits of them can still be leased, or some task that reached
+  # them was not sent their end.
   answers @4 :List(LeasedTo);
   # For each task and source the last answer, followed by the pieces that were sent with it.
   # `numbered` is set in all of them.
@@ -162,7 +169,8 @@ struct SplitState {
     # The sources of the group, which must be those of the job's plan: a state with another plan is
     # refused.
     passesOver @2 :UInt64;
-    # Earlier passes are over and forgotten, except those of which splits were returned.
+    # The number of passes that are over. They are forgotten, except those of which returned splits
+    # are left.
     tasks @3 :List(TaskPass);
   }
 
@@ -274,7 +282,7 @@ struct TaskSettled {
 }
 
 enum Holder {
-  # Which readers have rows of a lease. A value that the receiver does not define is refused.
+  # Which readers have rows of a lease. A stored value that this build does not define is refused.
 
   nobody @0;
   perhaps @1;
@@ -286,7 +294,7 @@ enum Holder {
 
 struct LeaseState {
   tasks @0 :List(TaskLeases);
-  # Tasks that were leased splits and are not settled.
+  # The tasks that were leased splits and are running, or lost and not settled, or in `kept`.
   lost @1 :List(TaskLost);
   losses @2 :Dispatcher.IterationLosses;
   # The losses of settled tasks.
@@ -302,7 +310,7 @@ struct LeaseState {
     newest @3 :List(Dispatcher.SplitRun);
     # For a lost task: for each reader, the split of the newest row that it received.
     outOfOrder @4 :Bool;
-    # Rows may be missing that come before the newest row of all readers.
+    # Even rows that come before the newest row of every reader may be missing.
     givenBack @5 :UInt64;
     # The number of rows that readers gave back.
     untold @6 :UInt64;
@@ -341,7 +349,7 @@ struct TaskOver {
 # -- the whole record
 
 struct JobFact {
-  # A union member that the reader does not define is refused, with all facts of its JobFacts.
+  # If this build does not define a stored union member, it refuses all facts of the JobFacts.
 
   repetition @0 :UInt64;
   union {
@@ -373,18 +381,19 @@ struct JobFact {
 
     taskOver @19 :TaskOver;
     handedOut @20 :Worker.ReaderMark;
-    # The number of received elements is not used.
+    # The reader has handed out more rows that it held. `received` of the mark is not used.
     readerGone @21 :ConsumerId;
     # The rows that the reader held are lost.
 
     collected @22 :Void;
-    # No reader has read the repetition for long: it is removed as if it had never begun.
+    # The unfinished repetition had no reader for `job_gc_timeout`: it is removed as if it had never
+    # begun.
     done @23 :TaskDone;
     # Splits that are done and need not be read again.
     kept @24 :TaskId;
-    # The task is over, and readers hold rows of it.
+    # The task is over or settled, and readers hold rows of it.
     released @25 :TaskSettled;
-    # A kept task is removed.
+    # Readers no longer hold rows of a kept task, or its splits are read again: it is removed.
     epochProposed @26 :Proposed;
     # In coordinated reads: an epoch is proposed to the readers.
     epochAgreed @27 :Dispatcher.RoundEpoch;
@@ -422,7 +431,7 @@ struct JobFacts {
 struct JobState {
   repetitions @0 :List(Repetition);
   overBelow @1 :UInt64;
-  # All earlier repetitions are forgotten.
+  # All repetitions before this number are forgotten.
   over @2 :List(Over);
   # Forgotten repetitions from `overBelow` on, and earlier ones that failed.
   collected @3 :List(Collected);

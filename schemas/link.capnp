@@ -7,7 +7,8 @@ $Cxx.namespace("headrace::schema");
 
 struct LinkHello {
   # The first frame of each side. The connecting side sends first. The listening side answers even
-  # when it refuses the connecting side, so that both can report the reason. At most 4 KiB.
+  # when it refuses the connecting side, so that both can report the reason. The frame has at most
+  # 4 KiB.
 
   protocolMajor @0 :UInt16;
   # Nodes of different major versions refuse each other.

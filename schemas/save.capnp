@@ -102,13 +102,13 @@ struct SaveSteps {
 
   orders @0 :List(SaveOrder);
   over @1 :List(UInt64);
-  # Saves among `running` that have ended or that the dispatcher does not have: the worker must stop
-  # their steps.
+  # Saves in `running` whose steps the worker must stop: the dispatcher does not have the save, the
+  # save has ended, or its step is no longer assigned to this worker.
 }
 
 struct AwaitSave {
   # A request for the state of a save. It is answered when the version of the save differs from
-  # `version`. May be repeated.
+  # `version`. The request may be repeated.
 
   saveId @0 :UInt64;
   version @1 :UInt64;

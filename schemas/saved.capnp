@@ -25,8 +25,8 @@ struct SavedDataset {
   version @0 :UInt16;
   # The version of this format. Other versions are refused.
   id @1 :UInt64;
-  # Random. In a folder with a plan it is the plan's id; the id of a piece is derived from the
-  # plan's id.
+  # A random number. In a folder with a plan, the plan's id; in a piece, a number that is derived
+  # from the plan's id.
   spec @2 :ElementSpec;
   compression @3 :Compression;
   shards @4 :List(Shard);

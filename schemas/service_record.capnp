@@ -1,6 +1,7 @@
 @0xf8c0decfb2280745;
 # The facts of a dispatcher's record of the service (actors/dispatcher/service_record.hpp), and the
-# record as a whole. Written and read by one host; a newer build reads records of older ones.
+# record as a whole. Both are stored in the dispatcher's journal and are not exchanged between
+# hosts. A newer build can read what an older build has written.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -22,7 +23,8 @@ struct JobEntry {
   # Requests with this key are for this job. The type is Data because a part of the key may be a
   # fingerprint.
   found @5 :Bool;
-  # Set only in a ServiceState: requests with the key lead to this job.
+  # Used only in a ServiceState. True: requests with the key are for this job; false: they are for
+  # another job, or for none.
   shards @6 :UInt32;
   # Under a static policy: the number of entries in the dispatcher's list when the job began.
   past @7 :Sharding.JobPast;
@@ -47,7 +49,7 @@ struct JobOver {
   past @1 :Sharding.JobPast;
   # The finished repetitions of the job, for later requests with its key.
   collected @2 :Bool;
-  # The job ended because no reader was left, with an unfinished repetition.
+  # A repetition of the job was collected, and has not begun again.
 }
 
 struct JobJoined {
@@ -69,7 +71,7 @@ struct SaveEntry {
 }
 
 struct ServiceFact {
-  # A union member that the reader does not define is refused, with all facts of its ServiceFacts.
+  # If this build does not define a stored union member, it refuses all facts of the ServiceFacts.
 
   union {
     none @0 :Void;
@@ -106,16 +108,16 @@ struct ServiceState {
   jobs @2 :List(JobEntry);
   passing @3 :List(Passing);
   unused @4 :List(Text);
-  # The ids in `passing` for which no job was begun yet, in the order of their registration.
+  # The ids in `passing` that no job or save has used yet, in the order of their registration.
   leftOver @5 :List(Text);
-  # The ids in `passing` whose jobs are over, in the order of these ends.
+  # The ids in `passing` whose jobs and saves are over, in the order of these ends.
   lastWorker @6 :UInt64;
   # The highest number of a worker.
   places @7 :List(WorkerPlace);
   ended @8 :List(EndedName);
   # The keys of named jobs that are over, in the order of their ends.
   collected @9 :List(UInt64);
-  # The jobs that were collected last, in the order of their collection.
+  # The last jobs that ended with `JobOver.collected`, in the order of their ends.
   draining @10 :List(UInt64);
   # The numbers of workers that are to leave.
   saves @11 :List(SaveEntry);

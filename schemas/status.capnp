@@ -41,7 +41,7 @@ struct ListEntryStatus {
 struct CacheTrainer {
   trainerId @0 :Text;
   lag @1 :UInt64;
-  # The number of elements that were made and that the trainer was not handed.
+  # The number of elements that were made and that the trainer was neither handed nor skipped.
   skipped @2 :UInt64;
   # The number of elements that left the window before the trainer was handed them.
   streams @3 :UInt32;
@@ -70,8 +70,8 @@ struct OperatorStatus {
   name @0 :Text;
   # The name with the parameters that distinguish the operator: `batch(64)`.
   depth @1 :UInt32;
-  # Zero: the operator whose elements the task gives. An input is one deeper than the operator that
-  # reads it, and follows it.
+  # The depth in the tree of operators: 0 for the operator whose elements the task gives, and for
+  # an input one more than for the operator that reads the input. Inputs follow their operator.
   inFunction @2 :Bool;
   # The operator belongs to a dataset in the function of another operator.
   calls @3 :Float32;
@@ -160,9 +160,10 @@ struct JobStatus {
   # running, finished, failed
   tasks @7 :List(TaskStatus);
   failure @8 :Text;
-  # The reason why the job failed; else empty.
+  # The reason why the newest repetition failed; else empty.
   lostTasks @9 :UInt64;
-  # In the newest repetition: lost tasks that had rows which no consumer received.
+  # The number of lost tasks, as in IterationLosses.tasks. All losses are those of the newest
+  # repetition.
   lostSplits @10 :UInt64;
   # Splits of which rows may be missing; an upper bound.
   rereadSplits @11 :UInt64;
@@ -184,7 +185,7 @@ struct SaveStatus {
 
   enum State {
     planning @0;
-    # A worker divides the dataset, and finds out what is in the folder.
+    # A worker divides the dataset, or finds out what is in the folder.
     writing @1;
     finishing @2;
     # All pieces are written: they are being joined.
@@ -225,10 +226,10 @@ struct ServiceStatus {
   # The parts that were left out of this answer because the message would have been too large; else
   # empty.
   workDir @7 :Text;
-  # The directory with datasets and jobs. Empty: they are in memory, and are lost when the
-  # dispatcher's process ends.
+  # The directory in which datasets and jobs are stored. Empty: they are in memory, and are lost
+  # when the dispatcher's process ends.
   diskTrouble @8 :Text;
-  # If the directory `workDir` cannot be written, so that nothing new is begun: the reason. Else
+  # The reason why the directory `workDir` cannot be written to, so that no new work is begun; else
   # empty.
   workerAddresses @9 :List(ListEntryStatus);
   # The dispatcher's list of workers; empty: any worker may register.

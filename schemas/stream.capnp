@@ -1,6 +1,6 @@
 @0xb95d20c7e84fa163;
 # Messages between a consumer and a task over a link. One stream is one channel of the link; its
-# messages keep their order. Elements are counted as rows.
+# messages keep their order. An element is a row of a block.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");

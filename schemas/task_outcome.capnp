@@ -8,10 +8,10 @@ enum TaskOutcome {
   # A value that the receiver does not define is refused, never read as another one.
 
   exhausted @0;
-  # The task gave all elements that its sources had for it.
+  # The task's pipeline has ended, and the task has given all of its elements to its readers.
   left @1;
-  # The task's worker left before the sources of the task were exhausted. The splits that the task
-  # had not begun are for other tasks.
+  # The task's worker left before the task's pipeline had ended. The splits that the task had not
+  # begun are for other tasks.
   failed @2;
   # The task could not continue.
   stopped @3;

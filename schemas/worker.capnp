@@ -7,7 +7,8 @@ $Cxx.namespace("headrace::schema");
 using Sharding = import "sharding.capnp";
 
 struct StartTask {
-  # Orders a worker to run a task. May be repeated: a task that runs already stays as it is.
+  # Orders a worker to run a task. A repeated order does not start the task again: the task takes
+  # over `readers`, and its questions without an answer are repeated.
 
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
@@ -38,8 +39,8 @@ struct StartTask {
   # The shard of this worker, from zero.
   guarantee @14 :Sharding.Guarantee;
   crossTrainerCache @15 :Bool;
-  # Readers name their trainers, and each trainer is given all elements. The next two fields belong
-  # to this, as in JobParameters.
+  # True: readers name their trainers, and each trainer is given all elements. The next two fields
+  # belong to the cache, as in JobParameters.
   cacheWaitNs @16 :UInt64;
   expectedTrainers @17 :UInt32;
   numConsumers @18 :UInt32;
@@ -48,7 +49,7 @@ struct StartTask {
 
 struct TaskReaders {
   # The readers of a task, as its job names them. A consumer that is no longer named is gone, and
-  # the rows that it was sent and has not handed out go to the other consumers.
+  # the rows that it was sent and had neither claimed nor handed out go to the other consumers.
 
   taskId @0 :UInt64;
   version @1 :UInt64;

@@ -113,8 +113,8 @@ cache_window::outcome cache_window::append(const block& rows, time_point now) {
   if (window_store::charge_of(rows) > store_->budget())
     return outcome::too_large;
   renew_hold(now);
-  // The rows are copied, because the buffers they lie in may be much larger and would not be freed
-  // with them.
+  // The rows are copied, because they may be small parts of large buffers, which would not be freed
+  // as long as the window has these rows.
   auto kept = store_->append(id_, end_, copy_of(rows), held_from_ < end_);
   if (kept == nullptr) {
     if (held_from_ < end_ && !waits_since_)

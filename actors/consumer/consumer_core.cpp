@@ -79,7 +79,7 @@ void consumer_core::ask_anew(time_point now) {
 void consumer_core::ask(time_point now) {
   ask_at_.reset();
   if (!connected_ || left_)
-    return; // the request is sent when there is a connection again
+    return; // unless the trainer has left, the request is sent when there is a connection again
   asked_at_ = now;
   asked_ = true;
   await_answer(now);
@@ -204,7 +204,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     over_elements_ = state.over_elements;
     lost_tasks_ = state.lost_tasks;
     looked_at_ = now;
-    if (shared_) // set now, because the process may be stopped before its first heartbeat
+    if (shared_) // the limit is set now: the process may be stopped before its first heartbeat
       out_->trust_until(now + trust());
   }
   if (!state.failure.ok())

@@ -97,7 +97,7 @@ public:
   bool knows_its_job() const noexcept { return known_; }
   /// True if the handout was finished.
   bool over() const noexcept { return failed_ || ended_; }
-  /// The last event was, or followed, `trainer_leaves` or `consumer_ends`.
+  /// True from the event `trainer_leaves` or `consumer_ends` on.
   bool has_left() const noexcept { return left_; }
 
 private:
@@ -201,7 +201,7 @@ private:
   bool endless() const;
   /// The remark for a trainer of a cache about the elements that it skipped.
   std::string skips() const;
-  /// Warns the trainer of shards that no task reads, while elements of other shards arrive.
+  /// Warns the trainer when some shards have had no task for the worker time-out.
   void note_unserved(time_point now);
   /// True if all tasks have ended as exhausted. Used in place of the job's report when the
   /// dispatcher cannot be reached.

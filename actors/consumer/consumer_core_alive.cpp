@@ -49,7 +49,7 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
 }
 
 consume::commands consumer_core::heartbeat_unanswered(const status& why) {
-  // Other codes mean that a peer has ended; then the connection works.
+  // Other codes mean that the receiving actor has ended, while the connection works.
   if (why.code() == status_code::deadline_exceeded)
     then(consume::renew_dispatcher{why});
   return done();

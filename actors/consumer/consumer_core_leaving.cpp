@@ -80,8 +80,8 @@ consume::commands consumer_core::consumer_ends(const status& why) {
   left_ = true;
   out_->finish(why);
   for (const auto& [id, s] : streams_) {
-    // If the repetition is finished, all rows belong to the trainer, which takes them yet. Else
-    // those that it was not handed go to others.
+    // If the repetition is finished, all rows belong to the trainer, which can still take them.
+    // Else those that it was not handed go to others.
     const auto mark = ended_ ? out_->of(id).received : out_->recall_all(id);
     if (s.open)
       close(id, mark);

@@ -66,7 +66,8 @@ public:
       return std::nullopt;
     return events_.front().packed;
   }
-  /// The content of the message that `packed` returned last. @pre `clear` was not called since
+  /// Sets the content of the message that `packed` returned last. @pre `clear` was not called since
+  /// then
   void decoded(result<from_task> what) {
     std::lock_guard lock{mutex_};
     events_.front().what = std::move(what);
@@ -78,7 +79,7 @@ public:
     std::lock_guard lock{mutex_};
     return next_is_packed() && !decoding_;
   }
-  /// The next event, if it is a message, will be decoded.
+  /// Records that the actor will decode the next event, if that has to be decoded.
   void starts_decoding() {
     std::lock_guard lock{mutex_};
     decoding_ = next_is_packed();

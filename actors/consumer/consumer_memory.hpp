@@ -19,11 +19,11 @@ namespace headrace::detail {
 /// The part of a consumer that its actor shares with the threads of its links and with the
 /// trainer's thread: its core, and the links of its streams.
 ///
-/// Each of them uses it in turn, while it has locked `mutex`, and sends the messages that its
-/// events cause before it unlocks, so that the messages of a stream leave in their order. The
+/// These threads use it in turn, each while it has locked `mutex`. Each sends the messages that its
+/// events cause before it unlocks, so that the messages of a stream are sent in their order. The
 /// threads of links and trainers never wait for the mutex: they leave their events in the inbox,
-/// and whoever has locked the mutex handles these, too. Commands that only the actor can carry out,
-/// and messages that take long to decode, are left to the actor.
+/// and the thread that has locked the mutex handles these, too. Commands that only the actor can
+/// carry out, and messages that take long to decode, are left to the actor.
 struct consumer_memory {
   /// The link and the channel of a task's stream.
   struct route {
@@ -38,8 +38,8 @@ struct consumer_memory {
     std::function<uint32_t(const std::shared_ptr<link>&)> open_channel;
     std::function<void(const link*, uint32_t)> close_channel;
   };
-  /// Sends messages, and opens and closes streams, as these commands say, in order. Returns the
-  /// commands that are for the actor. `fresh`: the link on which streams are opened. @pre the mutex
+  /// Carries out, in order, the commands that send messages or open or close streams. Returns the
+  /// others, which are for the actor. `fresh`: the link on which streams are opened. @pre the mutex
   /// is locked
   consume::commands carry_out(consume::commands what, const std::shared_ptr<link>& fresh = {});
   /// Handles events of the inbox, a limited number. Returns the commands that are for the actor.

@@ -18,7 +18,7 @@ struct consumer_options {
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
   std::string host;     ///< the host and process of the trainer, for the status: HOST:PID
-  uint64_t node = 0;    ///< the number of this node in the hello of its links; zero: unknown
+  uint64_t node = 0;    ///< the id of the trainer's node (`nodeId` in LinkHello); zero: unknown
   /// The place of the trainer's process, if workers there can be read without a socket; else zero.
   uint64_t place = 0;
   bool beside_a_worker = false; ///< a worker of some dispatcher runs in the trainer's process

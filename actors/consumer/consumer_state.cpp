@@ -200,7 +200,7 @@ void consumer_state::carry_out(const consume::ask& what) {
       });
     },
     [this, number = what.number](const caf::error& why) {
-      // A peer that has ended does not have the request after its restart.
+      // If the receiving actor has ended, its successor does not have the request: it is repeated.
       const auto how = to_status(why);
       const bool passes = how.code() != status_code::deadline_exceeded;
       handle([&](consumer_core& core) { return core.unanswered(number, how, passes, now()); });

@@ -12,8 +12,8 @@ namespace headrace::detail {
 
 /// The actor of one consumer: turns messages of the dispatcher, the job and the trainer into events
 /// for its core, and carries out the core's commands. Messages of tasks are handled by the threads
-/// of the links (`take_message`), and what the trainer has taken by the trainer's thread
-/// (`take_trainer_moved`), which takes the rows from the handout.
+/// of the links (`take_message`). The trainer's thread takes rows from the handout, and handles
+/// that event itself (`take_trainer_moved`).
 class consumer_state {
 public:
   using handle_type = consumer_handle;
@@ -37,8 +37,8 @@ private:
   void handle(Event&& event, const std::shared_ptr<link>& fresh = {});
   /// Decodes the next event of the inbox, if it has to be decoded, and handles some events.
   void decode_next();
-  /// Handles all events that have arrived, so that what the dispatcher says of a task does not
-  /// overtake blocks of that task that have to be decoded.
+  /// Handles all events that have arrived, so that a message of the dispatcher about a task does
+  /// not overtake earlier blocks of that task that have to be decoded.
   void handle_arrived();
   /// Sends a request to the dispatcher. Does nothing if there is no connection: the core repeats
   /// what it needs when there is one.

@@ -20,21 +20,21 @@ namespace headrace::detail {
 /// The links of a trainer's node to workers. Each stream has a channel of its own on one of them.
 ///
 /// Consumers that read from the same worker at the same time get links of their own, because the
-/// blocks of several streams would wait for each other in the queue of one link. The last links to
-/// an address are shared. Links that no consumer uses any more are kept for later ones; all but one
-/// of an address are closed when they have not been used for a while, at the next call of the pool.
-/// Thread-safe.
+/// blocks of several streams would wait for each other in the queue of one link. If an address has
+/// `most_links` links, further consumers share them. Links that no consumer uses any more are kept
+/// for later ones; all but one of an address are closed when they have not been used for a while,
+/// at the next call of the pool. Thread-safe.
 class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
   /// The most links to one address.
   static constexpr size_t most_links = 8;
-  /// How long an unused link is kept. The last messages of its streams arrive in that time.
+  /// The least time for which an unused link is kept. Its last messages are sent in that time.
   static constexpr duration kept_unused = std::chrono::seconds{10};
 
-  /// The node owns `way`. The pool does not, because a link's handler may hold the last reference
-  /// to the pool, and the threads of a transport must not be ended on one of these threads. `node`:
-  /// the number of this node in the hello of its links. `place`: the place of the process, if `way`
-  /// reaches the workers there without sockets.
+  /// The node owns `way`. The pool does not: a link's handler may hold the last reference to the
+  /// pool, and it runs on a thread of the transport, which must not be destroyed on a thread of its
+  /// own. `node`: the id of this node (`nodeId` in LinkHello). `place`: the place of the process,
+  /// if `way` reaches the workers there without sockets.
   explicit link_pool(
     const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0,
     std::function<time_point()> now = [] { return clock::system().now(); })

@@ -21,7 +21,8 @@ result<std::string> dataset_table::id_for(std::string id, const dataset_record& 
 bool dataset_table::add(const std::string& id, dataset_record what) {
   if (!ids_.try_emplace(id, what.fingerprint).second)
     return false;
-  // `id_for` searches for a free id after the last id that it chose, so that no id is used twice.
+  // `id_for` chooses the first free id after `last_`. So `last_` is advanced past the ids in use,
+  // and no id is chosen again after its removal.
   while (ids_.contains(std::to_string(last_ + 1))) ++last_;
   const auto size = what.graph.size();
   auto key = what.fingerprint;

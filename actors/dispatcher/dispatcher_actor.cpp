@@ -36,7 +36,7 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
                              const caf::actor&) { carry_out(core_.job_started(job_named(child))); },
            .ended =
              [this](const std::string& child, const status& why) {
-               // A job whose actor is stopped because the dispatcher ends has not ended itself.
+               // A dispatcher that ends stops the actors of its jobs: these jobs have not ended.
                if (ending_)
                  return;
                const auto id = job_named(child);

@@ -46,7 +46,8 @@ private:
   };
 
   caf::result<envelope> receive(const envelope& in);
-  /// Passes `event` to the core, with a token for the request `in`, and carries out its commands.
+  /// Calls `event`, which passes an event to the core with a token for the request `in`. Carries
+  /// out the commands that the core returns.
   template <class Event>
   caf::result<envelope> decide(const envelope& in, Event&& event);
   caf::result<envelope> get_status(const envelope& in);

@@ -31,8 +31,8 @@ struct service_terms {
 /// consumer's request is for, and which requests wait for a job that is being restarted. It is
 /// given events with the time, and returns commands. It uses no actor and no clock.
 ///
-/// Datasets and jobs are in its record and change by facts, which are returned as `store` before
-/// the commands that follow from them.
+/// Durable state (datasets, jobs, saves) is in its record and changes by facts, which are returned
+/// as `store` before the commands that follow from them.
 class dispatcher_core {
 public:
   /// `record`: empty, or what an earlier core stored. `entropy`: a random number, from which the
@@ -65,9 +65,9 @@ public:
 
   // -- from clients -----------------------------------------------------------------------
 
-  /// RegisterDataset.
+  /// RegisterDataset: the answer contains the id of the dataset, and perhaps a warning.
   dispatcher_commands register_dataset(request_token request, dataset_registration wanted);
-  /// GetDataset.
+  /// GetDataset: the answer is the dataset with that id, or not_found.
   dispatcher_commands get_dataset(request_token request, const std::string& id);
   /// AwaitWorkers. It is answered when this many workers are alive and not about to leave.
   dispatcher_commands await_workers(request_token request, uint32_t workers);
@@ -80,7 +80,8 @@ public:
   /// save; a request for a save that runs already joins it. already_exists: another dataset, or the
   /// same one with another compression, is being written there.
   dispatcher_commands save_dataset(request_token request, save_request wanted);
-  /// AwaitSave. It is answered when the version of the save differs from `version`.
+  /// AwaitSave. It is answered when the save has ended or its version differs from `version`.
+  /// not_found: no such save is running or remembered.
   dispatcher_commands await_save(request_token request, save_id id, uint64_t version);
   /// The sender of the request has ceased to wait.
   void asker_gone(request_token request);

@@ -6,7 +6,7 @@
 
 namespace headrace::detail {
 
-// Workers that are to leave, and the requests that wait for them.
+// The functions for workers that are to leave, and for requests that wait until they have left.
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-// Registration of workers, their leases, and their ends.
+// This file registers workers, renews their leases, and handles workers that leave or are lost.
 
 dispatcher_commands dispatcher_core::register_worker(request_token request,
                                                      const worker_registration& who,

@@ -19,7 +19,7 @@
 
 namespace headrace::detail {
 
-/// The durable state of a dispatcher: its registered datasets, jobs, workers and saves. Changes
+/// The durable state of a dispatcher: its registered datasets, jobs, workers and saves. It changes
 /// only by facts; the same facts make the same state. The state of a job is in that job's own
 /// record.
 ///
@@ -119,7 +119,7 @@ public:
   using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named,
                             worker_placed, worker_drains, worker_drained, save_begun, save_ended>;
 
-  /// Estimates the memory of a fact.
+  /// Estimates the bytes that a fact takes in memory, with the graph and spec of a dataset.
   static size_t bytes_of(const fact& what);
 
   void apply(const fact& what) {
@@ -136,7 +136,7 @@ public:
   /// The number of ids that clients have registered.
   size_t registered() const noexcept { return datasets_.size() - passing_.size(); }
   const std::map<job_id, job>& jobs() const noexcept { return jobs_; }
-  /// The highest number of a worker. Numbers are never used twice.
+  /// The highest number that a worker was given. Numbers are never used twice.
   worker_id last_worker() const noexcept { return last_worker_; }
   /// The workers by entry of the dispatcher's list.
   const std::map<uint32_t, worker_place>& places() const noexcept { return places_; }

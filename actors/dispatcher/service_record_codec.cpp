@@ -217,7 +217,7 @@ status codec::read_jobs(schema::ServiceState::Reader in, service_record& out) {
 }
 
 status codec::read_passing(schema::ServiceState::Reader in, service_record& out) {
-  size_t free = 0; // the number of ids that no job uses
+  size_t free = 0; // the number of ids that no job or save uses
   for (auto from : in.getPassing()) {
     const std::string id{text_of(from.getDatasetId())};
     HEADRACE_TRY(out.datasets_.find(id).status());

@@ -19,8 +19,8 @@ struct worker_place {
   friend bool operator==(const worker_place&, const worker_place&) = default;
 };
 
-/// A dispatcher's list of workers. The index of a worker's entry is its shard under a static
-/// policy. Empty: any worker may register, and no job may have a static policy.
+/// A dispatcher's list of workers. The index of a worker's entry is the worker's shard under a
+/// static policy. Empty: any worker may register, and no job may have a static policy.
 class worker_roster {
 public:
   worker_roster() = default;
@@ -36,9 +36,9 @@ public:
   std::vector<std::string> names() const;
 
   /// The index of the entry for the worker at that address: the one that belongs to the worker,
-  /// else one with its port, else one for any port. `holds`: whether an entry's worker still keeps
-  /// it. `permission_denied`: the list has no such worker; `already_exists`: the entries belong to
-  /// other workers. @pre not empty
+  /// else one with its port, else one for any port. `holds`: whether that worker still keeps its
+  /// entry. `permission_denied`: the list has no such worker; `already_exists`: the entries belong
+  /// to other workers. @pre the list is not empty
   result<uint32_t> place_for(const std::string& data_address,
                              const std::map<uint32_t, worker_place>& places,
                              const std::function<bool(const worker_place&)>& holds) const;

@@ -16,13 +16,13 @@ namespace headrace::detail {
 /// not handed out: no other process has them. While there are such rows, the repetition is not
 /// finished, so that its last readers get a report of the rows that were lost with other readers.
 ///
-/// Pure: changes only by facts, and the same facts make the same state.
+/// Pure: it changes only by facts, and the same facts make the same state.
 class held_rows {
 public:
   // -- facts --------------------------------------------------------------------
 
-  /// The task is over or lost; `readers`: how far each reader is. Readers that have handed out
-  /// everything are left out.
+  /// The task is over or lost. `readers`: the position of each reader in the task's stream. A
+  /// reader that has handed out everything is ignored.
   struct task_over {
     task_id task;
     std::map<consumer_id, reader_marks> readers;
@@ -54,7 +54,7 @@ public:
   std::vector<task_id> tasks_of(consumer_id who) const;
   /// That reader's position in the task's stream; nullptr if it holds no rows of the task.
   const reader_marks* find(task_id task, consumer_id who) const;
-  /// The elements that were lost with readers; an upper bound.
+  /// The number of elements that were lost with readers; an upper bound.
   uint64_t lost() const noexcept { return lost_; }
 
   friend bool operator==(const held_rows&, const held_rows&) = default;

@@ -72,14 +72,14 @@ public:
       if (task.alive())
         out.todo.stop.push_back(task);
   }
-  /// Checks whether the repetition is finished.
+  /// Finishes the repetition if no work is left, or starts a task for splits that are left.
   void conclude(const job_remainder& rest) {
     if (is_static(now.mode_))
       return conclude_shards(rest);
     bool busy = false;
     bool ended = false;
     bool exhausted = now.mode_ == sharding_policy::off;
-    uint64_t newest = 0; // the newest task that existed when the last task left
+    uint64_t newest = 0; // the newest task when a task last left or its splits were returned
     uint64_t gone = 0;   // the last task that is lost or left
     for (const auto& [id, task] : now.tasks_) {
       busy |= task.alive() && now.counts(task);

@@ -36,7 +36,7 @@ struct job_remainder {
 class iteration {
 public:
   /// `left`: the task ended in order before it had given everything, because its worker left, no
-  /// reader read it, or the rounds began anew; the splits that it had not read are for others
+  /// reader read it, or the rounds began anew; other tasks read the splits that it had not read
   enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
   /// Totals of what a task has produced.
   using output = task_output_counts;
@@ -45,7 +45,7 @@ public:
     incarnation life;
     worker_info worker;
     task_state state = task_state::starting;
-    output made; ///< set when the task is over
+    output made; ///< set when the task reports its end
     /// Set when the task leaves, or when splits of it are returned: the number of the newest task
     /// of the repetition at that time.
     uint64_t newest = 0;
@@ -92,7 +92,8 @@ public:
     /// The tasks in `start` may lease splits at once: their only reader is informed of them before
     /// any other message.
     bool eager = false;
-    /// Tasks that are over: their splits are no longer assigned to them.
+    /// Tasks that are over or lost: their questions are dropped, and facts about their splits are
+    /// added (`job_record::facts_of`).
     std::vector<task_id> forget;
     /// The readers are to be sent the new state.
     bool announce = false;
@@ -102,7 +103,8 @@ public:
     commands todo;
   };
 
-  /// `first_task`: task ids are counted up from here, in a range that no other repetition uses.
+  /// `first_task`: the number before the first task id; ids are counted up from there, in a range
+  /// that no other repetition uses.
   /// `shards`: under a static policy, the number of shards, each of which must be read to its end.
   /// `reads`: decides which workers have a reader; others get no task.
   iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task, uint32_t shards = 0,
@@ -139,8 +141,8 @@ public:
   /// splits that it had begun. `rest` includes the splits that it gave back.
   decision task_left(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
-  /// The task's worker left in order, but rows that the readers had not been given were lost with
-  /// the task.
+  /// In coordinated reads: the task's worker left in order, and the elements that the task had sent
+  /// for later rounds are lost.
   decision task_lost(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
   /// A lost task is settled, or readers no longer hold rows of a task that is over, or splits of
@@ -158,7 +160,7 @@ public:
 
   uint64_t repetition() const noexcept { return repetition_; }
   uint64_t version() const noexcept { return version_; }
-  /// The newest task, or the number before the first one.
+  /// The number of the newest task, or the number before the first one.
   uint64_t last_task() const noexcept { return last_task_; }
   /// True if the repetition has succeeded, no task of it is lost, and no task produced an element.
   bool empty() const;

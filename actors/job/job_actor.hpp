@@ -37,7 +37,8 @@ private:
   };
 
   caf::result<envelope> receive(const envelope& in);
-  /// Passes `event` to the core, with a token for the request `in`, and carries out its commands.
+  /// Calls `event`, which passes an event to the core with a token for the request `in`. Carries
+  /// out the commands that the core returns.
   template <class Event>
   caf::result<envelope> decide(const envelope& in, Event&& event);
   envelope report(const envelope& in) const;
@@ -48,7 +49,8 @@ private:
     consumer_id who;
     published_actor handle;
   };
-  /// The commands of the core and the changes of handles, in one order.
+  /// A command of the core, or a change of a handle. All are carried out in the order in which they
+  /// were added.
   using step = std::variant<job_commands::value_type, worker_change, known_reader>;
 
   void carry_out(job_commands commands);

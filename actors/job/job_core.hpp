@@ -42,7 +42,7 @@ public:
   // -- from workers, for their tasks ----------------------------------------------------
 
   /// LeaseSplits: a task requests splits; the answer follows when there are some or the pass is
-  /// over. Or the task closes a pass, or sends an account.
+  /// over. Or the task closes a pass, sends an account, or, under a static policy, its listing.
   job_commands lease(request_token request, const splits_request& wanted, time_point now);
   /// TaskEnded: a task is over, for any reason.
   job_commands task_ended(request_token request, const task_end& what, time_point now);
@@ -120,8 +120,8 @@ private:
     std::map<consumer_id, pace_window> paces; ///< the paces of the readers
   };
 
-  /// To be called at the end of each event. Settles lost tasks, looks at the rounds, forgets
-  /// repetitions that are no longer needed, and returns the commands.
+  /// To be called at the end of each event. Settles lost tasks, takes the next steps for rounds,
+  /// forgets repetitions that are no longer needed, and returns the commands.
   job_commands finish();
   void say(log_level level, std::string text,
            std::vector<std::pair<std::string, log_line::value>> fields);
@@ -162,7 +162,7 @@ private:
   /// Records the receipts of a reader that leaves.
   void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
-  /// The reader can be reached at its present handle, and was sent the whole view.
+  /// Records that the reader can be reached at its present handle, and is sent the whole view.
   void now_places(const repetition& r, consumer_id who);
   /// Sends the change since the last announcement to the readers that were sent that announcement.
   /// If many tasks change at about the same time, for instance at the start, one announcement
@@ -211,9 +211,9 @@ private:
   /// The facts for a task that ends: which readers hold rows of it, and which of these readers are
   /// gone.
   std::vector<job_record::fact> held_of(const repetition& r, const task_end& what) const;
-  /// Under at_least_once, when a task ends: if readers hold its rows, adds facts that keep its
-  /// leases, or, if one of these readers is gone, facts that return its splits. True: some splits
-  /// are returned.
+  /// Under at_least_once, when a task ends of which readers hold rows: adds facts that keep the
+  /// task's leases, and, if one of these readers is gone, facts that return the task's splits to
+  /// the assigner. The result is true if splits are returned.
   bool keep_for_readers(const repetition& r, const task_end& what,
                         std::vector<job_record::fact>& facts) const;
   void lose_missing();

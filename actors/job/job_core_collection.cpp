@@ -6,11 +6,11 @@
 
 namespace headrace::detail {
 
-// Repetitions that no reader reads, and the end of the job.
+// This file collects repetitions that no reader reads, and ends the job.
 
 namespace {
 
-/// How long a named job is kept when it has no reader and no unfinished repetition.
+/// The longest time for which a named job without readers and unfinished repetitions is kept.
 constexpr duration kept_for_the_next = std::chrono::minutes{5};
 
 } // namespace

@@ -15,7 +15,7 @@ void add_facts(uint64_t number, const lease_history::rereading& what,
 
 } // namespace
 
-// Rows of tasks that are over and that readers hold.
+// The functions for rows that readers hold of tasks that are over.
 
 std::vector<job_record::fact> job_core::held_of(const repetition& r, const task_end& what) const {
   if (what.held.empty())

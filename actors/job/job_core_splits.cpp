@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-// Splits: questions are answered one after the other.
+// The functions for questions about splits, which are answered one after the other.
 
 job_commands job_core::lease(request_token request, const splits_request& wanted, time_point now) {
   now_ = now;

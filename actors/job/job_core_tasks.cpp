@@ -6,7 +6,7 @@
 
 namespace headrace::detail {
 
-// Workers and their tasks.
+// The functions for workers and their tasks.
 
 job_commands job_core::worker_came(const worker_info& who, time_point now) {
   now_ = now;

@@ -16,11 +16,12 @@
 
 namespace headrace::detail {
 
-/// The durable state of one job: its repetitions, with their tasks, readers and splits. Changes
+/// The durable state of one job: its repetitions, with their tasks, readers and splits. It changes
 /// only by facts; the same facts make the same state.
 class job_record {
 public:
-  /// A repetition begins. Its seed is drawn once.
+  /// A repetition begins. Its seed is random, and is stored so that a restarted job continues with
+  /// it.
   struct begun {
     uint64_t seed = 0;
     friend bool operator==(const begun&, const begun&) = default;
@@ -60,7 +61,8 @@ public:
              reading_rule reads = {});
 
   void apply(const fact& what);
-  /// Estimates the memory of a fact that may be large: a receipt.
+  /// Estimates the bytes that a fact takes in memory. The runs of splits in a receipt or an account
+  /// are added, because there may be many.
   static size_t bytes_of(const fact& what);
   /// All facts that follow from a decision about a repetition's tasks, including those for its
   /// splits.
@@ -98,7 +100,7 @@ private:
   static constexpr size_t most_failures = 1'000;
   struct gone {
     uint64_t repetition = 0;
-    uint64_t family = 0; ///< the part that the ids of all its tasks have in common
+    uint64_t family = 0; ///< the part that all task ids of the repetition have in common
     friend bool operator==(const gone&, const gone&) = default;
   };
   void forget(std::map<uint64_t, repetition>::iterator at);

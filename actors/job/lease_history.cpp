@@ -36,7 +36,7 @@ void cut(range whole, const std::vector<range>& cuts, F&& part) {
   }
 }
 
-/// Sorts the ranges and joins those that overlap.
+/// Sorts the ranges, joins those that overlap or touch, and removes empty ones.
 void straighten(std::vector<range>& all) {
   std::ranges::sort(all, {}, &range::first);
   std::vector<range> out;

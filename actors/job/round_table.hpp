@@ -11,7 +11,7 @@
 
 namespace headrace::detail {
 
-/// The seats and epochs of a repetition with coordinated reads. Pure: changes only by facts, and
+/// The seats and epochs of a repetition with coordinated reads. Pure: it changes only by facts, and
 /// the same facts make the same table.
 ///
 /// A new epoch is needed when a task is gone or new, or a consumer takes the seat of one that is
@@ -34,7 +34,7 @@ public:
   };
 
   explicit round_table(uint32_t consumers = 0) : consumers_(consumers) {}
-  /// The table of a view, which another table made.
+  /// The table of which `known` is the view.
   explicit round_table(const round_view& known);
 
   void apply(const proposed& what) { proposed_ = what.epoch; }
@@ -61,9 +61,9 @@ public:
   /// anew.
   struct renew {};
   using step = std::variant<wait, proposed, agreed, renew>;
-  /// `places`: the next round of each consumer that waits for the proposed epoch. `furthest`: all
-  /// earlier rounds were handed out by some consumer, which may be gone. `left_behind`: a reading
-  /// consumer is behind one that left in order.
+  /// `places`: the next round of each consumer that waits for the proposed epoch. `furthest`: the
+  /// round before which all rounds were handed out by some consumer, which may be gone.
+  /// `left_behind`: a reading consumer is behind one that left in order.
   step next(const tasks& there, const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
             bool left_behind = false) const;
 

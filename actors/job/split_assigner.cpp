@@ -9,8 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Sources under one zip that do not advance together are read at about the same pace: small leases
-/// keep them close.
+/// The most splits in one lease of a source that a zip reads together with sources of other groups.
+/// Small leases let all of these sources advance at about the same pace.
 constexpr uint64_t most_unaligned = 8;
 constexpr uint64_t most_growth = 8;
 

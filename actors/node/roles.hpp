@@ -17,7 +17,7 @@ namespace headrace::detail {
 /// Called when a role has crashed too often and is not started again.
 using role_failed = std::function<void(const status&)>;
 
-/// Starts a dispatcher on a node; it ends with the node. The result is to be published. The
+/// Starts a dispatcher on a node; it ends with the node. The returned actor is to be published. The
 /// dispatcher and its jobs continue with the content of `stores`.
 published_actor start_dispatcher(
   node& where, dispatcher_options options, const logger& log, role_failed failed = {},
@@ -29,7 +29,7 @@ caf::actor start_worker(node& where, const worker_options& options, const addres
                         const std::shared_ptr<stream_router>& router, const logger& log,
                         role_failed failed = {});
 
-/// Requests a role to end, and waits until it has ended, for at most `limit`.
+/// Requests that a role end, and waits until it has ended, for at most `limit`.
 void stop_role(node& where, const caf::actor& role, duration limit);
 
 } // namespace headrace::detail

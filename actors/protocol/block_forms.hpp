@@ -24,7 +24,7 @@ std::shared_ptr<const written_block> write_form(const block& rows, block_encodin
 class block_forms {
 public:
   virtual ~block_forms() = default;
-  /// `rows`: the block, which is encoded if this encoding does not exist yet.
+  /// Returns the block `rows` in that encoding; encodes it if that was not done before.
   virtual std::shared_ptr<const written_block> written(const block& rows,
                                                        block_encoding encoding) = 0;
 };

@@ -21,7 +21,7 @@ bool is_colocated(const std::vector<std::string>& tags);
 
 /// The location of a worker, for its readers.
 struct worker_seat {
-  /// The place of its process, if consumers there can reach the worker; else zero.
+  /// The place of its process, if consumers there reach the worker without a socket; else zero.
   uint64_t place = 0;
   bool colocated = false; ///< the worker serves only consumers in its process
   friend bool operator==(const worker_seat&, const worker_seat&) = default;

@@ -34,7 +34,8 @@ struct open_iteration {
   /// The job that the consumer reads; zero until the consumer has received its id. If that job has
   /// failed, the answer is its failure, never another job.
   job_id job;
-  /// The number of the consumer's node in the hello of its links; zero: unknown.
+  /// The id of the consumer's node (`nodeId` in LinkHello): tasks accept streams of this consumer
+  /// only from that node. Zero: unknown, so they accept them from any node.
   uint64_t node = 0;
   uint64_t place = 0; ///< the place of the consumer's process; zero: no worker is local to it
   uint32_t index = 0; ///< in coordinated reads: the consumer's seat
@@ -68,7 +69,7 @@ struct reader_heartbeat {
   /// Receipts for lost tasks. Each is repeated until it is acknowledged.
   std::vector<split_receipt> receipts = {};
   /// For each task in `iteration_view::held`: the number of elements of its stream that the trainer
-  /// was handed.
+  /// was handed; UINT64_MAX: all that have arrived.
   std::map<task_id, uint64_t> handed_out = {};
   /// The trainer waits, and nothing has arrived during the interval of a heartbeat: silent readers
   /// may hold the rows for which it waits.
@@ -130,7 +131,7 @@ struct iteration_view {
   /// consumer opened it.
   bool over_before = false;
   bool empty = false; ///< the repetition is finished, and no reader was given an element
-  /// Which tasks each reader reads.
+  /// The workers from which the readers read.
   target_workers targets = target_workers::automatic;
   round_view rounds = {}; ///< in coordinated reads
   /// The number of elements that were made by tasks that have ended, failed or left: a reader that

@@ -70,7 +70,7 @@ std::optional<std::vector<split_run>> runs_of(capnp::Data::Reader in) {
         before += gap + count;
       }
     }
-  } catch (const protozero::exception&) { // the bytes end inside a number
+  } catch (const protozero::exception&) { // a number is cut off or too long
     return {};
   }
   return out;

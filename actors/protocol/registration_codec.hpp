@@ -1,6 +1,6 @@
 #pragma once
 
-/// Reads and writes a worker's registration, and its answer, in dispatcher.capnp.
+/// Reads and writes a worker's registration, and the answer to it, in dispatcher.capnp.
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"

@@ -24,7 +24,7 @@ result<save_view> read_save_view(schema::SaveStatus::Reader in);
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
                          const save_question& what);
 /// invalid_argument: a report has no outcome that this build defines, or a plan has more than
-/// `most_save_pieces` pieces, or its list of written pieces has another length.
+/// `most_save_pieces` pieces, or its list of written pieces does not have one bit for each piece.
 result<save_question> read_save_question(schema::AskSaveSteps::Reader in);
 
 void write_save_steps(schema::SaveSteps::Builder out, const save_steps& what);

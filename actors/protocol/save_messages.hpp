@@ -124,8 +124,8 @@ struct save_question {
 /// The answer to a `save_question`.
 struct save_steps {
   std::vector<save_order> orders;
-  /// Saves that have ended, or whose step another worker has: the worker must stop its steps of
-  /// these saves.
+  /// Saves in `save_question::running` that have ended, or of which this worker no longer has the
+  /// step on which it works: it must stop these steps.
   std::vector<save_id> over;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Reads and writes a task's question for splits, and its answer, in dispatcher.capnp.
+/// Reads and writes a task's question for splits, and the answer to it, in dispatcher.capnp.
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"

@@ -31,7 +31,7 @@ struct stream_open {
   uint64_t received = 0;
   uint64_t handed_out = 0; ///< the number of elements that its trainer was handed
   compression packing = compression::automatic;
-  uint64_t node = 0;        ///< the node of its link; not part of the message
+  uint64_t node = 0;        ///< the id of the consumer's node; from the link, not in the message
   std::string trainer = {}; ///< in a job with a cross-trainer cache: the id of its trainer
   cache_start start = cache_start::oldest;
   uint32_t index = 0; ///< in coordinated reads: the consumer's seat

@@ -27,7 +27,7 @@ struct task_readers {
   task_id task;
   uint64_t version = 0; ///< an older message that arrives late is dropped
   std::vector<consumer_id> consumers;
-  /// The nodes from which these consumers read. A consumer without an entry may read from any node.
+  /// The ids of these consumers' nodes. A consumer without an entry may read from any node.
   std::map<consumer_id, uint64_t> nodes = {};
   /// Consumers that left in order, with the number of elements of each one's stream that its
   /// trainer was handed.
@@ -57,7 +57,7 @@ struct task_order {
   uint32_t shard = 0;
   /// Under `at_least_once` the task reports, with its questions for splits, which splits are done.
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
-  /// Set: readers name their trainers, and each trainer is given all elements.
+  /// Set: each reader sends the id of its trainer, and each trainer is given all elements.
   std::optional<cache_terms> cache = {};
   /// Not zero: coordinated reads by this many consumers.
   uint32_t num_consumers = 0;
@@ -86,7 +86,8 @@ struct task_end {
   bool by_itself = false;
   /// The passes that the task closed, except those that the job has acknowledged.
   std::vector<unread_splits> closed;
-  /// In a shared job: the readers that hold rows of the task, according to their reports.
+  /// In a shared job: the readers that hold rows of the task, according to their reports, and
+  /// readers that are lost and had claimed rows of it.
   std::map<consumer_id, reader_marks> held = {};
 };
 

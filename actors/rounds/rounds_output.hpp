@@ -57,7 +57,7 @@ private:
     block rows;
     uint64_t end() const noexcept { return first + rows.rows; }
   };
-  /// The rows of one message.
+  /// Rows that were sent in one message, until the consumer has handed out all of them.
   struct in_flight {
     uint64_t end = 0;
     size_t bytes = 0;

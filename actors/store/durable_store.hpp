@@ -22,7 +22,7 @@ public:
   /// state, the journal stores the present state in their place.
   static constexpr size_t least_compaction = size_t{1} << 20;
 
-  /// Continues with the journal's content. data_loss: the content was not written by such a store.
+  /// Continues with the journal's content. Errors are those of the journal and of `record_codec`.
   static result<std::shared_ptr<durable_store>> open(std::shared_ptr<journal> in, uint64_t stream,
                                                      Record empty) {
     using codec = record_codec<Record>;

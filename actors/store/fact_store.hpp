@@ -47,7 +47,7 @@ template <class Record>
 class appended_facts {
 public:
   using fact = typename Record::fact;
-  /// `most`, `most_bytes`: how many facts are kept one by one, and the most bytes of these.
+  /// `most`, `most_bytes`: the most facts that are kept one by one, and the most bytes of these.
   explicit appended_facts(Record settled, size_t most = 1024, size_t most_bytes = size_t{4} << 20)
     : settled_(std::move(settled)), most_(most), most_bytes_(most_bytes) {}
 

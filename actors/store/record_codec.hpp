@@ -2,8 +2,8 @@
 
 namespace headrace::detail {
 
-/// The stored bytes of the facts and the state of a `Record`. Specialised beside each record,
-/// with
+/// Converts the facts and the state of a `Record` to stored bytes and back. It is specialised
+/// beside each record, with
 ///
 ///     static buffer write_facts(const std::vector<fact>& group);
 ///     static result<std::vector<fact>> read_facts(const buffer& bytes);

@@ -39,9 +39,9 @@ public:
   explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
     : wake_(std::move(wake)), now_(std::move(now)) {}
 
-  /// For a trainer that does not block: `came` is called on any thread, and must not call the
-  /// consumer, when rows may be handed out, or the end has come, after `try_next` had returned
-  /// `nothing_yet`. Must be set before the first `add`.
+  /// For a trainer that does not block: after `try_next` has returned `nothing_yet`, `came` is
+  /// called when rows may be handed out, or the end has come. It is called on any thread, and must
+  /// not call the consumer. Must be set before the first `add`.
   void when_something_comes(std::function<void()> came) { came_ = std::move(came); }
 
   // -- the consumer's side -----------------------------------------------------------
@@ -64,8 +64,9 @@ public:
   /// Stops handing out rows of that task until `release`; the rows stay in the queue.
   void hold(task_id from);
   void release(task_id from);
-  /// Nothing is handed out after this time, unless a later call extends it. The reason is that a
-  /// process that was stopped may run again when its rows have already gone to other readers.
+  /// Hands out nothing after the time `when`, which replaces that of an earlier call. While this
+  /// process is stopped, the job may let other readers have its rows; when it runs again, the
+  /// trainer must not be handed these rows, too.
   void trust_until(time_point when);
   /// Drops the rows of that task that are not handed out, and its marks. @pre no more of its rows
   /// will be added
@@ -101,7 +102,7 @@ public:
   struct marks {
     uint64_t received = 0;    ///< without the rows that were recalled
     uint64_t handed_out = 0;  ///< `<= received`
-    size_t bytes = 0;         ///< bytes of the queued blocks; in `look`, also of an unfinished one
+    size_t bytes = 0;         ///< bytes of queued blocks; in `look`, also of the block in use
     uint64_t taken_bytes = 0; ///< total bytes of the blocks that the trainer has used up
     /// Set by `look` only: a recall left one element to a waiting trainer, and since the last call
     /// the trainer has ceased to wait.
@@ -124,7 +125,7 @@ public:
   /// True if the trainer is blocked in `next` and there are no rows for it.
   bool waiting();
   /// The marks of all tasks, and whether the trainer waits. The next `wake` is called only after
-  /// the trainer has used up `quiet` more bytes, even if it waits before.
+  /// the trainer has used up `quiet` more bytes, even if it begins to wait before that.
   std::map<task_id, marks> look(bool& waiting, uint64_t quiet = 0);
 
   // -- the trainer's side ---------------------------------------------------------

@@ -29,8 +29,8 @@ public:
   reached_splits(reached_splits&&) = default;
   reached_splits& operator=(reached_splits&&) = default;
 
-  /// Records the splits of rows that arrived. If rows have no origins their splits are unknown, and
-  /// so are those of the receipt.
+  /// Records the splits of rows that arrived. If rows have no origins, their splits are unknown,
+  /// and so are all splits of later receipts (`from_pass`).
   void add(const block& rows);
   /// Records that this number of rows was given back to the task.
   void give_back(uint64_t rows) { given_back_ += rows; }

@@ -9,8 +9,8 @@
 namespace headrace::detail {
 
 /// Records the splits of the rows of one stream that a consumer received and did not give back. It
-/// keeps the origins of rows that are not handed out, so that rows that are given back are removed
-/// from the record.
+/// keeps the origins of the rows that are not handed out, so that it can leave out those rows that
+/// are given back.
 class received_splits {
 public:
   /// The next rows of the stream arrived.

@@ -30,7 +30,7 @@ std::optional<round_order::turn> round_order::next() const {
   const auto& now = epochs_.front();
   const auto at = now.of(round_);
   const auto from = now.tasks[at.member].task;
-  // All consumers have received the rounds before the next epoch.
+  // If a later epoch has begun, all consumers have received all rounds before it.
   const bool past = epochs_.size() > 1;
   const auto received = past ? UINT64_MAX : common_.at(from);
   if (received <= at.group)

@@ -89,8 +89,8 @@ public:
     told_received_ = now.received;
     told_waiting_ = said_waiting_ = now.waiting;
   }
-  /// The elements are so large that the window has room for hardly one: it is extended to three of
-  /// them, within `most` bytes.
+  /// Extends a window with room for less than three elements of this size to three of them, but to
+  /// no more than `most` bytes.
   void make_room(uint64_t element_bytes, uint64_t most) {
     bytes_ = std::max(bytes_, std::min(3 * element_bytes, most));
   }

@@ -62,11 +62,12 @@ public:
   void produced(block rows) override;
   /// Adds rows that have numbers. `number`: the number of rows that were produced before them.
   void produced_at(uint64_t number, dealt_rows rows);
-  /// Adds rows that have no numbers. `number`: the number of rows with numbers before them.
+  /// Adds rows that have no numbers, such as errors that are not kept in a window. `number`: the
+  /// number of rows with numbers before them.
   void produced_apart(uint64_t number, block rows);
   void exhausted() override;
   status opened(consumer_id who, const stream_open& how) override;
-  /// A stream begins, or continues over another connection after the `received` elements.
+  /// A stream begins, or continues over another connection after its first `received` elements.
   void open(consumer_id who, uint64_t received, uint64_t handed_out);
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;

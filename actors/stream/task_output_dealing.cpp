@@ -83,7 +83,7 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
     const auto rest = k.rows.slice(begin - k.first, end - begin);
     auto content = rest.get();
     if (!content) {
-      // The block was evicted since the stream was opened.
+      // The block has been evicted from the window since the stream was opened.
       put_back(to, begin);
       break;
     }

@@ -55,11 +55,12 @@ public:
       [](std::function<void()> body) { return std::thread{std::move(body)}; };
   };
   /// Called on the runner's threads; if the thread could not be started, `ended` is called in
-  /// `start`. They must not block. The calls come one at a time, except those of `produced`.
+  /// `start`. They must not block. No two calls overlap, except that `produced` may run beside the
+  /// others.
   struct callbacks {
-    /// Called on the thread that pulls, with the time that the block took to produce, until the
-    /// thread ends: also a while after `stop`, for a block that was being passed on. Returns how
-    /// many bytes of passed blocks are no longer outstanding, as `taken`.
+    /// Called on the thread that pulls, with the time that the block took to produce; after `stop`
+    /// at most for the block that was being passed on. Returns the number of bytes of passed blocks
+    /// that are no longer outstanding; these are not reported by `taken`, too.
     std::function<size_t(block, duration)> produced;
     /// Called with a question for splits, or the report that a pass is closed. The answer must be
     /// passed to `give_splits`, unless `leave` was called. Several may be unanswered at a time.
@@ -85,7 +86,7 @@ public:
   void taken(size_t bytes);
   /// The answer to that question. Any answer to a closed pass acknowledges it.
   void give_splits(const split_question& which, const result<lease_answer>& what);
-  /// As `split_dealer::exhausted`; true if no splits are leased.
+  /// As `split_dealer::exhausted`; true if the runner leases no splits.
   bool exhausted() const;
   /// The pipeline ends after the splits that it has begun. Returns the splits that it has not
   /// begun.

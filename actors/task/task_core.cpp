@@ -54,8 +54,8 @@ produce::commands task_core::taken_over(time_point now) {
     account(now);
     if (std::exchange(leave_due_, false))
       left(unread_without_runner(), now);
-    // An eager task leases its first splits while the readers connect. Under OFF there is nothing
-    // to lease.
+    // An eager task leases its first splits while the readers connect. Except under DYNAMIC there
+    // is nothing to lease.
     if (over_)
       return;
     if (opened_ || (leases_splits() && order_.eager))
@@ -229,7 +229,8 @@ void task_core::left(std::vector<unread_splits> unread, time_point now) {
                         .job = order_.job,
                         .numbers = numbers(),
                         .unread = std::move(unread)}});
-  // Under OFF the task's copy of the dataset ends with its worker, unless all of it was produced.
+  // Except under DYNAMIC, a task that leaves produces nothing more: its copy or shard of the
+  // dataset ends here, unless all of it was produced.
   // In coordinated reads all consumers leave the task between two rounds, and do not wait for the
   // later rounds that the task has produced.
   if (!opened_ || order_.num_consumers != 0 || (!leases_splits() && !exhausted_))

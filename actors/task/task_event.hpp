@@ -110,7 +110,7 @@ struct task_report {
   /// The task is exhausted, and its pipeline ended before its sources did, so that other tasks may
   /// get more splits.
   bool by_itself = false;
-  /// In a shared job: readers that hold rows of the task.
+  /// As `task_end::held`.
   std::map<consumer_id, reader_marks> held = {};
 };
 

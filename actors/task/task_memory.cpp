@@ -15,9 +15,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// The time for one byte of rows whose runner sends them itself. To send a byte takes about a third
-/// of that: where rows take longer to produce, sending them beside the runner saves more than a
-/// change of threads costs.
+/// The runner's thread sends rows itself if they took less than this time per byte to produce. To
+/// send a byte takes about a third of it: if rows take longer to produce, sending them on the
+/// actor's thread at the same time saves more than the change of threads costs.
 constexpr std::chrono::nanoseconds cheap_byte{1};
 
 } // namespace
@@ -40,7 +40,7 @@ void task_memory::append_to(produce::commands& rest, produce::commands what, tim
   for (auto& one : what) {
     if (const auto* message = std::get_if<produce::send>(&one)) {
       send(*message);
-      // The failure leaves before the messages that follow, which may be the stream's end.
+      // The failure is sent before the messages that follow, which may be the stream's end.
       if (too_large_ && !core.over())
         append_to(rest, core.cannot_send(*too_large_, now), now);
     } else if (const auto* ends = std::get_if<produce::close_link>(&one)) {
@@ -99,8 +99,8 @@ size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows, dura
   std::lock_guard hold{of.mutex};
   if (of.actor != actor || of.thrown)
     return 0;
-  // To a consumer in this process a block is passed by pointer. `local_64k` had 0.8 of its rate
-  // where the runner did that itself.
+  // A block for a consumer in this process is passed by pointer. The benchmark `local_64k` had 0.8
+  // of its rate when the runner's thread did that itself.
   const bool sends =
     took < rows.bytes() * cheap_byte && std::ranges::none_of(of.routes, [](const auto& entry) {
       return entry.second.over->in_process();

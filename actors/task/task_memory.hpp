@@ -15,8 +15,8 @@
 
 namespace headrace::detail {
 
-/// The part of a task that outlives its actor: its core, and the links of its streams. Owned by the
-/// worker.
+/// The part of a task that outlives its actor: its core, and the links of its streams. The worker
+/// owns it.
 ///
 /// The task's actor and the thread of its runner use it in turn, each while it has locked `mutex`.
 /// Each sends the messages that its events cause before it unlocks, so that the messages of a
@@ -75,11 +75,12 @@ private:
 };
 
 /// Deals rows on the thread of the runner with the number `run`, and sends them as far as the
-/// consumers have given credit. `took`: the time in which the rows were produced. If that is more
-/// than 1 ns a byte, the rows are left to the actor, so that they are sent while the runner
-/// produces the next ones. Rows for consumers in this process are left to the actor, too. Returns
-/// the number of bytes of the runner that are no longer outstanding. Does nothing if another actor
-/// than `actor` uses the memory, or another runner runs: that runner produces the rows again.
+/// consumers have given credit. `took`: the time in which the rows were produced. If that is 1 ns a
+/// byte or more, the rows are left to the actor, so that they are sent while the runner produces
+/// the next ones. If any consumer of the task is in this process, all rows are left to the actor,
+/// too. Returns the number of bytes of the runner that are no longer outstanding. Does nothing if
+/// another actor than `actor` uses the memory, or another runner runs: that runner produces the
+/// rows again.
 size_t deal_rows(task_memory& of, uint64_t actor, uint64_t run, block rows, duration took);
 
 } // namespace headrace::detail

@@ -19,7 +19,7 @@ public:
   /// preferred.
   static constexpr size_t most_operators = 64;
 
-  /// A pipeline with these counters runs.
+  /// A pipeline whose operators have these counters begins to run.
   void began(std::shared_ptr<const operator_table> of) {
     std::lock_guard lock{mutex_};
     window_.emplace(*of);
@@ -31,7 +31,7 @@ public:
     table_.reset();
   }
   /// The activity in the last seconds (`operator_window`). Empty while no pipeline runs, and at the
-  /// first call for one.
+  /// first call for a pipeline.
   std::vector<operator_activity> look(time_point now) {
     std::lock_guard lock{mutex_};
     return window_ ? some_of(window_->look(now)) : std::vector<operator_activity>{};

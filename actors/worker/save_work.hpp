@@ -19,7 +19,7 @@ public:
   /// The worker has registered, with this dispatcher or another one. The answer to the last
   /// question may be lost, with steps that it contained.
   void registered() { asks_ = std::exchange(waits_, false) || asks_ || !running_.empty(); }
-  /// A step has ended. Not called for a step that was stopped.
+  /// A step has ended. The report of a step that was stopped before is ignored.
   void ended(save_report how);
   /// The worker takes no more steps and gives back those that it works on. Returns the saves whose
   /// steps must be stopped.

@@ -72,7 +72,7 @@ task_handle stream_router::find(const link* from, const link_message& what, stat
     return {};
   }
   if (first->which() != schema::StreamMessage::OPEN)
-    return {}; // the task has ended
+    return {}; // the task or the stream has ended
   const task_id id{first->getOpen().getTaskId()};
   auto at = tasks_.find(id);
   if (at == tasks_.end()) {

@@ -12,10 +12,10 @@ namespace headrace::detail {
 /// Passes the messages that arrive on a worker's links to the worker's tasks. Links call it on
 /// their I/O threads, and the worker actor adds and removes tasks; all members are thread-safe.
 ///
-/// A channel belongs to the task that its `open` names. An `open` for an unknown task, and bytes
-/// that are not a message, are answered with a failure on that channel. Other messages for unknown
-/// tasks have arrived too late, and are dropped. A channel is free again when its consumer has
-/// closed it.
+/// A channel belongs to the task that its `open` names, until the consumer has closed it or the
+/// task has ended. On a free channel, an `open` for an unknown task, and bytes that are not a
+/// message, are answered with a failure. Other messages on a free channel have arrived too late,
+/// and are dropped.
 class stream_router : public std::enable_shared_from_this<stream_router> {
 public:
   /// The most open channels of one link; a further `open` is answered with a failure.

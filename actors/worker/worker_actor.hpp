@@ -28,7 +28,7 @@ public:
   using handle_type = worker_handle;
   static inline const char* name = "headrace.worker";
 
-  /// `host` makes the tasks of the orders.
+  /// `host` makes a task from an order and its graph.
   worker_state(port::self_pointer<handle_type> self, worker_options options, address dispatcher,
                connector_actor connector, std::shared_ptr<stream_router> router, host_task host,
                tree_place place, logger log);

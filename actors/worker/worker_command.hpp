@@ -40,7 +40,7 @@ struct task_news {
   std::optional<std::vector<unread_splits>> unread;
   /// The task is exhausted, and its pipeline ended before its sources did.
   bool by_itself = false;
-  /// In a shared job: readers that hold rows of the task.
+  /// As `task_end::held`.
   std::map<consumer_id, reader_marks> held = {};
 };
 

@@ -93,7 +93,7 @@ void worker_state::carry_out(const worker::register_here& x) {
 
 void worker_state::carry_out(const worker::heartbeat& x) {
   auto what = x;
-  // The count is current even if a task sends no report.
+  // The number of ignored elements grows even while a task sends no report, so it is read here.
   for (auto& task : what.tasks)
     if (const auto at = tasks_.find(task.id); at != tasks_.end())
       task.counts.made.ignored = at->second.kept->ignored();

@@ -217,7 +217,7 @@ worker_core::commands worker_core::end_acknowledged(task_id id, const status& ho
 }
 
 worker_core::commands worker_core::end_unanswered(task_id id, const status& why) {
-  // Otherwise the job or the dispatcher has ended, which has a log line of its own.
+  // With another code, the job or the dispatcher has ended, which has a log line of its own.
   if (why.code() != status_code::deadline_exceeded)
     return {};
   return {log_line{log_level::warn,

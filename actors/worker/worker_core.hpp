@@ -133,7 +133,7 @@ public:
   commands stuck_counted(size_t stuck);
 
   step leaving() const noexcept { return step_; }
-  /// Zero until a dispatcher has given it an id.
+  /// Zero until a dispatcher has given the worker an id.
   worker_id id() const noexcept { return self_.id; }
   bool has_task(task_id id) const noexcept { return tasks_.contains(id); }
 

@@ -14,7 +14,7 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
                                               time_point now) {
   commands out;
   if (auto* known = find(what.id)) {
-    // The job may have been restarted, and has lost the task's questions.
+    // The job may have been restarted, and may have lost the task's questions.
     ask_all(*known, out);
     // The job may have given the task up and need it again, with other readers.
     out.emplace_back(worker::name_readers{what.readers});

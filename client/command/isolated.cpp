@@ -48,8 +48,8 @@ public:
   }
 
 private:
-  /// Adds a server. `port`: the port for its first life; 0: any free one. Later lives have the port
-  /// on which it has listened.
+  /// Adds a server. `port`: the port for its first life; 0: any free one. Later lives use the port
+  /// on which the server listened before.
   void add(const std::string& id, restart_policy restart, uint16_t port, const char* port_flag,
            const std::vector<std::string>& flags) {
     auto& of = servers_[id];

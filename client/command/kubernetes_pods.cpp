@@ -105,7 +105,7 @@ struct free_context {
   void operator()(SSL_CTX* x) const noexcept { SSL_CTX_free(x); }
 };
 
-/// The answer of the server to a GET, with its header.
+/// The answer of the server to a GET request: its header and body.
 result<std::string> get(const api_server& from, const std::string& path) {
   const auto where = host_and_port(from.host, from.port);
   std::unique_ptr<SSL_CTX, free_context> context;
@@ -189,7 +189,7 @@ result<nlohmann::json> body_of(const std::string& answer, const api_server& from
       fmt::format("the Kubernetes API server at {} answers {} to GET {}", where, code, path);
     if (body.is_object() && body.contains("message") && body["message"].is_string())
       text += ": " + body["message"].get<std::string>();
-    // Errors of the server may be temporary; refusals are not.
+    // Errors of the server and excess of its rate limit may be temporary; other refusals are not.
     return code.starts_with('5') || code == "429" ? unavailable(text) : failed_precondition(text);
   }
   if (!body.is_object() || !body.contains("items") || !body["items"].is_array())

@@ -81,7 +81,7 @@ std::string missing_dashes(const CLI::App& run, const std::vector<std::string>& 
                  : "";
 }
 
-/// The command that these arguments name, and its full name: `config worker`.
+/// The command that these arguments name, and its full name, such as `config worker`.
 std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
                                                    const std::vector<std::string>& arguments) {
   const CLI::App* out = &app;
@@ -146,7 +146,8 @@ int run(int argc, char** argv) {
     if (e.get_exit_code() == 0)
       return app.exit(e);
     const auto [sub, name] = command_of(app, arguments);
-    // A command that only has subcommands (`config`) accepts no other word.
+    // A command that only has subcommands (`config`) accepts no other word, so a word that is
+    // similar to a subcommand is taken for a misspelling.
     for (const auto& word : arguments)
       if (auto close = nearest(word, names_of(*sub)); !word.starts_with('-') && !close.empty())
         return usage_error(fmt::format("{}: there is no '{}'", name, word),

@@ -26,9 +26,9 @@ struct run_progress {
   std::string process; ///< a random number of the process
 };
 
-/// A directory through which the processes of a run find each other; all of them must see it. It
-/// contains a file for the service and a file for each rank. No reader sees a file before it is
-/// complete. Errors name the file.
+/// A directory through which the processes of a run find each other; all of them need access to it.
+/// It contains a file for the service and a file for each rank. No reader sees a file before the
+/// file is complete. Errors name the file.
 ///
 /// Several runs may be given the same directory. Runs with names from their launchers have separate
 /// files. Otherwise a file belongs to the first process that creates it, and the others get an
@@ -50,13 +50,13 @@ public:
   /// Records the progress of a rank that this process has claimed. Does nothing if another process
   /// has claimed the rank since, or the run with that token is over.
   status write(int rank, const run_progress& how, const std::string& token) const;
-  /// The progress of ranks of the run with that token, by rank: of those below `size` that have
-  /// recorded their progress.
+  /// The progress that ranks below `size` of the run with that token have recorded, by rank. Ranks
+  /// without a record are not in the map.
   std::map<int, run_progress> progress(int size, const std::string& token) const;
   /// Deletes the files of the run with that token, which has `size` ranks.
   void remove(int size, const std::string& token) const;
 
-  /// Leaves a note for all processes of the run with that token: another run has come into the
+  /// Leaves a note for all processes of the run with that token: another run uses the same
   /// directory, so that it is not certain which processes belong together.
   void dispute(const std::string& token) const;
   bool disputed(const std::string& token) const;

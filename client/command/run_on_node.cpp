@@ -411,7 +411,8 @@ private:
       drain([](const worker_status&) { return true; });
       return {};
     }
-    // Processes of this node that start no workers may read from the workers of this process.
+    // Processes of this node that start no workers may read from the workers of this process. So
+    // their commands must have ended before these workers are drained.
     if (by_directory() && options_.workers > 0 && options_.rank.local_size > 1)
       HEADRACE_TRY(await_ends(
         until,

@@ -28,14 +28,15 @@ std::string ranks_text(const std::vector<int>& ranks);
 /// directory.
 using rank_records = const std::map<int, run_progress>*;
 
-/// Ranks that have not come yet, or not all of whose workers have registered yet.
+/// Ranks that have not started yet, or not all of whose workers have registered yet.
 struct missing_ranks {
   std::vector<int> ranks;
-  std::string about; ///< how many of their workers there are; may be empty
+  std::string about; ///< the number of their registered workers, as text; may be empty
 };
 
 /// The missing ranks while a run begins. `now`: the status of the service. `workers`: the number of
-/// workers that this process's rank starts, and each rank without a record.
+/// workers that the rank of this process starts; if there are no records, each rank is assumed to
+/// start as many.
 missing_ranks missing_at_begin(const service_status& now, const run_rank& own, int workers,
                                rank_records records);
 
@@ -45,9 +46,9 @@ public:
   /// True if the rank is to be considered. `record`: the rank's record; null: there is none.
   using question = std::function<bool(int rank, const run_progress* record)>;
 
-  /// A rank counts as ended if its record has the state `state` or "ended", if all of its workers
-  /// have left, or if none of them has been alive for ten seconds. `now`: null: the service did not
-  /// answer.
+  /// Returns the ranks that matter and have not ended. A rank counts as ended if its record has the
+  /// state `state` or "ended", or if it has workers and either all of them have left or none has
+  /// been alive for ten seconds. `now`: null if the service did not answer.
   std::vector<int> look(const service_status* now, rank_records records, const run_rank& own,
                         const question& matters, const std::string& state, time_point at);
 

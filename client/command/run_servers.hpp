@@ -80,7 +80,7 @@ private:
   bool stopping_ = false;
   int signal_ = 0;
   int signals_ = -1; ///< the descriptor for signals to this process
-  int of_guard_;     ///< the descriptor for signals to the parent that guards it (`run_guarded`)
+  int of_guard_;     ///< the descriptor for signals to the guarding parent (`run_guarded`)
   std::optional<signal_witness> witness_;
   passed_signals passed_;
   bool stop_seen_ = false;

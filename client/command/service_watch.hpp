@@ -11,7 +11,7 @@
 namespace headrace::detail::command {
 
 /// Requests a dispatcher's status at an interval, on a thread of its own. So the loss of the
-/// dispatcher's host is detected, too, although it closes no connection.
+/// dispatcher's host is detected, too, although a lost host closes no connection.
 class service_watch {
 public:
   service_watch(std::string dispatcher, duration every);

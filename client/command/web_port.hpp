@@ -8,7 +8,7 @@ namespace headrace::detail::command {
 struct web_port {
   enum class choice : uint8_t {
     off,
-    automatic, ///< `first_port`, or any free port if `first_port` is in use
+    automatic, ///< `first_port`, or any free port if the server cannot listen there
     given,
   };
   static constexpr uint16_t first_port = 5051;

@@ -20,7 +20,7 @@ public:
                                    caf::result<void>(atom::arrived)>;
   static inline const char* name = "headrace.reader";
 
-  /// Starts a consumer with this new memory and these options, which fills the handout.
+  /// Starts a consumer that fills the handout, with these options and this memory, which is new.
   using starter = std::function<consumer_handle(std::shared_ptr<consumer_memory>, consumer_options,
                                                 std::shared_ptr<handout>)>;
 

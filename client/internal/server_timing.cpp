@@ -11,7 +11,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Workers and consumers would refuse a longer lease.
+/// Throws `error` if the lease is longer than workers and consumers accept.
 void check_lease(duration lease) {
   if (lease > longest_lease)
     throw error{invalid_argument(fmt::format(

@@ -57,7 +57,7 @@ struct registered_graph {
 /// Registers a graph under `id`; if `id` is empty, the service chooses an id.
 result<registered_graph> register_graph(const target& dispatcher, const dataset_ptr& graph,
                                         const std::string& id, const waiting& how = {});
-/// The graph of a registered dataset. Does not wait for a dispatcher.
+/// The graph of a registered dataset. Does not wait for a dispatcher that cannot be reached.
 result<dataset_ptr> graph_of(const target& dispatcher, const std::string& id,
                              duration limit = answer_limit);
 /// The properties of a registered dataset on which readers rely.

@@ -183,7 +183,7 @@ std::string status_json(const service_status& x) {
                      {"saves", std::move(saves)},
                      {"tree", std::move(tree)},
                      {"metrics", metrics_json(x.metrics)}};
-  // Names come from other processes: one that is not UTF-8 must not end this process.
+  // Names come from other processes. Without `replace`, `dump` throws for a name that is not UTF-8.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -15,7 +15,7 @@ namespace headrace::detail::monitor {
 struct web_options {
   std::string host = "127.0.0.1"; ///< addresses other than loopback need `tls` or `insecure`
   uint16_t port = 0;              ///< 0: any free one
-  /// True: if that port is in use, any free one is taken.
+  /// True: if the server cannot listen on that port, any free one is taken.
   bool any_port = false;
   /// If set, the server uses HTTPS, and clients must present a certificate of the authority.
   tls_options tls;

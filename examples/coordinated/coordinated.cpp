@@ -1,14 +1,14 @@
-/// Steps the replicas of a synchronous training job over batches of like length, by coordinated
-/// reads: in each step all replicas, each a process, get batches of one bucket of lengths, from one
-/// worker process.
+/// Compares three ways to give batches of sentences to the replicas of a synchronous training job.
+/// Each replica is a process. With coordinated reads, all replicas get in each step batches of one
+/// bucket of lengths, which one worker process made.
 ///
 ///   coordinated HEADRACE DATA [STEPS] [REPLICAS]
 ///
 /// HEADRACE is the command line program, which is started as a dispatcher and two workers; DATA is
 /// the folder with the sentences. They are batched in three ways: padded (in the order of the
 /// files), bucketed (of like length, each replica gets whatever comes next) and coordinated. A
-/// synchronous step takes as long as its longest batch: the program compares and draws the longest
-/// batches of the steps.
+/// synchronous step takes as long as its longest batch, so the program compares the lengths of the
+/// longest batches of the steps, and prints them as a bar chart.
 
 #include <headrace/headrace.hpp>
 #include <headrace/runtime/process/child_process.hpp>

@@ -37,8 +37,8 @@ def batches(folder, way, replicas):
         return ds.padded_batch(BATCH)
     ds = ds.bucket_by_sequence_length(lambda tokens: hr.shape(tokens)[0], BOUNDARIES, [BATCH] * (len(BOUNDARIES) + 1))
     if way == "coordinated":
-        # Arranges the batches so that as many batches of one bucket as there are replicas follow one another. The
-        # length of a batch, that of its longest sentence, shows its bucket.
+        # Arranges the batches so that `replicas` batches of one bucket follow one another. The length of a batch, that
+        # of its longest sentence, shows its bucket.
         def bucket(batch):
             longer = [hr.cast(hr.shape(batch)[1] >= x, hr.int64) for x in BOUNDARIES]
             return sum(longer[1:], longer[0])

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <kj/exception.h>
 
-/// The bytes of a message in canonical form, in one segment: messages with equal content have equal
-/// bytes.
+/// Writes and reads messages as the bytes of their canonical form, in one segment: messages with
+/// equal content have equal bytes.
 namespace headrace::detail {
 
 template <class Schema>

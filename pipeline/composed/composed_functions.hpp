@@ -3,7 +3,7 @@
 #include "headrace/pipeline/functions/expr.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
-/// Makes functions of users' functions, for operators that are composed of others.
+/// Derives functions from users' functions, for operators that are composed of others.
 namespace headrace::detail {
 
 /// The only result of the traced function `f`, an integer scalar, converted to int64.

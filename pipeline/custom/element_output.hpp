@@ -14,9 +14,9 @@ public:
   element_output(const element_spec& spec, detail::row_table& to)
     : spec_(&spec), to_(&to), set_(spec.components.size()) {}
 
-  /// Sets a tensor, in row-major order. `invalid_argument`: there is no such component, it has
-  /// another dtype, the shape differs from the one that the function declared, or it is set
-  /// already.
+  /// Sets a component to a tensor with these values, in row-major order. `invalid_argument`: there
+  /// is no such component, it is set already, the dtype or the shape does not fit the spec that the
+  /// function declared, or the number of values does not fit the shape.
   template <plain_value T>
   status set(size_t component, const shape& dims, std::span<const T> values) {
     HEADRACE_TRY(begin(component, dtype_of<T>, dims, values.size()));

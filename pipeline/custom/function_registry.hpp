@@ -48,8 +48,8 @@ auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
 /// threads at a time, and must own the data that it uses; see `named_function`.
 class function_registry {
 public:
-  /// Adds a function over blocks. It returns as many rows as its argument has, row i made of row i;
-  /// failed rows stay failed. `already_exists`: another function has the name.
+  /// Adds a function over blocks. The function must return as many rows as its argument has, row i
+  /// made of row i; failed rows stay failed. `already_exists`: another function has the name.
   status add(std::string name, named_function f);
   /// Adds a function over single elements.
   status add(std::string name, element_function f);
@@ -60,9 +60,9 @@ public:
   /// has the name of another function.
   status load_plugin(const std::string& file);
 
-  /// `not_found` lists the names of all functions.
+  /// Returns the function with the name in `what`. The error `not_found` lists all names.
   result<named_function> find(const function_reference& what) const;
-  /// A function for `find_function` of options; it keeps `functions` alive. Throws `error`
+  /// A function for `find_function` of options. It keeps `functions` alive, and throws `error`
   /// (not_found) for an unknown name.
   static function_finder finder(std::shared_ptr<const function_registry> functions);
 

@@ -16,9 +16,9 @@ inline constexpr std::string_view plugin_abi = "headrace plug-in 1, c++ abi " HE
 
 } // namespace headrace
 
-/// Makes a shared library a plug-in. To be used once in it: `HEADRACE_PLUGIN(functions) { return
-/// functions.add("name", ...); }`. If the returned status is not ok, the plug-in cannot be loaded.
-/// See docs/plugins.md.
+/// Makes a shared library a plug-in, if it is used once in the library: `HEADRACE_PLUGIN(functions)
+/// { return functions.add("name", ...); }`. If the returned status is not ok, the plug-in cannot be
+/// loaded. See docs/plugins.md.
 #define HEADRACE_PLUGIN(registry)                                                                  \
   static headrace::status headrace_add_functions(headrace::function_registry& registry);           \
   extern "C" __attribute__((visibility("default"))) const char* const headrace_plugin_abi =        \

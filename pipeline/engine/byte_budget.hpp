@@ -10,9 +10,9 @@
 
 namespace headrace::detail {
 
-/// Bounds the bytes that all operators of one graph together hold ahead of their readers. Operators
-/// read rows for which a reader waits even if there is no room, and do not count them, so that a
-/// small budget cannot block the graph. Thread-safe.
+/// Bounds the bytes of the rows that all operators of one graph together hold before the rows are
+/// requested. If a call of `next` waits for rows, the operator reads them even if there is no room,
+/// and does not count them, so that a small budget cannot block the graph. Thread-safe.
 class byte_budget {
 public:
   explicit byte_budget(size_t most) : most_(most) {}
@@ -45,7 +45,8 @@ private:
   listeners listeners_;
 };
 
-/// The estimated size of an operator's rows: the average of the rows that arrived last; 0: unknown.
+/// The estimated bytes of one row of an operator: the average of the rows that arrived last; 0:
+/// unknown.
 using row_size = std::atomic<size_t>;
 
 /// The bytes of a budget that one operator holds; an operator that reads several datasets at the

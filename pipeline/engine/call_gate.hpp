@@ -39,7 +39,7 @@ public:
   /// The number of calls that may run at the moment.
   size_t calls() const { return tuner_ ? tuner_->calls(id_) : calls_; }
 
-  /// Waits until a call may run.
+  /// Waits until a call may run, and counts it as running until `release`.
   void acquire() {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, [this] { return running_ < calls(); });
@@ -51,8 +51,8 @@ public:
     changed_.notify_one();
   }
 
-  /// Records that the reader waited from `began` to `ended` for `rows` rows of `bytes` bytes. To be
-  /// called by one thread.
+  /// Records that the operator's `next` waited from `began` to `ended` for `rows` rows of `bytes`
+  /// bytes. To be called by one thread.
   void record(time_point began, time_point ended, size_t rows, size_t bytes) {
     if (log_) {
       const auto now = calls();
@@ -89,7 +89,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t running_ = 0;
-  // The following members are used by the reader only.
+  // The following members are used only by the thread that calls `record`.
   call_tuner::window seen_;
   time_point first_;
   size_t bytes_ = 0, blocks_ = 0;

@@ -8,10 +8,10 @@
 namespace headrace::detail {
 
 /// Chooses the number of parallel calls while a graph runs, for operators whose number is not set
-/// in the graph. An operator whose reader waits gets one more call; if that does not raise its
-/// rate, the call is removed, and none is added for a while. An operator whose reader never waits
-/// loses a call, which others may get. All operators together stay within a budget of calls and of
-/// bytes.
+/// in the graph. An operator for whose rows the operator above it (or the user) waits gets one more
+/// call; if that does not raise its rate, the call is removed, and none is added for a while. An
+/// operator for whose rows nobody waits loses a call, which others may get. All operators together
+/// stay within a budget of calls and of bytes.
 ///
 /// Times are passed by the callers. Thread-safe.
 class call_tuner {
@@ -24,7 +24,7 @@ public:
   /// Measurements made while some blocks were read from an operator.
   struct window {
     std::chrono::nanoseconds passed{};
-    /// The part of the elapsed time in which the reader waited for rows.
+    /// The part of the elapsed time in which the operator above waited for rows.
     std::chrono::nanoseconds waited{};
     uint64_t rows = 0;
     size_t bytes_a_call = 0; ///< the approximate number of bytes that a call holds
@@ -51,7 +51,7 @@ private:
     /// The number of windows in which the last call can still show that it raises the rate.
     unsigned tries = 0;
     unsigned rests = 0; ///< the number of windows until another call may be added
-    unsigned idles = 0; ///< the number of windows in a row in which the reader did not wait
+    unsigned idles = 0; ///< the number of windows in a row in which hardly anybody waited
   };
   bool room_for(const entry& one) const;
 

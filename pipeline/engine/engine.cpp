@@ -331,7 +331,8 @@ void block_ramp::record(size_t rows, size_t bytes, std::chrono::nanoseconds took
   const auto size = static_cast<double>(bytes) * share;
   const auto cost = std::max(time / static_cast<double>(limits_.most_time.count()),
                              size / static_cast<double>(limits_.most_bytes));
-  // Blocks at half of a limit would cost almost twice as many messages as full ones.
+  // The next block is to reach a limit: blocks of half that size would cost almost twice as many
+  // messages. The number of rows is at most doubled or halved in one step.
   const auto full = static_cast<double>(rows_) / std::clamp(cost, 0.5, 2.0);
   rows_ = std::clamp<size_t>(static_cast<size_t>(full), 1, limits_.most_rows);
 }

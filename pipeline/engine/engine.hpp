@@ -131,7 +131,7 @@ public:
 
   /// The function of an operator. It is compiled once.
   result<std::shared_ptr<const compiled_function>> compiled(const dataset_node& node);
-  /// The C++ function of that name; `not_found` otherwise.
+  /// The function to which `what` refers; `not_found` if this process does not have it.
   result<named_function> find_function(const function_reference& what) const;
   /// The compiled expressions of the arguments of source `node`, in the function `scope`. They are
   /// compiled once.
@@ -199,7 +199,7 @@ private:
   /// The passes of a source whose splits are shared.
   struct shared_passes {
     uint64_t begun = 0;
-    uint64_t whole = 0; ///< the number of those passes that were over and had been read here alone
+    uint64_t whole = 0; ///< passes that are over, and of which no other run had splits
     uint64_t from = 0;  ///< earlier passes are over for all runs
   };
 
@@ -219,7 +219,8 @@ private:
   std::unordered_map<uint32_t, uint64_t> passes_;
   std::unordered_map<uint32_t, shared_passes> shared_;
   std::unordered_map<const dataset_node*, std::shared_ptr<call_log>> calls_;
-  /// By node, and by whether it is read whole: the memories of the caches at and below it.
+  /// The memories of the caches at and below a node. The key is the node, and whether each run
+  /// reads all of its rows (`place::whole`).
   std::map<std::pair<const dataset_node*, bool>, std::vector<std::shared_ptr<memory_cache>>>
     caches_;
   /// The passes that caches returned before the restored position. The caches of this process need

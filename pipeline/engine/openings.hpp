@@ -38,9 +38,9 @@ public:
     return {};
   }
 
-  /// Appends the number of planned iterators, and their positions as the last parts of `to`. The
-  /// iterators that are opened after this position follow as further parts; the planned iterators
-  /// are the first of these.
+  /// Appends the number of planned iterators, and their positions as the last parts of `to`. By way
+  /// of `to.later`, the positions of the iterators that are opened afterwards follow as further
+  /// parts; the first of these are planned iterators again, because they are opened first.
   void save_to(position& to) const {
     if (!keeps_)
       return;

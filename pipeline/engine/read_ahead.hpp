@@ -14,7 +14,7 @@
 
 namespace headrace::detail {
 
-/// Counts arrivals, so that a reader can wait for the first of several sources.
+/// Counts arrivals of rows, so that a thread can wait for the first of several inputs.
 class arrivals {
 public:
   uint64_t count() const {
@@ -38,8 +38,9 @@ private:
   uint64_t count_ = 0;
 };
 
-/// Runs an iterator on a thread of its own, some rows ahead of the reader. The thread starts at the
-/// first `next`, unless `start` was called. `next` does not wait once `stop` is requested.
+/// Runs an iterator on a thread of its own, some rows ahead of the reader, which is the thread that
+/// calls `next`. The iterator's thread starts at the first `next`, unless `start` was called.
+/// `next` does not wait once `stop` is requested.
 class read_ahead {
 public:
   struct options {
@@ -49,7 +50,7 @@ public:
     /// The bound that applies at first in place of `bytes`. It grows up to `bytes` while more room
     /// may raise the rate (see `growing_bound`).
     size_t first_bytes = SIZE_MAX;
-    /// Limits how many of the objects that share it run at a time; may be null.
+    /// Limits how many of the objects that share this gate read at a time; may be null.
     std::shared_ptr<call_gate> turns;
     /// Counts the arrivals of rows and of the end; may be null.
     std::shared_ptr<arrivals> tells = nullptr;
@@ -57,8 +58,8 @@ public:
     std::shared_ptr<byte_budget> budget = nullptr;
     /// The estimated row size, which objects with similar rows share; may be null.
     std::shared_ptr<row_size> rows_are = nullptr;
-    /// The counters of the operator; the time in which the budget allowed no rows is added to them;
-    /// may be null.
+    /// The counters of the operator, to which the time in which the budget allowed no rows and the
+    /// time in the input's `next` are added; may be null.
     op_counters* counters = nullptr;
   };
 

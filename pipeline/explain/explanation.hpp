@@ -48,7 +48,7 @@ struct explanation {
   size_t bottleneck = 0;
 };
 
-/// Runs a graph with counters until a bound, and drops its rows.
+/// Runs a graph with counters until a bound or its end, and drops its rows.
 result<explanation> explain(const dataset_ptr& graph, iterator_context context,
                             const explain_options& options = {});
 

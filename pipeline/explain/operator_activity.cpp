@@ -35,7 +35,7 @@ time_shares shares_of(const operator_totals& a, const operator_totals& b, double
   if (threads) {
     out.busy = left.take(part(a.work_ns, b.work_ns, whole * calls));
     out.memory = left.take(part(a.memory_ns, b.memory_ns, whole));
-    // While its reader is not in `next`, an operator that neither works nor lacks memory holds as
+    // While no call of its `next` runs, an operator that neither works nor lacks memory holds as
     // many rows as it may.
     out.output = left.take(1 - in_next);
     // If no call has returned, the rest of the time belongs to calls that take long. An operator

@@ -17,7 +17,8 @@ struct operator_totals {
   uint64_t time_ns = 0, below_ns = 0, work_ns = 0;
   uint64_t lease_ns = 0, storage_ns = 0, memory_ns = 0;
   uint64_t samples = 0, queued = 0;
-  /// The present number of concurrent calls; 0: the operator has no such number.
+  /// The number of calls that may run at the same time at present; 0: the operator has no such
+  /// number.
   uint64_t calls = 0;
   /// For `ignore_errors`: the number of elements that failed and were left out.
   uint64_t ignored = 0;
@@ -46,7 +47,7 @@ public:
   /// The totals of each entry. May be called from any thread while iterators count.
   std::vector<operator_totals> read() const;
 
-  /// A function for `iterator_context::counters`; null: the graph has no such node.
+  /// The counters of a node, for `iterator_context::counters`; null: the table has no such node.
   op_counters* counters(const dataset_node& node);
   /// The name of an operator, as `entry::name`.
   static std::string name_of(const dataset_node& node);
@@ -59,8 +60,8 @@ private:
   std::unordered_map<const dataset_node*, size_t> numbers_;
 };
 
-/// True if an operator works on threads of its own, so that the time that its reader spends in
-/// `next` is a wait and not work. `samples`: `operator_totals::samples`, or an increase of it.
+/// True if an operator works on threads of its own, so that the time in its `next` is a wait of the
+/// caller and not work. `samples`: `operator_totals::samples`, or an increase of it.
 bool works_on_threads(const dataset_node& node, uint64_t samples) noexcept;
 
 } // namespace headrace::detail

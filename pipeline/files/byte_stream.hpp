@@ -34,7 +34,7 @@ open_bytes(const std::string& path, file_compression compression, const std::sto
 /// A part of a stream in memory, which advances as its bytes are used.
 class byte_window {
 public:
-  /// `offset`: the offset of `from` in the stream.
+  /// `offset`: the offset in the whole stream at which `from` begins.
   explicit byte_window(std::unique_ptr<byte_stream> from, uint64_t offset = 0)
     : from_(std::move(from)), offset_(offset) {}
 

@@ -12,8 +12,8 @@ namespace headrace::detail {
 /// A file that gets its name when it is complete and on the disk. Errors name the file.
 class whole_file {
 public:
-  /// `replaces`: an existing file is replaced. Otherwise `finish` returns `already_exists`, even if
-  /// another process made the file a moment before.
+  /// `replaces`: an existing file is replaced. Otherwise `finish` returns `already_exists` if there
+  /// is a file of that name, even if another process made it a moment before.
   explicit whole_file(std::string path, bool replaces = true)
     : path_(std::move(path)), replaces_(replaces) {}
   whole_file(const whole_file&) = delete;

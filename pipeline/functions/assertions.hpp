@@ -45,7 +45,8 @@ private:
   std::vector<branch> branches_; ///< the branches that are being traced, the outermost first
 };
 
-/// Assertions made during its lifetime are checked only for rows in which `condition` is `taken`.
+/// Assertions that are made during the lifetime of this object are checked only for rows in which
+/// the value of `condition` is `taken`.
 class assertion_branch {
 public:
   assertion_branch(const expr& condition, bool taken);

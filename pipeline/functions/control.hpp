@@ -20,13 +20,15 @@ expr_structure make_cond(const expr& condition, const expr_structure& x, const e
 /// at the beginning of a step.
 class open_loop {
 public:
-  /// Throws `error` if `maximum_iterations` is negative, or if there is not one invariant for each
-  /// variable, or if an invariant does not allow the shape of its variable in `first`.
+  /// `invariants`: empty, or one for each variable. Throws `error` if their number is another one,
+  /// if `maximum_iterations` is negative, or if an invariant does not allow the shape of its
+  /// variable in `first`.
   open_loop(const expr_structure& first, std::optional<int64_t> maximum_iterations,
             std::span<const shape> invariants);
   const expr_structure& variables() const noexcept { return variables_; }
-  /// The variables after the loop. Throws `error` if a step changes the dtype of a variable, or
-  /// gives it a shape that its invariant does not allow.
+  /// The variables after the loop. Throws `error` if `condition` is no bool scalar, or if a step
+  /// changes the structure of the variables or the dtype of a variable, or gives it a shape that
+  /// its invariant does not allow.
   expr_structure finish(const expr& condition, const expr_structure& after) const;
 
 private:

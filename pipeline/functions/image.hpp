@@ -109,7 +109,7 @@ expr adjust_saturation(const expr& image, const expr& factor);
 expr adjust_hue(const expr& image, const expr& delta); ///< `delta`: in turns of the colour circle
 expr adjust_gamma(const expr& image, const expr& gamma, const expr& gain = 1.0f);
 
-// -- by chance -----------------------------------------------------------------
+// -- random changes ------------------------------------------------------------
 
 /// Functions like those above, with amounts that are drawn from a seed (see random.hpp). The result
 /// is the same on every machine. If not stated otherwise, one draw is used for all images of an

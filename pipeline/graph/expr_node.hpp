@@ -14,10 +14,10 @@ struct expr_node;
 struct function_scope;
 using expr_ptr = std::shared_ptr<const expr_node>;
 
-/// One application of a column function. The numbers are stored in graphs: new ones are only
-/// appended.
+/// The column functions that an expression can apply. The numbers are stored in graphs: they never
+/// change, and a new function gets an unused one.
 enum class expr_op : uint16_t {
-  parameter = 0, ///< component `attrs.index` of the function `scope`
+  parameter = 0, ///< component `attrs.index` of the argument of function `scope`
   constant = 1,  ///< `attrs.value`: a column of one row
   // arithmetic
   add = 10,
@@ -103,20 +103,22 @@ enum class expr_op : uint16_t {
   string_reduce_join, ///< input's last axis joined by `attrs.text`
   // parsing
   decode_raw = 150, ///< string to vector of `spec.type`; `attrs.flag`: little endian
-  parse_example, ///< one string to the features of `attrs.features`; result component `attrs.index`
+  /// One string, or a vector of strings, to the features `attrs.features`; the result is feature
+  /// `attrs.index`.
+  parse_example,
   // the library: functions that process one row at a time (functions/representation/library.hpp)
-  one_hot = 200, ///< inputs indices, on, off; `attrs.dims[0]` places at axis `attrs.index`
+  one_hot = 200, ///< inputs indices, on, off; new axis `attrs.index` of extent `attrs.dims[0]`
   /// Sorts along `attrs.index`; `attrs.flag`: descending; `attrs.dims[0]` values kept (-1: all).
   sort,
   argsort, ///< as `sort`, but returns the indices, int32
   cumsum,  ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims`: {reverse}
   cumprod,
-  matmul, ///< product of the last two axes; the others broadcast
+  matmul, ///< matrix product over the last two axes; the others are broadcast
   /// Input 0, which must have the shape `attrs.dims` (-1: any extent; `attrs.flag`: any rank).
   ensure_shape,
   /// Input 0 if all of input 1 is true; else an error with `attrs.text` and the other inputs.
   check,
-  check_numerics, ///< input 0, without NaN and infinities; `attrs.text`: for the error
+  check_numerics, ///< input 0; an error with `attrs.text` if it has NaN or infinite values
   cond,           ///< input 1 or input 2, chosen by the bool scalar in input 0
   /// The part of input 0 from the position in input 1, an int vector, with the extents `attrs.dims`
   /// (-1: the rest), or those in input 2.
@@ -130,10 +132,12 @@ enum class expr_op : uint16_t {
   unicode_upper,
   unicode_lower,
   to_hash_bucket, ///< a number below `attrs.dims[0]`
-  ngrams,         ///< `attrs.dims`: widths; `attrs.text`: separator; `attrs.texts`: pads
-  split_padded,   ///< at `attrs.text` to `attrs.dims[0]` parts; `attrs.texts`: the filler
-  split_values,   ///< input: a vector; the parts of all its strings, split at `attrs.text`
-  split_lengths,  ///< input: a vector; the number of parts of each of its strings
+  /// `attrs.dims`: widths; `attrs.text`: separator; `attrs.texts`: pads; `attrs.index`: the most
+  /// pads at each end (-1: width - 1); `attrs.flag`: one n-gram even if all widths are too large.
+  ngrams,
+  split_padded,  ///< at `attrs.text` to `attrs.dims[0]` parts; `attrs.texts`: the filler
+  split_values,  ///< input: a vector; the parts of all its strings, split at `attrs.text`
+  split_lengths, ///< input: a vector; the number of parts of each of its strings
   // tables
   /// Inputs keys, the table's keys and values, default; `attrs.dims`: {number of buckets}.
   lookup = 260,
@@ -148,19 +152,22 @@ enum class expr_op : uint16_t {
   random_integers, ///< seed and shape as for `random_bits`; integers in [input 1, input 2)
   /// Input 0: the seed, input 1: logits; `attrs.dims[0]` draws for each row of logits.
   random_categorical,
-  /// Two int64 for each row, which differ from those of all other rows of the iteration.
+  /// Two int64 for each row, which differ from those of all other rows of the iteration;
+  /// `attrs.flag`: a row has the same ones in each iteration.
   row_seed,
   // images
   decode_image = 300, ///< a whole file, a part of it, or its extents; see op_image_codec.cpp
   encode_image,       ///< `attrs.text`: jpeg or png; `attrs.dims`: {quality or compression}
-  resize_image,       ///< to `attrs.dims`; `attrs.text`: method; `attrs.flag`: antialias
+  /// To `attrs.dims`; `attrs.text`: method; `attrs.flag`: antialias; `attrs.axes`: not empty if the
+  /// aspect ratio is kept.
+  resize_image,
   rgb_to_hsv,
   hsv_to_rgb,
   adjust_hue,        ///< inputs image, delta
   adjust_saturation, ///< inputs image, factor
   place_image,       ///< onto a canvas of `attrs.dims`, at `attrs.axes`, or centred and cut
   // parsing
-  parse_sequence_example = 340, ///< as `parse_example`
+  parse_sequence_example = 340, ///< as `parse_example`, but of one string
   decode_csv, ///< strings to fields `attrs.features`, as `parse_example`; see op_decode_csv.cpp
   // ragged tensors
   ragged_to_tensor = 360, ///< inputs values, row lengths, the value that fills the rows
@@ -174,8 +181,8 @@ enum class expr_op : uint16_t {
   /// The variable with index `attrs.index` in a loop's condition and body; its shape is
   /// `attrs.dims`.
   loop_variable,
-  // extents that depend on the element: each -2 in `attrs.dims` stands for the next one of the
-  // scalars that follow the inputs named here
+  // functions whose result has extents that depend on the element; each -2 in `attrs.dims` stands
+  // for the next of the scalar inputs that follow the inputs of the function without `_computed`
   number_range = 440, ///< inputs start, limit, delta: a vector
   fill_computed,      ///< as `fill`
   tile_computed,      ///< as `tile`
@@ -183,7 +190,7 @@ enum class expr_op : uint16_t {
   /// The parts of input 0 along `attrs.index`. Input 1 contains the number of repetitions of each
   /// part.
   repeat_parts,
-  slice_along, ///< input 0 along `attrs.index`, by `attrs.slices[0]`; later inputs: its bounds
+  slice_along, ///< input 0 along `attrs.index`, by `attrs.slices[0]` with later inputs as bounds
   true_places, ///< the indices of the true values of input 0: int64 [values, axes]
   // complex numbers
   complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: absolute value

@@ -122,7 +122,7 @@ struct batch_parameters {
 struct padded_batch_parameters {
   batch_parameters batch;
   bool extent_given = false;
-  std::vector<field_format> fields; ///< padded shapes and padding values, one a component
+  std::vector<field_format> fields; ///< padded shapes and padding values, one for each component
 };
 struct shuffle_parameters {
   known_number buffer = 1; ///< the number of rows in the buffer
@@ -172,7 +172,7 @@ struct service_options {
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 struct shard_parameters {
-  int64_t shards = 1; ///< or `shard_hint`
+  int64_t shards = 1; ///< or `shard_hint`, which the service replaces under the policy `hint`
   int64_t index = 0;
   int64_t run = 1; ///< the number of consecutive rows that go to one shard
 };

@@ -17,7 +17,7 @@ struct expression_numbers {
 void encode(const expr_node& x, const expression_numbers& numbers, schema::Expression::Builder out);
 
 /// Decodes an expression with the checks of `make_expr`; `inputs` are the inputs of the expression.
-/// It does not decode parameters: the caller makes them, because it has their functions.
+/// Parameters are not decoded here: the caller makes them, because the caller has their functions.
 result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<expr_ptr> inputs);
 
 } // namespace headrace::detail

@@ -8,7 +8,8 @@
 
 namespace headrace::detail {
 
-/// Numbers the nodes of a graph in the order of their first use, depth first, and writes them.
+/// Numbers the nodes of a graph depth first, and writes them. Expressions and datasets come after
+/// the nodes that they use.
 class graph_encoder {
 public:
   /// Fails if the constants are too large, or if a parameter is used outside of its function.

@@ -68,8 +68,8 @@ public:
     ++log->last().marks;
   }
   ~pin() {
-    // Freed after the mutex is released, because positions in these chunks may have the last marks
-    // of other logs, whose mutexes are then locked.
+    // These chunks are freed after the mutex is released, because their positions may have the last
+    // marks of other logs, whose mutexes are then locked.
     state::chunks unneeded;
     std::lock_guard lock{log->mutex};
     if (number < log->dropped)

@@ -44,7 +44,9 @@ public:
     choices after(const mark& from);
 
   private:
-    /// For each log its end: the number of its last chunk, and the count of its numbers.
+    /// The end of each log, recorded at the first of its marks: the number of the log's last chunk,
+    /// which is a part that is freed as a whole, and the count of all numbers that were added to
+    /// the log until then.
     std::unordered_map<const state*, std::pair<uint64_t, uint64_t>> ends_;
   };
 

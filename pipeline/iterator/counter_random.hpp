@@ -35,7 +35,8 @@ public:
   }
   /// A number in [0, n). @pre `0 < n < 2^32`
   uint64_t below(uint64_t index, uint64_t n) noexcept {
-    // The result is the upper half of a product: uniform except for one part in 2^32.
+    // The result is the upper half of a product. The probability of each number differs from 1/n by
+    // less than 2^-32.
     return ((bits(index) >> 32) * n) >> 32;
   }
 

@@ -26,9 +26,9 @@ inline void append_run(std::vector<row_run>& runs, row_run run) {
 
 /// Makes one block of the rows of `runs`, with their errors and origins. For each column one kernel
 /// copies the rows, unless they are one run, or numbers that are adjacent in memory. If all rows of
-/// a column that did not fail have one shape, the failed rows get this shape. `kernel_calls` is
-/// increased by the number of kernels that ran. @pre the pieces have the same spec, and there is at
-/// least one row
+/// a column that did not fail have one shape, the failed rows get this shape. If rows of a column
+/// have different ranks, all rows become error rows. `kernel_calls` is increased by the number of
+/// kernels that ran. @pre the pieces have the same spec, and there is at least one row
 block gather_rows(std::span<const block* const> pieces, std::span<const row_run> runs,
                   uint64_t& kernel_calls);
 

@@ -25,8 +25,9 @@ public:
   virtual position_ptr save() const = 0;
   /// Continues from a position of an iterator of an equal graph with the same seed, in this or
   /// another process: returns the rows that the saved iterator had not returned yet. Rows that it
-  /// held are read again. `data_loss` if the position does not match, other errors if data is
-  /// missing; the iterator must not be used after an error. @pre `next` was not called
+  /// held are read again. `data_loss` if the position does not match, `failed_precondition` if it
+  /// has another `operator_record::position_version`, other errors if data is missing; the iterator
+  /// must not be used after an error. @pre `next` was not called
   virtual status restore(const position& from) = 0;
 };
 
@@ -36,8 +37,8 @@ result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
                                                 const iterator_context& context);
 
 /// Chooses the number of rows to request: 1, 2, 4 and so on, until a block takes half of
-/// `most_time` or `most_bytes`, and then the number with which a block takes all of it. So the
-/// first element arrives soon, and the cost of later ones is small.
+/// `most_time` or `most_bytes`, and then the number with which a block just reaches this bound. So
+/// the first element arrives soon, and the cost of later ones is small.
 class block_ramp {
 public:
   struct options {

@@ -13,7 +13,7 @@ struct position {
   dataset_op op = dataset_op::range;
   /// The version of the operator's numbers and parts: see `operator_record::position_version`.
   uint16_t version = 1;
-  /// The operator has ended: it has no further rows, and the other members are empty.
+  /// The operator has ended: it has no further rows, and the members below are empty.
   bool ended = false;
   std::vector<uint64_t> numbers;
   std::vector<position_ptr> parts; ///< the positions of inputs and open datasets; null: not open

@@ -23,7 +23,7 @@ public:
   position_ptr part() noexcept;
   /// Restores `it` from the next part.
   status restore(iterator& it);
-  /// Restores `it` from a `resume_point`: from its position, and then drops `skip` rows.
+  /// Restores `it` from the position of a `resume_point`, and then drops the point's `skip` rows.
   status resume(iterator& it);
   /// `data_loss` if a value was missing or invalid, or if not all values were read; otherwise ok.
   status finish() const;

@@ -32,8 +32,8 @@ public:
   }
   /// Removes the values that were appended since the last row.
   void drop_row();
-  /// Appends zeros or empty strings as the values of an error row, which are never read. @pre no
-  /// value was appended since the last row
+  /// Appends the values of an error row, which are never read: zeros or empty strings; none if the
+  /// spec has unknown extents, which are then zero. @pre no value was appended since the last row
   void append_nothing();
 
   const tensor_spec& spec() const noexcept { return spec_; }

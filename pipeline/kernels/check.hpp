@@ -16,7 +16,8 @@ find_bad_fn find_zero(dtype type) noexcept;
 /// Finds negative integers of `type`; null if `type` is not a signed integer type.
 find_bad_fn find_negative(dtype type) noexcept;
 /// Finds values of `type` that an integer dtype `to` cannot represent (after their fractions are
-/// removed; NaN cannot be represented). Null if `to` can represent all values of `type`.
+/// removed; NaN cannot be represented). Null if `to` can represent all values of `type` or is not
+/// an integer dtype, and if `type` is complex or not numeric.
 find_bad_fn find_unfit(dtype type, dtype to) noexcept;
 
 } // namespace headrace::detail::kernels

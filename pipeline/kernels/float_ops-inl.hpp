@@ -1,5 +1,5 @@
-// Functions of floats that consist of operations that are exact or correctly rounded (IEEE 754),
-// and so have the same bits everywhere; compiled once for each target.
+// Functions of floats that consist of operations that are exact or correctly rounded (IEEE 754), so
+// that their results have the same bits on every CPU. They are compiled once for each target.
 #if defined(HEADRACE_FLOAT_OPS_INL) == defined(HWY_TARGET_TOGGLE)
 #  ifdef HEADRACE_FLOAT_OPS_INL
 #    undef HEADRACE_FLOAT_OPS_INL

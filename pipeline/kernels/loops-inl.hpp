@@ -1,6 +1,6 @@
-// Loops that apply a functor to runs of values, compiled once for each target: to be included
-// inside Highway's foreach_target files. The compiler vectorises them, so that one source text
-// serves all dtypes.
+// Loops that apply a functor to runs of values. Sources that Highway's foreach_target.h compiles
+// once for each target include this file. The compiler vectorises the loops, so that one source
+// text serves all dtypes.
 #if defined(HEADRACE_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #  ifdef HEADRACE_LOOPS_INL
 #    undef HEADRACE_LOOPS_INL

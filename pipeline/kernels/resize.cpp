@@ -32,8 +32,8 @@ void add_two(float* __restrict out, const T* __restrict a, const T* __restrict b
              + of_b * static_cast<float>(b[i]);
 }
 
-// Two rows are processed at a time, because most kernels have only two, and because each sum is
-// then stored half as often.
+// Two rows are processed at a time, because most results depend on only two rows, and because each
+// sum is then stored half as often.
 template <class T>
 void blend_rows(float* out, const void* const* rows, const float* weights, size_t taps, size_t n) {
   size_t k = 0;
@@ -155,8 +155,8 @@ float weight_of(resize_kernel kernel, float x) {
   return (1.5f * x - 2.5f) * x * x + 1;
 }
 
-/// Collects the weights for each value of the result. `finish` fills up with zeros, so that there
-/// are as many weights for each value.
+/// Collects the weights for each value of the result. `finish` adds zeros, so that all values have
+/// the same number of weights.
 class weights_builder {
 public:
   explicit weights_builder(size_t in) : in_(in) {}

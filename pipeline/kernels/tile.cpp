@@ -5,7 +5,7 @@ namespace headrace::detail::kernels {
 namespace {
 
 // The loops of complex numbers, for which there are few functions. They are compiled once, not for
-// each target, and have the same bits on every CPU.
+// each target; their results have the same bits on every CPU.
 template <class C, class F>
 void complex_loop(void* out, const void* a, const void* b, const void*, size_t n) {
   auto* o = static_cast<decltype(F{}(C{}, C{}))*>(out);

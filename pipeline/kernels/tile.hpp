@@ -19,8 +19,9 @@ enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 
 /// The kernel of an elementwise function with operands of dtype `type` (for `where`: of the
 /// branches); `to` is the result's dtype for `cast`. Null if there is no kernel of that form; each
-/// function of numbers has the form `vectors`. An integer division by zero and a negative power of
-/// integers result in 0, and a cast out of range in any value: callers must check for these before.
+/// function has a kernel of the form `vectors` for the numeric dtypes that it supports. An integer
+/// division by zero and a negative power of integers result in 0, and a cast out of range in any
+/// value: callers must check for these before.
 tile_fn find_tile(expr_op op, dtype type, tile_form form = tile_form::vectors,
                   dtype to = dtype::int64) noexcept;
 

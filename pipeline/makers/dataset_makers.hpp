@@ -61,7 +61,7 @@ result<dataset_ptr> make_json_lines(expr_ptr files, std::vector<field_format> fi
 result<dataset_ptr> make_sql(std::string driver, expr_ptr data_source, expr_ptr query,
                              std::vector<field_format> columns);
 /// The samples of tar files in WebDataset's layout: consecutive members whose names are equal up to
-/// the first dot of the last part are one sample; the text after that dot is the extension. The
+/// the first dot after the last slash are one sample; the text after that dot is the extension. The
 /// components are strings: `__key__`, then the member for each of the `extensions`. An extension
 /// may consist of several alternatives: "jpg;jpeg". A sample that lacks the member for an extension
 /// becomes an error row, or is left out if `skip_incomplete` is set. Compression is detected.
@@ -119,13 +119,14 @@ result<dataset_ptr> make_batch(dataset_ptr input, const number_argument& size,
 result<dataset_ptr> make_shuffle(dataset_ptr input, const number_argument& buffer_size,
                                  std::optional<uint64_t> seed = {},
                                  bool reshuffle_each_iteration = true);
-/// `count` -1: without end; the same holds for a computed count below 0.
+/// A count below 0, also if it is computed: without end.
 result<dataset_ptr> make_repeat(dataset_ptr input, const number_argument& count = -1);
-/// `count` -1: all elements; the same holds for a computed count below 0.
+/// A count below 0, also if it is computed: all elements.
 result<dataset_ptr> make_take(dataset_ptr input, const number_argument& count);
-/// `count` -1: all elements; the same holds for a computed count below 0.
+/// A count below 0, also if it is computed: all elements are skipped.
 result<dataset_ptr> make_skip(dataset_ptr input, const number_argument& count);
-/// `elements` -1: chosen while the graph runs.
+/// `elements`: the most elements that are held; 0: the operator has no effect; -1: the bound is
+/// chosen while the graph runs.
 result<dataset_ptr> make_prefetch(dataset_ptr input, int64_t elements = -1);
 result<dataset_ptr> make_enumerate(dataset_ptr input, int64_t start = 0);
 /// There must be at least one input.
@@ -135,9 +136,10 @@ result<dataset_ptr> make_zip(std::vector<dataset_ptr> inputs);
 result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second);
 /// Sets options of the graph; see `graph_options`.
 result<dataset_ptr> make_options(dataset_ptr input, graph_options options);
-/// All rows of `source` in one random order, which differs between iterations with `reshuffle`. The
-/// source must be one whose rows can be read in any order: a range, from_tensors,
-/// from_tensor_slices, tfrecord or fixed_length (the last two without compression).
+/// All rows of `source` in one random order, which differs between iterations, and between passes,
+/// with `reshuffle_each_iteration`. The source must be one whose rows can be read in any order: a
+/// range, from_tensors, from_tensor_slices, tfrecord or fixed_length (the last two without
+/// compression).
 result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64_t> seed = {},
                                         bool reshuffle_each_iteration = true);
 /// `input` runs in a service, which returns its elements. With `service.dataset_id` there is no
@@ -168,9 +170,9 @@ result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_s
                               function_ptr body);
 /// The rows of each element along axis 0, whose extent must be equal in all components.
 result<dataset_ptr> make_unbatch(dataset_ptr input);
-/// As `make_batch`, for elements of different shapes: each is padded at its ends to the padded
-/// shape; an unknown extent is the largest one in the batch. There is one shape and one value for
-/// each component; by default the shapes of the input, and zeros or empty strings.
+/// As `make_batch`, for elements of different shapes: each is padded at the end of each axis to the
+/// padded shape; an unknown extent is the largest one in the batch. There is one shape and one
+/// value for each component; by default the shapes of the input, and zeros or empty strings.
 /// `unknown_extent`, an int64 scalar, replaces unknown extents of padded shapes.
 result<dataset_ptr> make_padded_batch(dataset_ptr input, const number_argument& size,
                                       std::vector<shape> padded_shapes = {},

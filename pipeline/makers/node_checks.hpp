@@ -38,7 +38,7 @@ status check_size(dataset_op op, std::string_view name, int64_t value);
 /// Ok if the time is from 0 to a day, in microseconds.
 status check_pause(int64_t microseconds);
 /// The cardinality of the batches that a dataset of cardinality `n` makes. `size`: the number of
-/// elements of a batch; if it is unset, the result is unknown.
+/// elements of a batch; if it is unset, the result is unknown unless `n` is 0 or infinite.
 int64_t cardinality_of_batches(int64_t n, known_number size, bool drop_remainder);
 
 } // namespace headrace::detail

@@ -13,8 +13,9 @@ namespace {
 
 class kept_folders {
 public:
-  /// Visits the graph from the outermost node down, because nothing is read below a node whose
-  /// elements are kept in a folder.
+  /// Returns the graph with each node whose elements are kept in a folder replaced by one that
+  /// reads the folder. Goes from the outermost node down, because nothing is read below such a
+  /// node.
   result<dataset_ptr> visit(const dataset_ptr& node) {
     if (const auto known = made_.find(node.get()); known != made_.end())
       return known->second;

@@ -37,7 +37,7 @@ struct save_plan {
   element_spec spec;
   saved_compression compression = saved_compression::none;
   uint64_t seed = 0;             ///< the seed for operators that have none of their own
-  std::vector<section> sections; ///< in the order of the graph
+  std::vector<section> sections; ///< in the order in which one run begins them
   /// The reason why the dataset is one piece; empty: it is divided.
   std::string whole_because;
 
@@ -57,7 +57,7 @@ struct piece_sizing {
   bool rows = false;     ///< true: a split is one row; false: for instance a file
   uint64_t multiple = 1; ///< pieces begin at multiples of this many splits
   uint32_t workers = 1;  ///< the number of workers that write pieces
-  /// The number of passes over all sources, each of which has pieces of its own.
+  /// The number of passes over all sources together. Each pass has pieces of its own.
   uint64_t passes = 1;
 };
 /// The number of splits in a piece: at least 1, and at most all. If there are at most
@@ -78,7 +78,7 @@ status write_save_plan(const std::string& folder, const save_plan& what);
 /// `plan`: the id of the save's plan; 0: no plan was made. Does nothing if `plan` is not 0 and the
 /// folder does not contain that plan any more.
 status note_save_failure(const std::string& folder, uint64_t plan, const status& why);
-/// The failure in the note; ok if there is no note.
+/// `aborted` with the text of the note, or the error of reading the note; ok if there is no note.
 status noted_save_failure(const std::string& folder);
 /// Removes the note, if there is one. To be called when the save continues or is complete.
 void forget_save_failure(const std::string& folder);

@@ -28,8 +28,8 @@ public:
     now_.count -= count;
   }
 
-  /// The source ends before its pass is over: splits that were not passed go back to the provider.
-  /// Only the first call has an effect.
+  /// Ends the source, also before its pass is over: splits that were not passed go back to the
+  /// provider. Only the first call has an effect.
   void close();
 
   /// A key that differs between the passes of the source, for random numbers that are drawn anew in

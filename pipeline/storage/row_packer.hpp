@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// Copies small blocks into fewer, larger ones, so that the block in which a kept row arrived can
-/// be freed.
+/// Copies small blocks into fewer, larger ones, so that the blocks in which kept rows arrived can
+/// be freed. A block that is alone is not copied.
 class row_packer {
 public:
   explicit row_packer(size_t bytes) : most_bytes_(bytes) {}

@@ -7,9 +7,9 @@
 
 namespace headrace::detail {
 
-/// Writes elements into a folder for `saved_reader`. Before `finish` readers find the previous
-/// contents: the new files have other names. If the writer is destroyed without `finish`, it
-/// removes its files. Not thread-safe.
+/// Writes elements into a folder for `saved_reader`. Until `finish`, a `saved_reader` finds the
+/// previous contents: the new files have other names. If the writer is destroyed without `finish`,
+/// it removes its files. Not thread-safe.
 class saved_writer {
 public:
   struct options {

@@ -7,13 +7,13 @@
 
 namespace headrace::detail {
 
-/// Marks the files of a folder whose names begin with the number of one writer: a file
-/// `<number>.writing`, with a lock that ends with the writer's process. So files of writers that
-/// were killed can be distinguished from those of running writers.
+/// Shows that a writer is running, whose files in a folder have names that begin with its number.
+/// The mark is a file `<number>.writing`, with a lock that ends with the writer's process. So files
+/// of writers that were killed can be distinguished from those of running writers.
 class writing_mark {
 public:
   writing_mark() = default;
-  /// The beginning of the names of the files with that number.
+  /// The text with which the names of a writer's files begin: its number in 16 hexadecimal digits.
   static std::string prefix(uint64_t number);
   /// Makes the mark. Errors name the file.
   static result<writing_mark> make(const std::string& folder, uint64_t number);

@@ -21,7 +21,7 @@ struct origin {
 
 /// Appends a run, and joins it to the last one if the two make one progression.
 void append_origin(std::vector<origin>& runs, const origin& run);
-/// Appends a part of `from`, the origins of some rows: those of the rows `[first, first + count)`.
+/// Appends the origins of rows `[first, first + count)`. `from`: the origins of all rows.
 void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, size_t first,
                     size_t count);
 /// The origin of one row. @pre `runs` include the row

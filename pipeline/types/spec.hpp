@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-/// The type of a tensor, as far as it is determined before the tensor is made; or of a dataset of
-/// tensors, such as `window` makes.
+/// The type of a tensor, as far as it is determined before the tensor is made, or the type of a
+/// dataset of tensors, such as `window` makes.
 struct tensor_spec {
   dtype type = dtype::int64;
   shape dims;

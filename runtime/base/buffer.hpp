@@ -34,7 +34,7 @@ public:
   const std::byte* data() const noexcept { return data_; }
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  /// The bytes as values of `T`; a trailing part of a value is left out.
+  /// The bytes as values of `T`; bytes at the end that are not a whole value are left out.
   template <class T>
   std::span<const T> as() const noexcept {
     return {reinterpret_cast<const T*>(data_), size_ / sizeof(T)};
@@ -64,7 +64,8 @@ public:
   std::span<T> as() noexcept {
     return {reinterpret_cast<T*>(data_), size_ / sizeof(T)};
   }
-  /// Makes a buffer of the bytes. @pre `size <= this->size()`
+  /// Makes a buffer of the first `size` bytes, and leaves this object empty.
+  /// @pre `size <= this->size()`
   buffer freeze(size_t size) &&;
   buffer freeze() && { return std::move(*this).freeze(size_); }
 
@@ -106,7 +107,8 @@ private:
   size_t size_ = 0;
 };
 
-/// Returns freed large buffers to the system. Otherwise up to 64 MiB of them are kept for reuse.
+/// Returns the memory of freed large buffers, of which up to 64 MiB are kept for reuse, to the
+/// system.
 void release_free_buffers() noexcept;
 
 } // namespace headrace

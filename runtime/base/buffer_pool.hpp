@@ -49,7 +49,8 @@ private:
   /// more can be kept. False if that needs blocks of class `own`. @pre the mutex is locked
   bool make_room(size_t capacity, size_t own) noexcept;
 
-  // There are four capacities between a power of two and the next.
+  // Four capacities for each of the ten powers of two from `smallest` up to but not including
+  // `largest`, and `largest` itself.
   static constexpr size_t classes = 4 * 10 + 1;
   mutable std::mutex mutex_;
   struct free_blocks {

@@ -7,7 +7,7 @@ namespace headrace {
 
 /// The earlier processes that this process replaces.
 struct process_past {
-  /// The number of times that the parent process has restarted it.
+  /// The number of restarts by the parent process.
   uint64_t restarts = 0;
   /// How the previous process ended; empty if there was none.
   std::string last_reason;

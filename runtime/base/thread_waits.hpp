@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 /// A thread's wait that is under way; other threads may read it.
 struct wait_under_way {
-  std::atomic<int64_t> since_ns{0}; ///< when it began, after the clock's epoch; 0: there is no wait
+  std::atomic<int64_t> since_ns{0}; ///< the start, as time since the clock's epoch; 0: no wait
   std::atomic<bool> for_lease{false};
 };
 

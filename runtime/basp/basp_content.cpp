@@ -12,7 +12,7 @@ constexpr std::string_view no_values = "@<>";
 constexpr std::string_view an_envelope = "@<>+headrace::detail::envelope";
 constexpr std::string_view an_error = "@<>+@error";
 
-/// The most levels of an error whose context is another error.
+/// The most errors that may be nested: the context of an error may contain another error.
 constexpr int deepest = 4;
 
 } // namespace

@@ -51,7 +51,7 @@ private:
 /// actor; no headrace node needs them, so they are dropped. Messages to other named receivers are
 /// refused.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
-/// The usual kind of node name.
+/// The number of the usual kind of node name in the protocol.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;
 
 } // namespace headrace::detail

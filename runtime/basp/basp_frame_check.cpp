@@ -12,13 +12,14 @@ constexpr basp_verdict refuse(basp_refusal cause, const char* problem) {
 constexpr basp_verdict pass{};
 constexpr basp_verdict ignore{.what = fate::ignore};
 
-// A bit in the id of a direct message, which is set in responses.
+// Bits in the id of a direct message. This one is set in responses.
 constexpr uint64_t response_bit = uint64_t{1} << 63;
 constexpr uint64_t answered_bit = uint64_t{1} << 62;
-/// Set in messages of the framework's streams, which the framework does not check further.
+/// Set in messages of the framework's streams, whose content the framework does not check.
 constexpr uint64_t stream_bit = uint64_t{1} << 61;
 
-/// The most names of programs, or of the types of an actor's interface.
+/// The most names in each of the two lists in a server's handshake: names of programs, and of the
+/// types of an actor's interface.
 constexpr size_t most_names = 64;
 
 } // namespace

@@ -31,18 +31,18 @@ public:
   /// `self`: the name of this node.
   basp_frame_check(side mine, basp_node self) : side_(mine), self_(self) {}
 
-  /// Decides before any of the payload is read. For a frame without a payload this is the only
-  /// call.
+  /// Decides about a frame by its header, before any of the payload is read. For a frame without a
+  /// payload this is the only call.
   basp_verdict header(const basp_header& x) const;
-  /// Decides about the payload of a frame whose header was passed. `bytes` has the size that the
-  /// header announces.
+  /// Decides about a frame by its payload, `bytes`, after `header(x)` has returned `pass`.
+  /// @pre `bytes.size() == x.payload_bytes`
   basp_verdict payload(const basp_header& x, std::span<const char> bytes);
 
   /// True if the peer has sent its handshake.
   bool greeted() const noexcept { return peer_.has_value(); }
 
-  /// The most living actors of the peer that have sent a message. The framework keeps a proxy for
-  /// each.
+  /// The most living actors of the peer that may have sent messages. There is a limit because the
+  /// framework keeps a proxy for each of them.
   static constexpr size_t most_senders = size_t{1} << 16;
 
 private:

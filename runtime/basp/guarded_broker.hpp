@@ -17,9 +17,9 @@ namespace headrace::detail {
 /// The guard that `load_guarded_network` put into the system.
 network_guard& guard_of(caf::actor_system& system);
 
-/// The framework's broker with a check before it. It reads frames itself, and payloads in pieces,
-/// so that the memory grows only as bytes arrive. It passes complete frames to the framework if
-/// they passed the check.
+/// The framework's broker, with a check of each frame before the framework handles it. This class
+/// reads the frames, and their payloads in pieces, so that memory grows only as bytes arrive. It
+/// passes complete frames to the framework if the check allows it.
 class guarded_broker final : public caf::io::basp_broker {
 public:
   explicit guarded_broker(caf::actor_config& config);
@@ -27,8 +27,8 @@ public:
   caf::behavior make_behavior() override;
   const char* name() const override { return "headrace.guarded_broker"; }
 
-  /// Does nothing. The framework would request from each new node a server that starts actors. This
-  /// server is not used, and the requesting actor would never end.
+  /// Does nothing. The framework's version starts an actor that requests the address of each new
+  /// node's spawn server. headrace does not use this server, and the actor would never end.
   void learned_new_node_directly(const caf::node_id&, bool) override {}
   void learned_new_node_indirectly(const caf::node_id&) override {}
 
@@ -56,8 +56,8 @@ private:
   void forget(handle_type handle);
   void refuse(handle_type handle, basp_refusal cause, const std::string& problem);
   void end(handle_type handle, caf::sec why = caf::sec::disconnect_during_handshake);
-  /// Carries out a verdict to close the connection. True if the verdict is to pass the frame, which
-  /// the caller does.
+  /// Closes the connection if the verdict is `refuse` or `leave`. Returns true if the frame is to
+  /// be passed to the framework; the caller then passes it.
   bool carry_out(handle_type handle, const basp_verdict& verdict, const basp_header& frame);
   void read(handle_type handle, size_t bytes);
   /// Lets the framework handle the present message of this actor.
@@ -69,7 +69,7 @@ private:
   basp_node self_;
   caf::behavior inner_;
   std::unordered_map<handle_type, connection> connections_;
-  /// Accepted connections that have not sent a handshake, by number, the oldest first.
+  /// Accepted connections whose peers have not sent a handshake, by number, the oldest first.
   std::map<uint64_t, handle_type> ungreeted_;
   /// Closed connections whose cleanup in the framework has not run yet. A new connection may get
   /// the same handle before that.

@@ -26,8 +26,8 @@ struct guarded_network_options {
 };
 
 /// Loads the framework's network into an actor system, with a check (basp_frame_check) of every
-/// frame that arrives on its connections, with TLS or without. Release 1.1 is loaded without this
-/// check.
+/// frame that arrives on its connections, with TLS or without. The network of release 1.1 is loaded
+/// without this check.
 void load_guarded_network(caf::actor_system_config& config, guarded_network_options options);
 
 } // namespace headrace::detail

@@ -9,8 +9,8 @@ HEADRACE_ERROR_ENUM(headrace::status_code, "headrace")
 
 namespace headrace {
 
-/// A status in the form of the framework's error, which handlers return and with which actors end.
-/// It contains code and text. Ok results in no error.
+/// Converts a status to an error of the framework, which a handler can return and with which an
+/// actor can end. The error contains the code and the text; ok results in an empty error.
 caf::error to_error(const status& why);
 
 /// The reverse of `to_error`. An error of the framework itself results in the nearest code with a

@@ -71,7 +71,7 @@ bool is(const caf::error& why, Code code) {
 #if HEADRACE_CAF_LEGACY
 /// An actor that owns a `State` until it ends. `State` has `handle_type`, `name`, a constructor
 /// `(self_pointer<handle_type>, args...)` and `make_behavior()`. An exception of the constructor or
-/// of a handler ends the actor, with the text of the exception as the reason.
+/// of a handler ends the actor, with the result of `error_of` as the reason.
 template <class State>
 class shell final : public State::handle_type::base {
 public:
@@ -128,7 +128,8 @@ typename State::handle_type spawn(Host&& host, Args&&... args) {
 
 // -- sending ------------------------------------------------------------------------
 
-/// Sends a message and expects an answer within `limit`: `.then(on_value, on_error)`.
+/// Sends a message whose answer must arrive within `limit`; `.then(on_value, on_error)` of the
+/// result receives the answer.
 template <class Self, class Handle, class... Args>
 auto request(Self* self, const Handle& to, caf::timespan limit, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -178,7 +179,8 @@ auto delegate(Self* self, const Handle& to, Args&&... xs) {
   return self->mail(std::forward<Args>(xs)...).delegate(to);
 #endif
 }
-/// Requests an actor to end, with a reason that its state receives as an exit message.
+/// Sends an exit message with a reason to an actor. The actor ends, unless its exit handler decides
+/// otherwise.
 template <class Handle>
 void ask_to_exit(const Handle& whom, caf::exit_reason why = caf::exit_reason::user_shutdown) {
   caf::anon_send_exit(whom, why);

@@ -18,7 +18,7 @@ public:
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
-  /// Calls `on_down` once, from this actor, with the reason (ok: the watched actor ended normally).
+  /// Calls `on_down` once, in this actor, with the reason (none: the watched actor ended normally).
   /// If that actor has ended already, the call is made when this actor handles a later message.
   template <class Handle>
   token watch(const Handle& whom, callback on_down) {

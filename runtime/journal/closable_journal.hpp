@@ -14,8 +14,8 @@ class closable_journal final : public journal {
 public:
   explicit closable_journal(std::unique_ptr<journal> of) : open_(std::move(of)) {}
 
-  /// Writes all queued changes, as the journal's destructor does. Later calls of `append` are
-  /// aborted at once. If no other call runs at the same time, the callbacks of all earlier calls
+  /// Writes all queued changes, as the journal's destructor does. Later calls of `append` result in
+  /// `aborted` at once. If no other call runs at the same time, the callbacks of all earlier calls
   /// have been called when this function returns.
   void close() {
     std::shared_ptr<journal> last;

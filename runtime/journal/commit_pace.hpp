@@ -20,7 +20,7 @@ public:
 private:
   duration spacing_;
   int64_t burst_;
-  /// The time at which the commits so far would have ended if they had been evenly spaced.
+  /// The time until which the commits so far would have lasted if each had taken `spacing_`.
   time_point paid_{};
 };
 

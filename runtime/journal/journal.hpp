@@ -21,9 +21,10 @@ class journal {
 public:
   virtual ~journal() = default;
 
-  /// Called once. ok: the record would survive a loss of power; `aborted`: the journal was closed
-  /// before the record was written; `invalid_argument`: the record is too large and is not kept.
-  /// Called from a thread of the journal, or inside `append` or the destructor; must not block.
+  /// A callback for the outcome of an `append`, called once. ok: the record would survive a loss of
+  /// power; `aborted`: the journal was closed before the record was written; `invalid_argument`:
+  /// the record is too large and is not kept. The callback runs on a thread of the journal, or
+  /// inside `append` or the destructor, and must not block.
   using done = std::function<void(status)>;
 
   /// Appends a record to the stream; the record is kept whole or not at all. Never blocks on the

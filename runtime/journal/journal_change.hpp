@@ -29,8 +29,8 @@ struct journal_change {
   enum class kind : uint8_t { append, settle, drop };
   kind what = kind::append;
   uint64_t stream = 0;
-  /// For append: the place of the record in its stream, counted from 0. For settle: the number of
-  /// records that the state replaces.
+  /// For append: the number of the record in its stream, counted from 0. For settle: the number of
+  /// the stream's next record; the state stands for all records with smaller numbers.
   uint64_t number = 0;
   uint32_t crc = 0;
   buffer bytes = {};

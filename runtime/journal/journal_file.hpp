@@ -35,7 +35,7 @@ public:
 
   /// Reads and checks the complete content.
   virtual result<journal_contents> read() = 0;
-  /// Writes one transaction, which is durable when this has returned without a failure. After a
+  /// Writes one transaction, which is durable when the call has returned without a failure. After a
   /// failure no part of it is written, and the call may be repeated.
   virtual write_failure write(std::span<const journal_change> changes) = 0;
   /// The number of pages in the write-ahead log.

@@ -17,7 +17,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The id of the process that is in a lock file; 0 if the file contains no id.
+/// The process id that a lock file contains; 0 if it contains none.
 pid_t process_in(int fd) {
   std::array<char, 32> text{};
   const auto n = ::pread(fd, text.data(), text.size(), 0);

@@ -13,7 +13,7 @@
 namespace headrace::detail {
 
 struct lease_options {
-  /// How often a holder reports that it is alive.
+  /// The time between two reports of a holder that it is alive.
   duration heartbeat = std::chrono::seconds{1};
   /// For how long a holder counts as alive after its last report.
   duration lease = std::chrono::seconds{5};
@@ -46,7 +46,8 @@ public:
 
   explicit lease_table(lease_options options = {}) : options_(options) {}
   const lease_options& options() const noexcept { return options_; }
-  /// A quarter of the lease. Heartbeats come at least twice a lease, so that a shorter pause cannot
+  /// The longest pause between calls of `advance` that is not taken for an absence of the owner: a
+  /// quarter of the lease. Heartbeats come at least twice a lease, so that a shorter pause cannot
   /// make a live holder's lease expire.
   duration longest_look_away() const noexcept { return options_.lease / 4; }
 
@@ -58,15 +59,15 @@ public:
     x = {now, std::max(now + options_.lease, held_until_), std::nullopt};
     schedule(holder, x);
   }
-  /// A heartbeat, or any other message of the holder. False: the holder has no lease, and needs
-  /// `grant`.
+  /// Renews the lease of a holder that has sent a heartbeat or any other message. False: the holder
+  /// has no lease, and needs `grant`.
   bool renew(const Id& holder, time_point now) {
     if (!contains(holder))
       return false;
     grant(holder, now);
     return true;
   }
-  /// The connection to a holder was lost. Does nothing if the holder has no lease.
+  /// Records that the connection to a holder was lost. Does nothing if the holder has no lease.
   void disconnected(const Id& holder, time_point now) {
     auto at = holders_.find(holder);
     if (at == holders_.end() || at->second.unreachable_at)
@@ -75,7 +76,7 @@ public:
     at->second.unreachable_at = now + options_.reconnect;
     schedule(holder, at->second);
   }
-  /// A holder leaves. False: it had no lease.
+  /// Removes the lease of a holder that leaves. False: the holder had no lease.
   bool release(const Id& holder) {
     auto at = holders_.find(holder);
     if (at == holders_.end())
@@ -84,7 +85,7 @@ public:
     holders_.erase(at);
     return true;
   }
-  /// The owner of this table was away until now.
+  /// To be called when the owner of this table was away until `now`.
   void returned(time_point now) {
     held_until_ = now + options_.lease;
     for (auto& [holder, x] : holders_) {
@@ -96,7 +97,7 @@ public:
     }
   }
 
-  /// The events until now, in the order of their times.
+  /// Returns the events that are due by `now`, in the order of their times.
   std::vector<event> advance(time_point now) {
     std::vector<event> out;
     look(now);

@@ -8,8 +8,8 @@
 
 namespace headrace::detail {
 
-/// One attempt to connect: it resolves the name, tries the addresses in turn, and performs the
-/// handshake.
+/// One attempt to connect: it resolves the name, tries the addresses in turn, and starts a
+/// `socket_link`, which performs the handshake.
 class connector final : public loop_resident, public std::enable_shared_from_this<connector> {
 public:
   connector(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop, std::string host,

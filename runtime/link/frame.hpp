@@ -57,10 +57,10 @@ inline constexpr uint32_t known_flags = flag_continuation | flag_hello | flag_pi
 /// The largest payload of one frame, in bytes; a frame that announces more is refused.
 inline constexpr uint64_t max_frame_payload = uint64_t{16} << 20;
 /// The largest payload of a frame that headrace sends; a larger message is divided into several
-/// frames. Small enough that frames of other channels need not wait long, and large enough that the
-/// division costs almost nothing.
+/// frames. The size is small enough that frames of other channels need not wait long, and large
+/// enough that the division costs almost nothing.
 inline constexpr uint64_t frame_cut = uint64_t{1} << 20;
-/// The limit of a hello's header.
+/// The largest size of a hello's header, in bytes.
 inline constexpr size_t max_hello_bytes = 4096;
 
 /// The version of the format above and of the hello.

@@ -22,8 +22,8 @@ constexpr size_t first_growth = size_t{4} << 20;
 constexpr size_t first_growth_untrusted = size_t{64} << 10;
 constexpr size_t max_partial = 1024;
 // In memory a segment takes five times as many bytes (for its size and its buffer) as in the frame
-// that announces it. So the segments of all incomplete messages together are limited to as many as
-// 64 messages with the most segments have; these take 10 MiB.
+// that announces it. So all incomplete messages together may have at most as many segments as 64
+// messages of 4096 segments and a header each; these take 10 MiB.
 constexpr size_t max_partial_sizes = size_t{64} * (1 + 4096);
 
 constexpr size_t aligned(size_t n) { return (n + buffer_alignment - 1) & ~(buffer_alignment - 1); }

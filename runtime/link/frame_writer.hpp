@@ -29,8 +29,8 @@ public:
   /// The next pieces to write; empty if there are none. Until all of them were `written`, further
   /// calls return the rest of them.
   std::span<const iovec> batch();
-  /// The kernel has taken `n` bytes of the batch. Returns 0 until the whole batch is written, and
-  /// then the number of header and payload bytes of messages in the batch.
+  /// To be called when the kernel has taken `n` bytes of the batch. Returns 0 until the whole batch
+  /// is written, and then the number of header and payload bytes of messages in the batch.
   size_t written(size_t n);
   /// The number of messages that were sent completely since the last call.
   size_t take_finished() noexcept { return std::exchange(finished_, 0); }

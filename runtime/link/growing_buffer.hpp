@@ -10,7 +10,7 @@ namespace headrace::detail {
 /// takes no memory. When it grows, pages are moved and nothing is copied. Not thread-safe.
 class growing_buffer {
 public:
-  /// A buffer that will have `final_size` bytes, and at first has room for `first_size`.
+  /// A buffer that will have `final_size` bytes. It has no memory until the first `grow`.
   growing_buffer(size_t final_size, size_t first_size) noexcept
     : final_size_(final_size), first_size_(first_size) {}
   growing_buffer(growing_buffer&& other) noexcept;
@@ -21,10 +21,11 @@ public:
   size_t capacity() const noexcept { return capacity_; }
   /// Valid until the next `grow`.
   std::byte* data() noexcept { return data_; }
-  /// Doubles the capacity, up to the final size. False if there is no memory for it; the buffer is
-  /// unchanged then.
+  /// Raises the capacity to `first_size` in the first call, and doubles it in further calls, up to
+  /// the final size. False if there is not enough memory; the buffer is then unchanged.
   bool grow() noexcept;
-  /// Makes a buffer of the bytes; may throw std::bad_alloc. @pre `capacity() == final_size()`
+  /// Turns this object into a buffer of all bytes without copying them; may throw std::bad_alloc.
+  /// @pre `capacity() == final_size()`
   buffer freeze() &&;
 
 private:

@@ -50,7 +50,8 @@ struct link_limits {
   uint32_t segments = 4096;
   uint64_t message_bytes = uint64_t{1} << 40; ///< header and payload together
 
-  /// Invalid argument for a message that exceeds these limits, with the limit and the size.
+  /// Invalid argument for a message that exceeds these limits, with the limit and the size, or
+  /// whose header is not a multiple of 8 bytes.
   status check(const link_message& message) const;
 };
 
@@ -78,8 +79,9 @@ public:
   /// True if both ends are in this process: a message may then have a `content`.
   virtual bool in_process() const noexcept { return false; }
   /// Queues a message; never waits for the peer. If nothing is queued before it, the calling thread
-  /// may itself copy up to about 1 MiB to the kernel. False if the link is closed or the message
-  /// exceeds the limits (then nothing was sent and the link is unchanged).
+  /// may itself copy up to about 1 MiB to the kernel. False if the link is closed, the message does
+  /// not pass `limits().check`, or it has a `content` and the link is not `in_process`; then
+  /// nothing was sent and the link is unchanged.
   virtual bool send(link_message message) = 0;
   virtual const link_limits& limits() const noexcept = 0;
   /// The bytes that were passed to `send` and not yet to the kernel (for a local link: not yet to
@@ -100,7 +102,7 @@ public:
   /// The boot id of the peer's host. It equals that of this process if and only if both are on the
   /// same host.
   virtual const std::string& peer_boot_id() const = 0;
-  /// The role in the peer's hello, e.g. `worker`.
+  /// The role in the peer's hello, e.g. `worker`; empty on a link that is `in_process`.
   virtual const std::string& peer_role() const = 0;
 };
 

@@ -13,9 +13,9 @@ struct link_liveness {
   /// The interval of pings on an open link that has nothing else to send. Positive, at most
   /// `longest_ping_interval`.
   duration ping_every = std::chrono::seconds{1};
-  /// A link is closed if nothing arrives on it for this time, provided that the peer has promised
-  /// pings at least twice as often; otherwise after twice the promised interval. At least `2 *
-  /// ping_every`.
+  /// A link is closed if nothing arrives on it for this time, or for twice the interval of pings
+  /// that the peer has promised if that is longer. It stays open if the peer has promised no pings.
+  /// At least `2 * ping_every`.
   duration silent_for = std::chrono::seconds{5};
 
   /// Invalid argument, with the values, if they do not satisfy the conditions above.
@@ -33,9 +33,9 @@ public:
   /// `promised`: the interval in the peer's hello; zero: the peer's silence is ignored.
   silence_watch(const link_liveness& ours, duration promised, time_point now);
 
-  /// From now on arriving bytes are read, so that silence counts.
+  /// To be called when this end begins to read: silence counts from now on.
   void begin(time_point now);
-  /// Bytes arrived since the last `look`.
+  /// To be called when bytes have arrived.
   void heard() noexcept { heard_ = true; }
 
   enum class verdict : uint8_t { well, ping_due, silent };

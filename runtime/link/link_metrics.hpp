@@ -29,7 +29,7 @@ inline constexpr counter_info bytes_out{
    "Header and payload bytes that data links handed to the operating system."}};
 } // namespace link_metric
 
-/// These metrics in a registry, for the I/O threads.
+/// The counters of these metrics in a registry. The I/O threads add to them.
 struct link_metrics {
   explicit link_metrics(metric_registry& all);
 

@@ -98,10 +98,10 @@ private:
   status closed_why_;
   bool linger_ = false; // the socket stays open for a short time, see `lingering`
 
-  // Used by the loop's thread, except for writing (see `write_some`). A plain wire can be read and
-  // written at the same time.
+  // Only the loop's thread uses the wire, except for writing (see `write_some`). A plain wire can
+  // be read and written at the same time.
   std::unique_ptr<wire> wire_;
-  // Locked while writing. To be locked before `mutex_`.
+  // A thread locks this mutex while it writes, and must lock it before `mutex_`.
   std::mutex write_mutex_;
   frame_writer writer_;
 

@@ -55,7 +55,7 @@ void socket_link::look() {
   const auto now = clock::system().now();
   auto found = watch_->look(now);
   // After a pause of this process (it was stopped, or the machine was suspended) the time has
-  // passed, but bytes that arrived during the pause have not been read yet. They are read first.
+  // passed, but bytes that arrived during the pause have not been read yet. They count as arrived.
   if (found == silence_watch::verdict::silent && readable(socket_.native_handle())) {
     watch_->heard();
     found = watch_->look(now);

@@ -83,7 +83,7 @@ status load_files(SSL_CTX* context, const tls_options& options) {
 
 // -- socket access without signals ---------------------------------------------
 
-// OpenSSL's own socket BIO writes without MSG_NOSIGNAL.
+// OpenSSL's own socket BIO writes without MSG_NOSIGNAL, so that a lost connection raises SIGPIPE.
 int bio_write(BIO* bio, const char* data, int size) {
   BIO_clear_retry_flags(bio);
   auto n = ::send(static_cast<int>(reinterpret_cast<intptr_t>(BIO_get_data(bio))), data,

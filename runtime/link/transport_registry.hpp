@@ -26,7 +26,7 @@ public:
 
 /// The transport `link`: sockets. Addresses are `host:port`, with IPv6 in brackets.
 std::shared_ptr<transport> make_link_transport(std::shared_ptr<link_service> service);
-/// The transport `local`: nodes of this process that share a hub. Addresses are any names.
+/// The transport `local`: nodes of this process that share a hub. Any text can be an address.
 std::shared_ptr<transport> make_local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id);
 
 /// The transports of one node. Thread-safe only for reading.

@@ -22,7 +22,7 @@ size_t sequence_length(std::string_view x, size_t i) {
   for (size_t k = 1; k < n; ++k)
     if ((byte(i + k) & 0xC0) != 0x80)
       return 0;
-  // These are overlong forms, surrogates, and values beyond U+10FFFF.
+  // The condition holds for overlong forms, surrogates, and values beyond U+10FFFF.
   if ((first == 0xE0 && byte(i + 1) < 0xA0) || (first == 0xED && byte(i + 1) > 0x9F)
       || (first == 0xF0 && byte(i + 1) < 0x90) || (first == 0xF4 && byte(i + 1) > 0x8F))
     return 0;

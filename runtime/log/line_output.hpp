@@ -29,7 +29,7 @@ private:
   const duration patience_;
   std::mutex mutex_;
   uint64_t left_out_ = 0;
-  bool broken_off_ = false; ///< the last line was written only in part
+  bool broken_off_ = false; ///< the line that was begun last was written only in part
 };
 
 } // namespace headrace::detail

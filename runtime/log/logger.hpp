@@ -33,8 +33,8 @@ struct log_options {
   std::function<void(std::string_view line)> sink;
 };
 
-/// The value of a field: text, number or bool. It refers to the text, so it must not be kept after
-/// the call.
+/// The value of a field: text, number or bool. It refers to the caller's text, so it must not be
+/// kept after the call that writes the line.
 class log_value {
 public:
   log_value(std::string_view x) : rep_(x) {}

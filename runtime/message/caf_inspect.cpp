@@ -25,7 +25,7 @@ caf::error inspect(caf::deserializer& source, envelope& x) {
   size_t size = 0;
   if (source.begin_sequence(size))
     return broken("truncated before its size");
-  // Allocates only for bytes that are present, whatever the announced size.
+  // Memory is allocated only for bytes that are present, whatever size is announced.
   if (auto* in = dynamic_cast<caf::binary_deserializer*>(&source); in && in->remaining() < size)
     return broken("truncated: " + std::to_string(in->remaining()) + " of " + std::to_string(size)
                   + " bytes");

@@ -19,7 +19,7 @@ std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options optio
 /// hellos, counts and answers damaged messages, and delegates all other messages to `root`. Both
 /// end with the node. If `root` ends earlier, the door ends, too, and peers detect that; then
 /// another actor may be published on the same port. Returns the port. Errors: the port is in use,
-/// or the address does not belong to this host.
+/// the address does not belong to this host, or the options do not allow it (`check_exposure`).
 result<uint16_t> listen(node& x, published_actor root);
 
 /// Ends `whom` when the node ends, before the actor system ends, because the actor system waits for

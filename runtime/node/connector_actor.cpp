@@ -11,7 +11,7 @@ struct connector_state::attempt {
   greeting how;
   caf::actor_clock::time_point deadline;
   caf::typed_response_promise<local<connection>> answer;
-  uint64_t round = 0; ///< increases with each hello; answers of earlier rounds are ignored
+  uint64_t round = 0; ///< grows with each hello and repetition; earlier answers are ignored
   port::watcher::token watched = 0;
   status probed;
 };

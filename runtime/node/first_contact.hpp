@@ -24,14 +24,14 @@ public:
 
   /// An attempt failed. Returns the error if it is final; nullopt: the attempt is to be repeated.
   std::optional<status> failed(const status& why);
-  /// The dispatcher was reached, and has not answered yet.
+  /// To be called when the dispatcher was reached, even if it has not answered yet.
   void reached() noexcept;
   /// The time at which the limit has passed.
   time_point until() const noexcept { return until_; }
   /// The error for a dispatcher that has not answered within the limit, with the address, the time,
   /// and the last reason.
   status late() const;
-  /// True once, when it is time to show the user a message about the wait.
+  /// Returns true once, when it is time to show the user a message about the wait.
   bool is_worth_a_word(time_point now);
   /// The text of the message about the wait.
   std::string word() const;
@@ -42,7 +42,7 @@ private:
   time_point until_;
   time_point silent_until_;
   status last_;
-  uint32_t refusals_ = 0; ///< the number of refusals in a row
+  uint32_t refusals_ = 0; ///< the number of `unauthenticated` failures in a row
 };
 
 } // namespace headrace::detail

@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// Connects inside the process if a node listens under the same address on its hub
+/// Connects inside the process if a node listens under the same address on the process's hub
 /// (`local_hub::of_process`), so that nothing is copied; otherwise through another transport.
 class nearest_transport final : public transport {
 public:
@@ -19,7 +19,7 @@ public:
   void connect(const std::string& address, link_connected done) override;
 
 private:
-  /// Not owned, because it must not be destroyed on the hub's thread.
+  /// The pointer is weak, because the transport must not be destroyed on the hub's thread.
   std::weak_ptr<transport> otherwise_;
   const uint64_t node_id_;
 };

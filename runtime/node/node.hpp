@@ -27,12 +27,12 @@ public:
   node& operator=(const node&) = delete;
 
   /// The node that parts of one process share by default: made by the first call, destroyed with
-  /// its last owner. `options` are used only by the call that makes it. An error in a child that
-  /// was forked while the node existed, because the node's threads do not exist in the child.
+  /// its last owner. `options` are used only by the call that makes it. Fails in a child that was
+  /// forked while the node existed, because the node's threads do not exist in the child.
   static result<std::shared_ptr<node>> process(node_options options = {});
 
   const node_options& options() const noexcept;
-  /// Random, not zero, and new with every node.
+  /// A random number, not zero; each node has another.
   uint64_t id() const noexcept;
   const logger& log() const noexcept;
 

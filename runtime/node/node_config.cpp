@@ -52,7 +52,7 @@ void configure(caf::actor_system_config& config, const node_options& options) {
   auto threads = options.threads != 0 ? options.threads : std::min<size_t>(cores, 4);
   config.set(option("scheduler.max-threads"), threads);
   // Otherwise an actor whose mailbox never gets empty keeps its thread for ever: of 20 consumers
-  // that decode compressed elements of 16 MB, two got all.
+  // that decode compressed elements of 16 MB, two were given all elements.
   config.set(option("scheduler.max-throughput"), size_t{4});
   config.set(option("scheduler.policy"), options.policy == scheduler_policy::sharing
                                            ? port::word("sharing")

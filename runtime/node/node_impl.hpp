@@ -53,8 +53,8 @@ struct node::impl {
   connector_actor connector;
 };
 
-/// An error if binding `host` would make the port reachable from other hosts, unless the options
-/// allow that.
+/// An error if binding `options.host` would make the port reachable from other hosts, unless the
+/// options allow that. `what`: the port, for the message.
 status check_exposure(const node_options& options, const std::string& what);
 
 /// The reason why this node cannot listen at `host:port`: the port is in use, the address does not

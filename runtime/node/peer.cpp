@@ -8,7 +8,8 @@
 
 namespace headrace::detail {
 
-/// Callbacks have weak pointers to this, so that answers may arrive after the peer is destroyed.
+/// Callbacks have weak pointers to this object, so that answers may arrive after the peer is
+/// destroyed.
 struct peer::impl : std::enable_shared_from_this<peer::impl> {
   host owner;
   address to;

@@ -11,8 +11,8 @@ namespace headrace::detail {
 struct probe_options {
   /// The limit for the resolution of the name, the connection and the first bytes together.
   duration limit = std::chrono::seconds{5};
-  /// Wait for the first bytes of a headrace actor port. Must be false if they arrive only after a
-  /// TLS handshake.
+  /// True: the probe waits for the first bytes of a headrace actor port. Must be false if these
+  /// arrive only after a TLS handshake.
   bool expect_greeting = true;
 };
 

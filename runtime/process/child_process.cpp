@@ -73,7 +73,8 @@ struct launch {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     for (const int signal : ignored_signals) ::signal(signal, SIG_IGN);
-    // `dup2` leaves a descriptor that has the number already close-on-exec.
+    // If the descriptor has the number of standard output already, `dup2` would leave it
+    // close-on-exec.
     if (stdout_fd == STDOUT_FILENO)
       ::fcntl(STDOUT_FILENO, F_SETFD, 0);
     else if (stdout_fd >= 0)

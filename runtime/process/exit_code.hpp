@@ -6,8 +6,8 @@
 
 namespace headrace::detail {
 
-/// The exit codes of headrace's processes. If a process is killed by a signal, its status contains
-/// the signal, as usual (a shell and `run_under_parent` report 128 + its number).
+/// The exit codes of headrace's processes. If a process is killed by a signal, its wait status
+/// contains the signal, as usual (a shell and `run_under_parent` report 128 + the signal's number).
 enum class exit_code : int {
   ok = 0,               ///< the process did its task, or stopped when it was requested to
   failure = 1,          ///< the process could not do its task; the reason is on standard error
@@ -29,8 +29,9 @@ std::string_view describe(exit_code code) noexcept;
 
 /// The code for a program that ends because of `why`.
 exit_code exit_code_of(const status& why) noexcept;
-/// As `exit_code_of`, for a failed `connect`: a failed precondition is another major version, and
-/// an invalid argument is another program at the address.
+/// As `exit_code_of`, for a failed `connect`: a failed precondition means another major version. An
+/// invalid argument (another program at the address) and a lack of a valid certificate result in
+/// `cannot_connect`.
 exit_code exit_code_of_connect(const status& why) noexcept;
 
 } // namespace headrace::detail

@@ -15,7 +15,7 @@ sigset_t signals_of_a_command();
 /// Runs `body` in a child process and returns its exit code (128 + signal for a signal). All
 /// descendants of the child end with `body`: those that still run when `body` returns, or when this
 /// process or the child is killed, are killed, too. They remain only if this process and the child
-/// are killed at once.
+/// are killed at the same time.
 ///
 /// `signals_of_a_command` are blocked in the child. If this process is sent one of them, the child
 /// can read its number, one byte, from the descriptor `signals`, which does not block. `on_killed`

@@ -13,8 +13,8 @@ void return_large_memory_at_once() noexcept {
   if (std::getenv("MALLOC_MMAP_THRESHOLD_") != nullptr)
     return; // the user has chosen
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // A fixed threshold for mmap also fixes this one, at 128 KiB, so that the heap would shrink and
-  // grow all the time.
+  // Setting the threshold for mmap also fixes the threshold for trimming the heap, at 128 KiB, with
+  // which the heap would shrink and grow all the time.
   ::mallopt(M_TRIM_THRESHOLD, 16 << 20);
 #endif
 }

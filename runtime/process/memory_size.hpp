@@ -10,8 +10,8 @@ namespace headrace::detail {
 uint64_t memory_size_bytes();
 
 /// The least limit of the control groups from the one in `membership` (in the format of
-/// /proc/self/cgroup) up to the root; version 2 below `root`, version 1 below `root`/memory.
-/// UINT64_MAX: there is no limit.
+/// /proc/self/cgroup) up to the root. The files of version 2 are below `root`, those of version 1
+/// below `root`/memory. UINT64_MAX: there is no limit.
 uint64_t control_group_limit(const std::string& membership, const std::string& root);
 
 } // namespace headrace::detail

@@ -35,7 +35,7 @@ struct parent_options {
   /// shorter than `period`.
   duration first_pause = std::chrono::milliseconds{100};
   duration longest_pause = std::chrono::seconds{10};
-  /// The time from a forwarded SIGTERM to a SIGKILL.
+  /// The time from the first signal to stop (SIGTERM, SIGINT or SIGHUP) to a SIGKILL.
   duration stop_budget = std::chrono::seconds{2};
   /// Called for each restart, with the end of the child and the pause. Default: one line on
   /// standard error.

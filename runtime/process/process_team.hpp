@@ -19,13 +19,13 @@ struct team_member {
   restart_policy restart = restart_policy::transient;
   /// The time from a SIGTERM to a SIGKILL.
   duration shutdown = std::chrono::seconds{2};
-  /// Returns the program to start. The arguments are the number of restarts and the reason for the
-  /// last one. The program's standard output and error are passed to `on_line`; it runs in a
+  /// Returns the program to start. The argument contains the number of restarts and the reason for
+  /// the last one. The program's standard output and error are passed to `on_line`; it runs in a
   /// process group of its own, to which signals of the terminal are not sent.
   std::function<child_options(const process_past&)> program;
   /// Called with each line of the program's output.
   std::function<void(const std::string&)> on_line;
-  /// True if a restart would not help after this end: the team ends. May be empty.
+  /// Returns true if a restart would not help after this end; the team then ends. May be empty.
   std::function<bool(const process_end&)> is_final;
 };
 
@@ -60,7 +60,7 @@ struct team_end {
 /// then the first one. A second signal kills them.
 ///
 /// The object must be made in the main thread before there are other threads, and only that thread
-/// may use it. From then on it handles these signals, and SIGCHLD.
+/// may use it. From its construction on, the object handles these signals, and SIGCHLD.
 class process_team {
 public:
   explicit process_team(team_options options);
@@ -108,7 +108,7 @@ private:
   std::list<member> members_; ///< in the order in which they were added
   std::deque<supervise::command> pending_;
   bool busy_ = false;
-  bool told_ = false; ///< the team was requested to stop
+  bool told_ = false; ///< a signal to stop the team has arrived
   bool over_ = false;
   team_end end_;
   std::optional<supervise::schedule> alarm_;

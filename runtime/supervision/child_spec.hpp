@@ -40,8 +40,8 @@ struct child_spec {
   /// How long the child may take to stop when it is requested to; then it is killed.
   duration shutdown = std::chrono::seconds{5};
   /// If set, the child's restarts count against this budget and not against that of its supervisor.
-  /// If the child exceeds the budget, only this child is removed. For children whose failures are
-  /// caused by the users' code or data.
+  /// If the child exceeds the budget, only this child is removed. This is meant for children whose
+  /// failures are caused by the users' code or data.
   std::optional<restart_budget> own_budget = {};
 };
 

@@ -12,7 +12,7 @@ namespace headrace::detail {
 
 /// The supervision tree of one process.
 struct supervision_tree {
-  /// For users: the kind of process and its process id.
+  /// A text for users: the kind of process and its process id.
   std::string process;
   process_past past;
   std::vector<supervisor_snapshot> roots;

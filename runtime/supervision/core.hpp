@@ -68,8 +68,8 @@ public:
 
   explicit supervision_core(supervision_options options);
 
-  /// Adds a child and starts it. Already exists: another child has the id. Failed precondition: the
-  /// supervisor is stopping.
+  /// Adds a child and starts it. Already exists: another child, which has not ended for good, has
+  /// the id. Failed precondition: the supervisor is stopping.
   result<commands> add(child_spec spec, time_point now);
   /// Stops a child and removes it. Does nothing if there is no such child.
   commands remove(const std::string& id, time_point now);
@@ -78,14 +78,14 @@ public:
   commands exited(const std::string& id, uint64_t run, const status& why, time_point now);
   /// The time of the last `schedule` has come. Earlier epochs are ignored.
   commands timer(uint64_t epoch, time_point now);
-  /// Stops all children in reverse order; ends with `stopped`.
+  /// Stops all children in reverse order; the last command is then `stopped`.
   commands stop(time_point now);
 
   bool stopping() const noexcept { return ending_ != ending::no; }
   /// True if `stopped` or `give_up` was commanded.
   bool over() const noexcept { return ending_ == ending::over; }
   supervisor_snapshot snapshot() const;
-  /// The life of a running (or stopping) child; 0 if there is none.
+  /// The number of the life of a child that runs or is being stopped; 0 if there is none.
   uint64_t run_of(const std::string& id) const noexcept;
 
 private:

@@ -24,8 +24,9 @@ struct supervisor_snapshot {
     child_state state = child_state::ended;
     /// The number of restarts of the child.
     uint64_t restarts = 0;
-    /// The reason why the child last ended, with the chain of causes; empty if it never ended, or
-    /// ended normally.
+    /// The reason for the child's last end that its supervisor had not requested, with the chain of
+    /// causes; empty if there was none, or it was a normal end. For a child that was abandoned: a
+    /// text about that.
     std::string last_reason;
     /// The snapshot of the child if it is a supervisor itself and has a snapshot: one or none.
     std::vector<supervisor_snapshot> below;

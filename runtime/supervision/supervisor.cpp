@@ -95,8 +95,8 @@ time_point supervisor::now() const { return self_->clock().now(); }
 
 void supervisor::carry_out(supervise::commands commands) {
   for (auto& x : commands) pending_.push_back(std::move(x));
-  // A failed start, or an observer that adds a child, calls this again: the commands of that call
-  // are appended.
+  // A failed start, or an observer that adds a child, calls this function inside the loop below,
+  // which carries out the commands of that call, too.
   if (busy_)
     return;
   busy_ = true;

@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(All, TrainersOfACache,
                                          std::pair{1, compression::snappy},
                                          std::pair{8, compression::snappy}));
 
-/// A cache of 64 KiB.
+/// A service whose worker has a cache of 64 KiB.
 class SmallTrainerCache : public CrossTrainerCache {
 protected:
   SmallTrainerCache() : CrossTrainerCache(64 << 10) {}

@@ -43,7 +43,7 @@ private:
   bool over_ = false;
 };
 
-/// A service with one fault at a time, and a trainer.
+/// A service of which one part is slow, and a trainer.
 class SlowParts : public testing::Test {
 protected:
   ~SlowParts() override {

@@ -45,7 +45,7 @@ class simulated_service {
 public:
   static constexpr size_t window = 4;   ///< the seconds over which shares of time are means
   static constexpr size_t starting = 3; ///< the seconds that a worker needs to start
-  static constexpr int checkpoint = 60; ///< the seconds between two checkpoints of the trainers
+  static constexpr int checkpoint = 60; ///< the seconds from one checkpoint to the next
   /// The seconds that a checkpoint lasts. The trainers take no elements meanwhile.
   static constexpr int writing = 6;
 

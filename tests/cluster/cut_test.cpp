@@ -38,7 +38,7 @@ public:
         return false;
     return came;
   }
-  /// The next block; false at the end.
+  /// Reads the next block; false at the end.
   bool read() {
     const auto rows = it_->next_block();
     if (!rows)

@@ -34,7 +34,7 @@ void expect_ended_well(server_process& worker) {
   EXPECT_EQ(*how, process_end{}) << to_string(*how);
 }
 
-/// No lease of this dispatcher expires during a test.
+/// A dispatcher whose leases do not expire during a test.
 server_process dispatcher_of_long_leases() {
   return start_dispatcher({"--heartbeat", "100ms", "--lease", "1h"});
 }

@@ -54,7 +54,7 @@ struct isolated {
   }
 };
 
-/// A process that was not started by the test's process.
+/// A process that was not started by the test's process. The test can wait for its end.
 class watched {
 public:
   explicit watched(uint32_t pid)
@@ -74,7 +74,7 @@ public:
 
 private:
   int fd_;
-  bool has_ended_; ///< before this object was made
+  bool has_ended_; ///< the process had ended before this object was made
 };
 
 distribute dynamic(const isolated& service, delivery_guarantee guarantee) {

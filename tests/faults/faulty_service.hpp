@@ -18,7 +18,7 @@ namespace headrace::detail::test {
 /// faults of a scenario. Records and logs are in a folder of its own.
 class faulty_service {
 public:
-  /// Starts dispatcher and workers. `folder`: exists, and is empty.
+  /// Starts the dispatcher and the workers. @pre `folder` exists and is empty
   faulty_service(const scenario& what, std::string folder);
   faulty_service(const faulty_service&) = delete;
   faulty_service& operator=(const faulty_service&) = delete;
@@ -66,7 +66,7 @@ private:
   void wait_for_trainers();
   void stop_servers();
   void expect_end(const std::string& name, child_process& of);
-  /// The relays that the scenario is about.
+  /// The relays of the connections that the fault disturbs.
   std::vector<relay*> relays();
   child_process* stopped_process();
   void say_what_came_again();

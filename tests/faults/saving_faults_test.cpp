@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 /// A service of processes that saves a dataset, with one fault after another: a worker is killed,
-/// stopped or cut off, or the dispatcher is killed, and it returns after some time.
+/// stopped or cut off, or the dispatcher is killed. After some time that process is back.
 class saving_service {
 public:
   saving_service(uint64_t seed, std::string folder) : random_(seed), folder_(std::move(folder)) {

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The elements that one trainer process was handed out.
+/// The elements that one trainer process was handed, and how its reading ended.
 struct told_trainer {
   std::string name;
   std::string member; ///< the trainer's id in the cache, or its index in the rounds
@@ -78,8 +78,8 @@ std::string broken_rule_of_rounds(const std::vector<told_trainer>& all, uint32_t
     const bool first =
       std::ranges::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
                            [&](const auto& x) { return x.member == all[i].member; });
-    // The first trainer may end before the others: what they have received by then they still hand
-    // out.
+    // The trainer `whole` may end before the others, which still hand out the elements that they
+    // have received by then.
     const auto from = [&](size_t round) {
       const auto n = std::min(mine.size(), rounds.size() - round);
       return std::equal(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(n),
@@ -109,8 +109,8 @@ TEST(SharingRules, AreBrokenByWhatTheyForbid) {
   EXPECT_NE(broken_rule_of_rounds(rounds, 2), "");
 }
 
-/// Trainers in processes of their own that share one pipeline's output, and the faults of trainers
-/// and service.
+/// Trainers in processes of their own that share the output of pipelines (by a cross-trainer cache
+/// or in rounds), with faults of the trainers and of the service.
 class shared_service {
 public:
   shared_service(uint64_t seed, bool rounds, std::string folder)
@@ -137,7 +137,7 @@ public:
         return t.told.name + " hangs" + where(t);
       }
     }
-    // A trainer that rejoined reads fewer rounds than the others, so it waits for them in the end.
+    // A trainer that rejoined has had fewer rounds when the others leave, and would wait for them.
     for (auto& t : trainers_)
       if (t.rejoined && !t.told.killed)
         end(t);

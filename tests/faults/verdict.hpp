@@ -32,7 +32,7 @@ struct told_history {
   std::vector<int64_t> elements; ///< all elements of the graph, in ascending order
   bool off = false;
   bool shared = false; ///< the readings share a job; else each has one of its own
-  /// The graph gives one row for each split, so that it is exactly known which splits came.
+  /// Each row of the graph is made of one split, so that it is exactly known which splits came.
   bool single_rows = true;
   /// A worker died, left, or was away for about its lease.
   bool worker_away = false;

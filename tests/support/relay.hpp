@@ -175,7 +175,7 @@ private:
     return std::chrono::steady_clock::now() >= x.came[i] + delay_.load();
   }
 
-  // False if the pair of connections has ended.
+  // Moves bytes from side i of the pair to the other side. False if the pair has ended.
   bool move(pair& x, int i) {
     if (holding_)
       return true;

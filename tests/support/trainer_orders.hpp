@@ -68,8 +68,8 @@ struct trainer_orders {
   }
 };
 
-/// The graphs that trainer processes read. All but "batch" give one row for each split, so that a
-/// split is never lost in part.
+/// The graphs that trainer processes read. All but "batch" give at most one row for each split, so
+/// that a split is never lost in part.
 inline dataset read_graph(const std::string& name, int64_t total) {
   const auto all = dataset::range(total);
   const auto plain = [](const expr& x) { return x + 0; };
@@ -91,7 +91,7 @@ inline dataset read_graph(const std::string& name, int64_t total) {
   throw std::runtime_error{"no graph is called " + name};
 }
 
-/// The elements of that graph, in any order.
+/// The values of that graph's elements, in ascending order. A trainer may get them in another one.
 inline std::vector<int64_t> elements_of(const std::string& graph, int64_t total) {
   std::vector<int64_t> out;
   const bool no_third = graph == "filter" || graph == "several";

@@ -1,5 +1,5 @@
-// Shows the status of a service, each second anew. Names come from other processes: they are set as
-// text, never as markup.
+// Shows the status of a service, and updates it each second. Names come from other processes: they
+// are set as text, never as markup.
 "use strict";
 
 const kinds = {
@@ -25,7 +25,7 @@ function short(x) {
 const count = (n, what) => n + " " + what + (n === 1 ? "" : "s");
 const percent = x => x === null || x === undefined ? "-" : Math.round(100 * x) + " %";
 
-// A name of a tree, indented by its depth.
+// The name of a node of a tree, indented by the node's depth.
 function branch(x) {
   const out = make("span", { class: "branch" }, x.name);
   out.style.setProperty("--depth", x.depth);

@@ -28,7 +28,7 @@ class Epochs:
     """
 
     def __init__(self) -> None:
-        # The next number, and then the last pairs of a key and its number.
+        # The number of the next iteration, and then the last pairs of a key and the number of its iteration.
         self._kept: Any = [0] + [-1, -1] * _KEPT
 
     @property

@@ -108,7 +108,7 @@ MISSING: dict[str, dict[str, str]] = {
 
 #: Modules that are imported when they are first used.
 _ENGINES = ("dask", "ray")
-#: Modules of functions: the error for an unknown name of these mentions ``py_function``.
+#: Modules that consist of functions: the error for an unknown name in one of them mentions ``py_function``.
 _FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "ragged", "random", "strings")
 
 

@@ -224,7 +224,7 @@ def _without_texts(f: Any) -> Any:
     return operator
 
 
-# The comparisons are among these operators, because a text that describes a tensor (its ``repr``) equals no string.
+# The comparisons are included, because such a text (a ``repr``) never equals an element of a string tensor.
 for _name in ("__add__", "__radd__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Tensor, _name, _without_texts(getattr(Tensor, _name)))
 

@@ -189,7 +189,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         while True:
             own = before == 0
             before = consumers - 1 if own else before - 1  # also if the element fails
-            # `state_dict` is about the newest iteration.
+            # `state_dict` describes the newest iteration, so older ones do not change the count.
             if self._at is at:
                 self._before = before
             try:

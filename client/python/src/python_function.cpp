@@ -44,8 +44,8 @@ element_spec spec_from_python(nb::handle nest) {
 }
 
 struct function_of_rows {
-  /// rows -> a list of `Answer` (headrace/_processes/child.py), which together cover the
-  /// rows in their order
+  /// Takes a list of rows. Returns a list of `Answer` (headrace/_processes/child.py), which
+  /// together contain the results for all rows, in the order of the rows.
   std::shared_ptr<nb::object> run;
   element_spec argument;
   std::vector<tensor_spec> declared;
@@ -58,7 +58,7 @@ private:
   void check_argument(const block& in) const;
 };
 
-/// The answers of a pool's processes, row after row.
+/// Reads the results for rows, one after another, from a list of answers of the pool's processes.
 class all_answers {
 public:
   all_answers(nb::list parts, const std::vector<tensor_spec>& declared)

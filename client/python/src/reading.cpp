@@ -30,7 +30,7 @@ struct reading::shared : std::enable_shared_from_this<shared> {
   std::vector<std::string> warnings; ///< warnings not issued yet
   bool started = false;              ///< the thread that runs the iterator exists
   bool asked = false;
-  bool lent = false;               ///< a caller without the GIL uses `from`, which must stay here
+  bool lent = false;               ///< while true, `from` is kept: a caller without the GIL uses it
   std::atomic<bool> closed{false}; ///< set while the GIL is held
   bool ended = false;              ///< thread and iterator have ended
   uint64_t ignored = 0;            ///< `from->ignored()` when `from` was destroyed
@@ -85,7 +85,7 @@ struct reading::shared : std::enable_shared_from_this<shared> {
 /// calls `close` meanwhile, the iterator is stopped, but not destroyed.
 class reading::loan {
 public:
-  /// @pre the thread is not asked for an element
+  /// @pre no element is requested from the thread at present
   explicit loan(shared& of) : of_(of) {
     std::lock_guard lock{of_.mutex};
     of_.lent = true;
@@ -210,7 +210,7 @@ reading::~reading() {
   }
   at_ = {};
   close();
-  // The threads that are waited for may need the GIL to end.
+  // The destructor of `shared` may wait for threads that need the GIL to end.
   nb::gil_scoped_release others;
   shared_.reset();
 }

@@ -267,8 +267,9 @@ void bind_tensors(nb::module_& m) {
     .def("finish_dataset",
          [](open_function& f, const dataset& result) { return std::move(f.call_).finish(result); });
   m.def("open_function", [](const dataset& input) { return open_function{input.spec()}; });
-  // Opens a function of (state, element). `initial`: the first state; `shapes`: a shape for each
-  // component of the states.
+  // Begins to trace a function with the arguments (state, element). `initial`: the first state,
+  // which has the structure and dtypes of all states; `shapes`: the shapes that the components of
+  // states have in the function.
   m.def("open_scan_function", [](nb::handle initial, const nb::list& shapes, const dataset& input) {
     auto state = structure_of(initial).spec();
     for (size_t i = 0; i < state.components.size(); ++i)

@@ -21,8 +21,8 @@ bool starts_bands(const program::plan& plan, const program::plan::step& step) {
   return node.op == expr_op::resize_image && node.attrs.text != "nearest"
          && node.spec.dims.is_static()
          && node.spec.dims.rank() == 3
-         // If the results have one line, a fused pass over them may also compute values of the same
-         // shape that do not depend on an image.
+         // Images of one line are not joined: a fused pass over them may also compute values of the
+         // same shape that do not depend on an image.
          && node.spec.dims[0] > 1;
 }
 

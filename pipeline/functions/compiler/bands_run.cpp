@@ -10,8 +10,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// The bytes of a band of the resized image. The band and the memory that the passes need for it
-/// stay in the second-level cache, and a pass over it takes much longer than the start of the pass.
+/// The bytes of a band of the resized image. They are so few that the band and the memory that the
+/// passes need for it stay in the second-level cache, and so many that a pass over the band takes
+/// much longer than the start of the pass.
 constexpr size_t band_bytes = size_t{64} << 10;
 
 /// Runs the passes over the images of one column, band by band.
@@ -147,8 +148,8 @@ private:
 void evaluation::run_bands(const program::plan::step& step) {
   const auto& resize = step.members.front();
   const auto& item = plan_.items[resize.nodes.front()];
-  // If an operand of a pass has failed rows, these rows need not fail in the passes that do not
-  // read the operand. Then the members run one by one, which is seldom needed.
+  // If an operand of a pass has failed rows, these rows must not fail in the passes that do not
+  // read the operand. In this rare case the members run one by one.
   for (auto i : step.inputs)
     if (!at(i).errors.empty() && std::ranges::find(item.inputs, i) == item.inputs.end()) {
       for (const auto& member : step.members) run_step(member);

@@ -28,7 +28,7 @@ public:
     bool kept = false; ///< the result is used outside this pass
   };
 
-  /// @pre each step's operands come before it
+  /// @pre the operands of each step are inputs, or results of earlier steps
   fused_pass(std::vector<step> steps, size_t inputs);
 
   /// Returns the results of the kept steps, in order. `call` has the inputs of the pass and the
@@ -45,8 +45,8 @@ private:
     int checked = 0; ///< the index of the checked operand
     size_t uses = 0; ///< the number of uses of the result by steps of this pass
   };
-  /// A kernel that is chosen for one call of `run`. Only in a call it is known which operands have
-  /// one value for all rows.
+  /// A kernel that is chosen for one call of `run`, because only in a call is it known which
+  /// operands have one value for all rows.
   struct planned {
     kernels::tile_fn fn = nullptr;
     size_t step = 0;      ///< the step whose result it computes

@@ -95,7 +95,7 @@ private:
 };
 
 /// Decodes `part`. Returns false after a failure. The function has no object with a destructor,
-/// because a failure leaves it by longjmp.
+/// because a failure jumps back to its `setjmp` without running destructors.
 bool decode(jpeg_decompress_struct& c, failing& errors, std::string_view bytes, int ratio,
             bool fast, const image_part& part, const line_memory& memory, const line_reader& to) {
   if (setjmp(errors.back) != 0)

@@ -10,9 +10,9 @@ namespace headrace::detail {
 /// Orders places (indices of values) whose values include NaN in the same way as TensorFlow's
 /// kernel of `top_k`, which TensorFlow also uses to sort. NaN is neither before nor after any
 /// value, so the order depends on the algorithm. Like the kernel, this class orders all places by a
-/// sort, and then sorts each run of equal values by place; it finds some places with a heap, and
-/// one place by a search. `before(i, j)` is true if the value of place `i` is before the value of
-/// place `j`, and `before.equal(i, j)` if the two are equal.
+/// sort, and then sorts each run of equal values by place. If only some of the places are needed,
+/// it finds them with a heap, and a single one by a search. `before(i, j)` is true if the value of
+/// place `i` is before the value of place `j`, and `before.equal(i, j)` if the two are equal.
 template <class Before>
 class nan_order {
 public:

@@ -14,7 +14,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The most values of a row. A row of more values would be a mistake, or an attack.
+/// The most values of a row, and the most bytes of its strings. More would be a mistake, or an
+/// attack.
 constexpr int64_t most_values = int64_t{1} << 30;
 
 /// Evaluates row by row: `body(r, out)` appends row `r` to the `column_builder` and returns its

@@ -18,8 +18,8 @@ namespace {
 // and its extents if these are computed: vectors of three integers, as for `slice`. `attrs.text`:
 // jpeg, png, or any; `attrs.dims`: the channels (0: as in the file) and the ratio, for a part
 // followed by its three extents (-1: the rest of the axis); `attrs.flag`: true if the result is
-// only the extents of the image, as of `shape_of`; `attrs.axes`: empty, or the extents that a JPEG
-// must still have at the ratio that is chosen for it; `attrs.index`: 1 for the fast transform. The
+// only the extents of the image, as of `shape_of`; `attrs.axes`: empty, or the height and width
+// below which the extents of a JPEG are not divided; `attrs.index`: 1 for the fast transform. The
 // dtype is uint8; for png and any it may be uint16, and for any float32 in [0, 1].
 
 status check_part(const library_operands& in) {

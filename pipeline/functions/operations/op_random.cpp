@@ -141,7 +141,7 @@ column run_uniform(const op_call& call) {
 }
 
 /// Draws normal numbers by the method of Box and Muller, each pair from two uniform numbers. The
-/// logarithm, sine and cosine are headrace's own kernels.
+/// logarithm, sine and cosine are headrace's own kernels, which give the same bits on every CPU.
 template <class T>
 void fill_normal(std::vector<T>& out, const kernels::seeded_words& words, uint64_t first_pair,
                  size_t pairs) {

@@ -37,7 +37,8 @@ struct loop_scope : function_scope {
   const uint64_t number; ///< a loop that is opened later has a higher number
 };
 
-/// A variable of a loop that is being traced, which `scope` identifies.
+/// A variable of the loop that `scope` identifies, while that loop is being traced. `scope` is null
+/// for a variable in the expressions of a complete loop.
 expr_ptr make_loop_variable(std::shared_ptr<const function_scope> scope, int64_t index,
                             tensor_spec spec);
 

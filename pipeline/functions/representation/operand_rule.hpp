@@ -51,7 +51,7 @@ struct operand_rule {
   status (*check)(const library_operands& in) = nullptr;
 };
 
-/// The result's spec by a rule, or an error without the function's name.
+/// Infers the spec of a function's result by a rule. Errors do not contain the function's name.
 result<tensor_spec> infer_by(const operand_rule& rule, const library_operands& in);
 /// A `library_function::infer` that applies `Rule`.
 template <const operand_rule& Rule>

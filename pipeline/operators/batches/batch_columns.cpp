@@ -45,7 +45,7 @@ column same_values(const column& c, const shape& row, size_t batches) {
 column variable_batches(const column& c, size_t size, const failed_batches& failed) {
   const auto batches = c.rows() / size;
   const auto rank = c.rank();
-  // If all batches are of one shape the result is dense.
+  // If no batch failed and all batches have the same shape, the result is dense.
   std::optional<shape> common;
   bool one_shape = true;
   for (size_t b = 0; b < batches && one_shape; ++b) {
@@ -63,7 +63,7 @@ column variable_batches(const column& c, size_t size, const failed_batches& fail
   for (size_t b = 0; b < batches; ++b) {
     start[b] = c.first_value(b * size);
     const auto values = c.first_value((b + 1) * size) - start[b];
-    if (failed.at(b)) { // its shape does not matter, but must have the same number of values
+    if (failed.at(b)) { // may have any shape with as many values as there are in the buffer
       *dim++ = values;
       for (size_t d = 0; d < rank; ++d) *dim++ = 1;
       continue;

@@ -49,7 +49,7 @@ private:
     const auto in = rows_.next(wanted, kernel_calls_);
     return in ? std::optional{batched(in->rows, in->size)} : std::nullopt;
   }
-  // Saves the point of the input from which it must be read again: that of the first held row.
+  // Saves the point of the first held row, from which the input must be read again.
   void save_to(position& to) const final { put(to, rows_.point()); }
   status restore_from(position_reader& from) final { return rows_.restore(from); }
 

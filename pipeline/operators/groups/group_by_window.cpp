@@ -120,8 +120,8 @@ private:
   // a row for each complete group, and each failed row.
   std::vector<block> take(size_t most) {
     std::vector<block> out;
-    // By key: the rows of `in_` that are not in `groups_` yet; the size of the group with these
-    // rows.
+    // For each key, `fresh` has the rows of `in_` that are not in `groups_` yet, and `rows` the
+    // number of rows in the group together with these.
     std::map<int64_t, std::vector<row_run>> fresh;
     std::map<int64_t, uint64_t> rows;
     const auto& in = in_;

@@ -6,8 +6,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The rows `runs` of `in`. They are copied if they are less than half of the block, so that the
-/// block can be freed.
+/// The rows `runs` of `in`. They are copied if they are not adjacent (by `gather_rows`), or if they
+/// are less than half of the block, so that the block can be freed.
 block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kernel_calls) {
   const block* piece = &in;
   auto out = gather_rows({&piece, 1}, runs, kernel_calls);

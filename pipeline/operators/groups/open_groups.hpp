@@ -40,11 +40,12 @@ public:
   /// Drops all but the last `rows` rows of a group.
   void keep_last(int64_t key, uint64_t rows);
   /// Appends the key and number of rows of each group to a position, as lists in its parts. The
-  /// first list has all groups at that time, and each later list the changes since the list before.
-  /// The cost depends on the number of changes since the last call, not on the number of open
-  /// groups, because positions share the lists.
+  /// first list has all groups that were open when it was made, and each later list the changes
+  /// since the list before. The cost depends on the number of changes since the last call, not on
+  /// the number of open groups, because positions share the lists.
   void save_to(position& to) const;
-  /// Reads the values that `save_to` wrote, with at most `most` rows for each group.
+  /// Reads the values that `save_to` wrote: the number of rows for each key. A position with more
+  /// than `most` rows in a group is refused.
   static std::map<int64_t, uint64_t> saved_counts(position_reader& from, uint64_t most);
   /// Removes a group and returns its rows. @pre the group exists
   block take(int64_t key, uint64_t& kernel_calls) { return take(key, {}, {}, kernel_calls); }

@@ -21,7 +21,7 @@ public:
 
 class memory_sink final : public pass_sink {
 public:
-  /// `most_bytes`: the bound in bytes; 0: unlimited.
+  /// `most_bytes`: the most bytes of rows that are kept, else `keep` fails; 0: unlimited.
   memory_sink(std::shared_ptr<memory_cache> to, const pass_place& pass, position_ptr begin,
               size_t most_bytes);
   status keep(const block& rows, uint64_t& kernel_calls) override;
@@ -76,8 +76,8 @@ public:
 
 private:
   saved_reader from_;
-  uint64_t block_ = 0; ///< the block that contains row `row_`
-  uint64_t row_ = 0;
+  uint64_t block_ = 0;                  ///< the number of the block that contains the next row
+  uint64_t row_ = 0;                    ///< the index of the next row in that block
   std::optional<headrace::block> held_; ///< block `block_`, if it was read
 };
 

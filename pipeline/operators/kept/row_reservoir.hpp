@@ -13,7 +13,7 @@ public:
   virtual ~row_reservoir() = default;
   /// Begins a block of at most `rows` rows.
   virtual void start(size_t rows) = 0;
-  /// Sets the block from which `put` and `pass` take rows; it must live until the next call.
+  /// Sets the block from which `put` and `pass` take rows; it must live until the next `set_input`.
   virtual void set_input(const block& in) = 0;
   /// Moves a row of the input into the buffer. @pre the row is not an error row
   virtual void put(size_t row) = 0;

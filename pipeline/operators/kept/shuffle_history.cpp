@@ -12,9 +12,9 @@ std::vector<uint64_t> shuffle_history::places(counter_random& choices) const {
   const auto refills = entered - first_fill;
   constexpr auto nobody = UINT64_MAX;
   std::vector<uint64_t> out(held());
-  // For each place, at the present step of the trace back: the place that the row which is there
-  // has at the end. `nobody`: the row leaves the buffer before the end, or its number is found
-  // already.
+  // The loop below goes back from the last state of the buffer to earlier ones. `whose[p]`: the
+  // place in the last state of the row that is at place p at the loop's step. `nobody`: that row
+  // has left the buffer since, or its number is already in `out`.
   std::vector<uint64_t> whose(first_fill, nobody);
   for (uint64_t i = 0; i < held(); ++i) whose[i] = i;
   auto left = held();

@@ -105,7 +105,8 @@ private:
   openings openings_;
   uint64_t opened_ = 0;
   uint64_t given_ = 0;
-  bool broken_ = false; ///< the last row was given: the data has changed since the position
+  /// The data has changed since the position was saved: no row follows the row with this error.
+  bool broken_ = false;
 };
 
 opened open_flat_map(engine& shared, const dataset_ptr& node, const place& at) {

@@ -375,7 +375,7 @@ private:
   const size_t cycle_;
   const size_t length_;
   openings openings_;                  ///< its log also has the choices, if the order may change
-  std::shared_ptr<call_gate> turns_;   ///< null: datasets are read on the reader's thread
+  std::shared_ptr<call_gate> turns_;   ///< null: datasets are read on the thread that calls `next`
   std::shared_ptr<arrivals> arrivals_; ///< null: the order is kept
   const std::shared_ptr<row_size> rows_are_ = std::make_shared<row_size>(0);
   std::vector<slot> slots_;

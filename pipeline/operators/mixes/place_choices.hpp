@@ -38,7 +38,7 @@ public:
     write(to);
     noted_ = made;
   }
-  /// Writes the last choice into the log. To be called before a position is saved.
+  /// Writes the last choice into the log. Must be called before a position is saved.
   void write(choice_log& to) {
     if (noted_)
       to.add(as_number(*noted_));

@@ -86,7 +86,8 @@ private:
     return last;
   }
 
-  // The number of the next `rows` rows that come from input `which`, if no other input ends.
+  // The number of the next `rows` rows (at most `most`) that come from input `which`, if no other
+  // input ends.
   size_t needed(size_t which, size_t rows) {
     constexpr size_t most = 4096;
     size_t out = 0;

@@ -38,9 +38,9 @@ void block_order::forget() {
 }
 
 // Saves as numbers: the number of blocks that are read again, and for each of these blocks the
-// number of its rows, and of the rows of its result that were returned. In the order of the input,
-// blocks after the last one of which rows were returned are not saved. Without order, the number of
-// the first block and the choices after the position are also saved.
+// number of its rows, and of the rows of its result that were returned. If the order is that of the
+// input, blocks after the last one of which rows were returned are not saved. Otherwise the number
+// of the first block and the choices after the position are also saved.
 void block_order::save_to(position& to, std::vector<read_block> blocks) const {
   const auto first = number_ - blocks.size();
   blocks.insert(blocks.end(), planned_.begin(), planned_.end());

@@ -36,12 +36,12 @@ public:
   /// The number of the block that is read next.
   uint64_t number() const noexcept { return number_; }
 
-  /// The next block was read.
+  /// Records that the next block was read, and has `rows` rows.
   void note_read(uint64_t rows);
-  /// Rows of block `number` are returned. `given`: the number of its rows that were returned
-  /// before.
+  /// Records that rows of the result of block `number` are returned, after `given` rows of it that
+  /// were returned before.
   void note_choice(uint64_t number, uint64_t given);
-  /// All rows of a block were returned.
+  /// Records that all rows of the result of a block were returned.
   void note_end();
   /// Drops the restored blocks and choices, because the input has other data than when the position
   /// was saved.

@@ -9,7 +9,7 @@ namespace headrace::detail {
 namespace {
 
 // The rows for which `keep` is true. Failed rows are also kept, so that their errors reach the
-// reader.
+// user.
 std::vector<row_run> chosen(const column& keep, const block& rows) {
   std::vector<row_run> runs;
   auto error = rows.errors.begin();

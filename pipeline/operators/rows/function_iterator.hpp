@@ -20,7 +20,7 @@ protected:
   block call(const block& in) {
     return body_->run(in, row_ ? &row_->names : nullptr, kernel_calls_);
   }
-  // Saves the input as a part.
+  // The position of the input is saved as a part of this one.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

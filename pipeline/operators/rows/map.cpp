@@ -17,8 +17,8 @@ constexpr auto costly_row = 200us;
 // enough, because a function may build tables in its first call.
 constexpr int costly_blocks = 4;
 
-/// Runs its function on the reader's thread, or, if the graph allows it and rows are costly, on all
-/// cores.
+/// Runs its function on the thread that calls `next`, or, if the graph allows it and rows are
+/// costly, on all cores.
 class map_iterator final : public parallel_reader {
 public:
   map_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
@@ -71,7 +71,7 @@ private:
     spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), 2);
   }
 
-  std::unique_ptr<iterator> input_; ///< moved to `spread_` when that is made, as `function_` is
+  std::unique_ptr<iterator> input_; ///< `spread()` moves it and `function_` into `spread_`
   parallel_blocks::function function_;
   const bool may_spread_;
   int seen_costly_; ///< the number of consecutive costly blocks; at most `costly_blocks`

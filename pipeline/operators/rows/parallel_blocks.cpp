@@ -147,8 +147,8 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     on_stop_(stop_, [with = shared_] { with->wake(with->rows); }),
     order_(options_.ordered) {
   using oneapi::tbb::global_control;
-  // The lowest limit of all `global_control` objects applies. If another owner has set a higher
-  // one, none is set here.
+  // The lowest limit of all `global_control` objects applies. If another part of the process has
+  // set a higher limit, none is set here, because it would lower that limit.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
   if (global_control::active_value(global_control::max_allowed_parallelism) <= wanted)
     workers_.emplace(global_control::max_allowed_parallelism, wanted);
@@ -203,7 +203,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       if (over())
         return std::nullopt;
       from = for_the_reader();
-      if (!from) // a thread of the arena has just claimed the job
+      if (!from) // another thread has just claimed the job
         continue;
       lock.unlock();
       from->run_if_unclaimed(*shared_);

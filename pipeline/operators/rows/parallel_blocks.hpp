@@ -19,14 +19,15 @@ namespace headrace::detail {
 
 /// Runs a function over the blocks of an input, several at a time: a function that only computes
 /// runs on the process's worker threads (oneTBB), and one that may block on threads of its own.
-/// Another thread pulls the input, so that neither the input nor the function waits for the other.
+/// Another thread, the *puller*, pulls the input, so that neither the input nor the function waits
+/// for the other. Here the *reader* is the thread that calls `next`.
 ///
 /// In addition to the number of blocks that may be in work or wait for a thread, one further block
 /// for each call may be held, so that work continues while the reader is busy.
 class parallel_blocks {
 public:
-  /// Computes the rows of the result from the rows of a block, each row separately. Must not throw.
-  /// Called by several threads.
+  /// Computes the rows of the result from the rows of a block, each row separately. Several threads
+  /// call the function at the same time. It must not throw.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
     /// Limits the number of calls that run at a time. If there is a call for each core, the
@@ -54,7 +55,7 @@ public:
   /// The number of blocks that are done, in work, or waiting for a call.
   size_t ahead() const;
   /// Appends a position of the input, and for each block after it the number of rows that were
-  /// returned; without order also the order of these blocks. Does not wait.
+  /// returned; if `options::ordered` is false, also the order of these blocks. Does not wait.
   void save_to(position& to) const;
   /// @pre `next` was not called
   status restore(position_reader& from);
@@ -91,7 +92,8 @@ private:
   // Raises oneTBB's limit of threads to one worker thread for each core beside the reader's thread,
   // which mostly waits. Not set if the limit is higher already.
   std::optional<oneapi::tbb::global_control> workers_;
-  call_threads threads_; ///< used in place of the arena, if the function may block
+  /// Used in place of oneTBB's arena if the function may block, and in builds with sanitizers.
+  call_threads threads_;
   /// Shared with the jobs in the arena; its mutex guards the following members.
   std::shared_ptr<shared> shared_;
   std::stop_callback<std::function<void()>> on_stop_;

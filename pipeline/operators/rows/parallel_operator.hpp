@@ -20,8 +20,8 @@ protected:
   std::optional<block> read(parallel_blocks& from, const limits& wanted);
 };
 
-/// Opens an operator that is a function of its input's blocks, with `node.calls.count` concurrent
-/// calls.
+/// Opens an operator that is a function of its input's blocks, with concurrent calls as in
+/// `make_parallel_blocks`.
 opened open_parallel(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
                      parallel_blocks::function f);
 

@@ -126,7 +126,7 @@ private:
              ? engine_.partial_passes(at_.first_source, engine_.sources_below(*node_.inputs[0]))
              : 0;
   }
-  /// True if the last pass read all rows of the input, so that no other run read a part of them.
+  /// True if the last pass read all rows of the input: no other run read a part of them.
   bool was_whole() {
     if (partial_passes() != partial_)
       return false;

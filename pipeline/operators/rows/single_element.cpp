@@ -21,7 +21,8 @@ protected:
       return failure(invalid_argument("get_single_element: the dataset has more than one element"));
     return only;
   }
-  // Saves the input as a part: the first `produce` ends the operator, so no row was read before.
+  // No row of the input was read so far: the first `produce` ends the operator, and the position of
+  // an operator that has ended is not saved by this function.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
@@ -54,7 +55,8 @@ protected:
     end();
     return std::move(last_);
   }
-  // Saves the input as a part: the first `produce` ends the operator, so no row was read before.
+  // No row of the input was read so far: the first `produce` ends the operator, and the position of
+  // an operator that has ended is not saved by this function.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

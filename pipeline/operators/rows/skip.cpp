@@ -29,7 +29,7 @@ protected:
     }
     return input_->next(wanted);
   }
-  // Saves as numbers: the number of rows still to be left out; as parts: the input.
+  // Saves as numbers: the number of rows that are still to be skipped; as parts: the input.
   void save_to(position& to) const override {
     to.numbers = {left_};
     put(to, *input_);

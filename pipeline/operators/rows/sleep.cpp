@@ -25,7 +25,7 @@ protected:
       return last_failure(cancelled("the iteration was stopped"));
     return out;
   }
-  // Saves the input as a part. The operator holds no rows.
+  // The position of the input is saved as a part of this one. The operator holds no rows.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

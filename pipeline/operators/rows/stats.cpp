@@ -13,7 +13,7 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override { return input_->next(wanted); }
-  // Saves the input as a part.
+  // The position of the input is saved as a part of this one.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

@@ -25,7 +25,7 @@ protected:
       input_.reset(); // files and threads are released before the last rows are used
     return out;
   }
-  // Saves as numbers: the number of rows left; as parts: the input, while any are left.
+  // Saves as numbers: the number of rows still to be returned; as parts, unless it is 0: the input.
   void save_to(position& to) const override {
     to.numbers = {left_};
     if (left_ != 0)

@@ -15,7 +15,7 @@ public:
   /// Applies the header of a file. Errors name the missing columns and the present ones.
   status read_header(const std::vector<std::string>& names);
 
-  /// The component of the table's column `i`, or -1.
+  /// The component of the table's column `i`, or -1 if the column is not read.
   int component(size_t i) const noexcept { return i < targets_.size() ? targets_[i] : -1; }
   /// True if a row may have this many fields.
   bool right(size_t fields) const noexcept {

@@ -39,7 +39,7 @@ private:
 
   column files_;
   split_cursor splits_;
-  uint64_t file_ = 0; ///< the open file
+  uint64_t file_ = 0; ///< the number of the file that was opened last
   bool open_ = false;
   status pending_; ///< an error that is returned after the rows that precede it
 };

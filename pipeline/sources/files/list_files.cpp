@@ -15,7 +15,7 @@ namespace headrace::detail {
 namespace {
 
 /// The handler of errors of `glob`: a folder that cannot be read is skipped, as a shell does; but
-/// without a free descriptor the search ends, because files would be left out silently.
+/// without a free descriptor the search ends, because otherwise files would be left out silently.
 int end_without_descriptors(const char*, int number) {
   return number == EMFILE || number == ENFILE ? 1 : 0;
 }
@@ -30,7 +30,7 @@ bool has_wildcards(std::string_view part) {
   return false;
 }
 
-/// A path as a pattern that matches only itself.
+/// A pattern that matches only `path`.
 std::string as_pattern(std::string_view path) {
   std::string out;
   for (const char x : path) {
@@ -157,8 +157,8 @@ private:
     }
     if (names_.empty())
       return nothing_matches();
-    // Sorted bytewise, so that hosts which see the same files have the same list. A file that
-    // matches two patterns is there twice, as in tf.data.
+    // The names are sorted bytewise, so that hosts which see the same files have the same list. A
+    // file that matches two patterns is listed twice, as in tf.data.
     std::sort(names_.begin(), names_.end());
     splits_.emplace(engine_, at_, names_.size(),
                     engine_.shares_splits(at_) ? make_listing(names_) : nullptr);

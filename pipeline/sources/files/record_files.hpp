@@ -14,14 +14,15 @@ namespace headrace::detail {
 class record_files {
 public:
   /// Reads the sizes of the files. The first file that is missing or does not fit the layout counts
-  /// as one record, the last one, which cannot be read. `stop` ends the wait for a file descriptor.
+  /// as one record that cannot be read, and the files after it are left out. `stop` ends the wait
+  /// for a file descriptor.
   record_files(const column& names, const record_layout& layout, std::stop_token stop = {});
   ~record_files();
   record_files(const record_files&) = delete;
   record_files& operator=(const record_files&) = delete;
 
   uint64_t size() const noexcept { return size_; }
-  /// The files with the number of records in each. The numbers of the records depend on them.
+  /// The files with the number of records in each, on which the numbers of the records depend.
   std::shared_ptr<const split_listing> listing() const;
   /// The number of the `count` records from `first` on that lie in the same file as record `first`.
   /// @pre `first < size()`

@@ -38,7 +38,8 @@ public:
   query_impl& operator=(const query_impl&) = delete;
 
   status start(const std::string& query) {
-    // Checks that the file can be opened and is not a folder, because SQLite's error has no reason.
+    // Checks that the file can be opened and is not a folder, because the error of SQLite does not
+    // state the reason.
     HEADRACE_TRY(open_bytes(path_, file_compression::none, stop_).status());
     constexpr int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
     const auto opened = with_descriptors(
@@ -154,7 +155,7 @@ private:
       return {};
     }
     if (format.spec.type == dtype::string) {
-      // SQLite gives numbers as text, too.
+      // SQLite converts numbers to text.
       const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, i));
       const auto size = static_cast<size_t>(sqlite3_column_bytes(statement_, i));
       to.append(size == 0 ? std::string_view{} : std::string_view{bytes, size});

@@ -43,7 +43,7 @@ protected:
     return out;
   }
   // Saves as numbers: the numbers of `splits_`, and the number of rows. The order is not saved,
-  // because it follows from the seed.
+  // because it follows from the seed and the pass.
   void save_to(position& to) const override {
     splits_.save_to(to);
     to.numbers.push_back(rows_->rows());

@@ -5,7 +5,7 @@
 
 namespace headrace::detail {
 
-/// A source of int64 numbers: `f` of the row's number. A split is one row.
+/// A source of int64 numbers: row number i has the value `f(i)`. A split is one row.
 template <class F>
 class numbers_iterator final : public operator_iterator {
 public:

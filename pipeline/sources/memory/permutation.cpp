@@ -9,7 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-// Four rounds give a random permutation for large halves; small halves need more.
+// Four rounds give a random permutation if the halves of the numbers have many bits; halves of few
+// bits need more rounds.
 constexpr unsigned rounds = 8;
 
 } // namespace

@@ -26,8 +26,8 @@ struct pass_reading {
 };
 
 /// A text about the first rule that the readings of a pass with expected trainers violate; empty if
-/// they violate none. `excused`: a worker or an iterator was lost, so that a trainer may lack
-/// elements; a trainer that lacks some must have been warned.
+/// they violate none. `excused`: a task was lost, or an iterator was lost, left early or was cut
+/// off, so that a trainer may lack elements; a trainer that lacks some must have been warned.
 std::string broken_rule(const std::vector<pass_reading>& all, uint64_t elements, bool excused) {
   for (const auto& x : all) {
     std::set<int64_t> once;
@@ -250,8 +250,8 @@ private:
       auto& trainer = w.trainers[draw_.below(w.trainers.size())];
       say(fmt::format("{} and {} are cut off from each other for {} ms", worker.name(),
                       trainer.name(), back / 1ms));
-      // The tasks hold blocks for a trainer that is cut off no longer than its lease: after that
-      // the trainer may lack elements.
+      // When the lease of a trainer that is cut off has expired, tasks no longer keep blocks for
+      // it: a trainer that is cut off for so long may lack elements.
       excused_ |= back > 4s;
       w.net.cut(plane::data, trainer, worker);
       w.time.after(back,
@@ -303,7 +303,7 @@ private:
   uint64_t coming_ = 0;
   uint64_t complete_ = 0;
   bool may_fail_ = false;
-  /// An iterator left early or was lost, or was cut off from a worker for its lease.
+  /// An iterator left early or was lost, or was cut off from a worker for nearly a lease or longer.
   bool excused_ = false;
   std::vector<std::string> story_;
 };

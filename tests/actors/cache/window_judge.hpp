@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-/// The rules for a world whose tasks have windows. The result of each function is empty if its rule
-/// holds.
+/// The rules for a world whose tasks have windows. A function whose name ends in `fault` checks one
+/// rule, and returns a text if it is violated, else an empty text.
 namespace headrace::detail::test {
 
 inline int64_t task_of(int64_t value) { return value / 1'000'000'000; }

@@ -79,7 +79,7 @@ void read_in_turn(stream_world& w, const std::vector<uint64_t>& ids) {
   }
 }
 
-/// A finite dataset for two trainers.
+/// A task with a finite dataset, in a job with a cross-trainer cache and two expected trainers.
 class WholeEpoch : public testing::Test {
 protected:
   void make(int blocks) {
@@ -139,7 +139,7 @@ TEST_F(WholeEpoch, GivesNoElementAgainThatAnIteratorThatDiedMayHaveHandedOut) {
   w.settle();
   make(30);
   w.settle();
-  // The consumer dies before it reports the elements that it hands out now.
+  // The consumer hands out twelve elements, and dies before it reports them to the task.
   for (int i = 0; i < 12; ++i) ASSERT_EQ(w.take(died), step::element);
   auto got = w.consumers.at(died).pipes.at(0).handed_out;
   ASSERT_EQ(got.size(), 12u);

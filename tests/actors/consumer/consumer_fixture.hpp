@@ -15,7 +15,8 @@
 
 namespace headrace::detail::test {
 
-/// The answer of the scripted dispatcher to the next `openIteration`.
+/// Returns the scripted dispatcher's answer to an `openIteration`. The arguments are this message
+/// and the request's id.
 using reply = std::function<caf::result<envelope>(schema::OpenIteration::Reader, uint64_t)>;
 
 /// The state of a `scripted_dispatcher`: the jobs that were requested, and its next answer.
@@ -105,7 +106,7 @@ protected:
   std::shared_ptr<handout> out = std::make_shared<handout>([] {});
   consumer_options options{.dataset_id = "d", .worker_timeout = std::chrono::seconds{10}};
   std::shared_ptr<link_pool> links = std::make_shared<link_pool>(nullptr);
-  std::shared_ptr<consumer_memory> memory; ///< the consumer's
+  std::shared_ptr<consumer_memory> memory; ///< the memory of `consumer`
   consumer_handle consumer;
 };
 

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr task_id task{7};
 
-/// A consumer of a job that others may read.
+/// A consumer of a shared job.
 class ConsumerLease : public testing::Test {
 protected:
   ConsumerLease() {

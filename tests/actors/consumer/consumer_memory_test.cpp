@@ -29,8 +29,8 @@ block numbers_from(int64_t first, size_t rows) {
   return out;
 }
 
-/// The memory of a consumer with one stream. The test takes the place of the actor, of the link's
-/// thread and of the trainer's thread.
+/// The `consumer_memory` of a consumer with one stream. The test takes the place of the three that
+/// share it: the actor, the link's thread and the trainer's thread.
 class ConsumerMemory : public testing::Test {
 protected:
   ConsumerMemory() {
@@ -69,7 +69,8 @@ protected:
     }
     try_handle_inbox(memory);
   }
-  /// The actor handles one `stream_work_left`. Returns the commands that were left to it.
+  /// Acts as the actor when a `stream_work_left` arrives. Returns the commands that other threads
+  /// left to the actor.
   consume::commands as_announced_actor() {
     consume::commands todo;
     {
@@ -113,9 +114,9 @@ protected:
   stream_grant first_grant;
   consumer_memory memory;
   std::shared_ptr<handout> out = std::make_shared<handout>([this] { take_trainer_moved(memory); });
-  duration late{0}; ///< by which the clock of other threads is ahead
+  duration late{0}; ///< the time by which the clock of other threads is ahead of the actor's
   std::atomic<int> announced{0};
-  std::counting_semaphore<> calls{0}; ///< of the actor
+  std::counting_semaphore<> calls{0}; ///< released by each call of `announce`
   int closed = 0;
   int64_t taken = 0; ///< the number of elements that `take_all` took
   status how;
@@ -164,7 +165,7 @@ TEST_F(ConsumerMemory, ALinkThatIsClosedCutsItsStreamAfterItsLastMessage) {
   block_arrives(0, 1'000);
   block_arrives(1'000, 1'000, true);
   take_cut(memory, *at, channel, unavailable("the peer closed the link"));
-  block_arrives(2'000, 1'000); // cannot arrive
+  block_arrives(2'000, 1'000); // is dropped: the stream was cut before
   EXPECT_EQ(memory.routes.size(), 1u);
   as_announced_actor();
   EXPECT_TRUE(memory.routes.empty());
@@ -251,7 +252,7 @@ TEST_F(ConsumerMemory, AnErrorIsKeptForTheActorAndNoMoreIsHandled) {
   EXPECT_EQ(taken, 0);
   {
     std::lock_guard hold{memory.mutex};
-    memory.end(); // the link still fails
+    memory.end(); // `send` of the link still throws
   }
   take_all();
   EXPECT_EQ(how.code(), status_code::internal) << how.message();

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr task_id task{7};
 
-/// A consumer of a job that others may read, driven through its core.
+/// The core of a consumer of a shared job.
 class ConsumerReceipts : public testing::Test {
 protected:
   explicit ConsumerReceipts(sharding_policy mode = sharding_policy::dynamic) {

@@ -14,11 +14,11 @@
 namespace headrace::detail::test {
 namespace {
 
-/// Connects when the test says so. Keeps all links.
+/// A transport that connects when the test calls `connect_all`. It keeps all links.
 class slow_transport final : public transport {
 public:
   ~slow_transport() override {
-    for (auto& x : made) x->handlers = {}; // the handlers may keep the link
+    for (auto& x : made) x->handlers = {}; // they may own the link, which owns them
   }
   result<std::string> listen(const std::string&, link_accepted) override {
     return unimplemented("nobody listens here");

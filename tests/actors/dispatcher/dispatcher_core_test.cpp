@@ -8,7 +8,7 @@ namespace {
 using namespace dispatcher_command;
 using namespace std::chrono_literals;
 
-/// The job that was begun.
+/// The description of the only job that the commands begin.
 job_description begun(const dispatcher_commands& from) {
   const auto all = all_of<run_job>(from);
   EXPECT_EQ(all.size(), 1u);

@@ -48,7 +48,8 @@ protected:
   static bool answers(const commands& from, request_token to) {
     return std::ranges::any_of(all_of<answer>(from), [&](const auto& a) { return a.to == to; });
   }
-  /// A request that is answered once something differs from the answer `said`.
+  /// A request that is answered once the worker's number of tasks differs from that in the answer
+  /// `said`, or the worker is gone.
   static drain_request follow(const worker_drains& said) {
     return {.which = said.data_address, .known = said.tasks, .life = said.life};
   }

@@ -82,7 +82,7 @@ service_terms listed(std::vector<std::string> list) {
   return {.roster = worker_roster::of(list).value()};
 }
 
-/// The index of the entry of the worker at that address.
+/// The index of the entry, in the dispatcher's list, that the worker at that address has.
 std::optional<uint32_t> shard_of(const driven_dispatcher& x, const std::string& address) {
   for (const auto& info : x.core.workers().alive())
     if (info.data_address == address)

@@ -143,7 +143,7 @@ public:
   }
   /// A task sends a question; `last_token` identifies it.
   job_outcome ask(const splits_request& what) {
-    now += std::chrono::microseconds{10}; // tasks are fast
+    now += std::chrono::microseconds{10}; // the short time between two questions
     return take(core.lease(next(), what, now));
   }
   /// The answer, if the job answers at once.

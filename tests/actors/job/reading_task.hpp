@@ -215,7 +215,7 @@ public:
     heard_of_ = false;
     return dealer_.leave();
   }
-  /// The job has returned these splits.
+  /// Records that the job has returned these splits of the task to the assigner.
   void gave_back(const split_assigner::returned& what) {
     for_each_of(plan_->what.sources[what.source].group, what.splits,
                 [&](uint32_t source, uint64_t split) {

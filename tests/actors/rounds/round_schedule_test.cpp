@@ -43,7 +43,7 @@ provenance provenance_of(int64_t element) { return {element >> 32, element & 0xf
 std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers,
                         sharding_policy policy = sharding_policy::off, int64_t shards = 1) {
   struct shared_round {
-    int64_t group = -1; ///< identifies the task and the group of its output
+    int64_t group = -1; ///< the task and, except under DYNAMIC, the group of its output
     std::map<uint32_t, int64_t> numbers;
     std::map<uint32_t, std::string> by;
   };
@@ -178,7 +178,7 @@ public:
   /// fewer and the dispatcher never died, else an empty text.
   std::string uncounted_rounds(const std::vector<round_reading>& all) {
     uint64_t missing = 0;
-    std::map<uint32_t, uint64_t> next; // the next round by index, for consumers that are gone
+    std::map<uint32_t, uint64_t> next; // by index, of gone consumers: the round after the last
     for (const auto& x : all) {
       if (x.rounds.empty())
         continue;

@@ -81,7 +81,7 @@ private:
   void answer(task_id to, const splits_wish& wish, const decltype(job_command::answer::what)& what);
   void note_lease(task_id to, uint32_t source, uint64_t pass, const split_range& what);
   void note_return(task_id from, const split_assigner::returned& what);
-  /// The reader sends receipts for lost tasks.
+  /// Sends the receipts of the reader for lost tasks.
   void account_for(const iteration_view& news);
 
   dataset_ptr graph_;

@@ -104,7 +104,7 @@ TEST(SplitAssigner, SharesOutNoFurtherWhatIsReadInNoTime) {
 
 TEST(SplitAssigner, LeasesNoMoreThanATaskReadsInTheLeaseTime) {
   leasing x{one_source(1'000'000)};
-  x.step = std::chrono::milliseconds{50}; // the first split takes this long: two in 100 ms
+  x.step = std::chrono::milliseconds{50}; // for one split, so two take the lease time
   EXPECT_EQ(x.ask(a).splits->count, 1u);
   EXPECT_EQ(x.ask(a).splits->count, 2u);
   x.step = std::chrono::milliseconds{400}; // the task has become slower

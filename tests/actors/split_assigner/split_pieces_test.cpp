@@ -24,7 +24,7 @@ protected:
     return out;
   }
 
-  /// All splits were leased to one task, which is lost: each second split is returned.
+  /// Leases all splits to one task, which is then lost: every second split is returned.
   void lose(const split_plan& plan) {
     core = split_assigner{plan};
     for (uint32_t source = 0; source < plan.sources.size(); ++source) {

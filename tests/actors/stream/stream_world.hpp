@@ -78,7 +78,7 @@ public:
     bool room = false; ///< other windows may have made room for blocks that this task holds back
     std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to the task
     std::set<uint64_t> named;                              ///< the readers of the last message
-    std::map<std::string, uint64_t> began;                 ///< the first element's number
+    std::map<std::string, uint64_t> began;                 ///< by trainer: its first element
     uint64_t lost_with_readers = 0;                        ///< elements, by the task's last report
     std::deque<split_question> accounts;                   ///< the unacknowledged accounts
   };
@@ -185,7 +185,7 @@ public:
   std::map<uint64_t, consumer> consumers;
   size_t blocks_sent = 0;
   size_t recalls_sent = 0;
-  size_t given_up = 0;                   ///< consumers whose trainer read that it was given up
+  size_t given_up = 0;                   ///< consumers that were given up, as their trainers read
   std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
   /// The elements that consumers which are gone handed out, by trainer and in order. If unreported
   /// elements may be repeated, only the reported elements are included.

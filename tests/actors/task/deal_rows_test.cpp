@@ -28,8 +28,8 @@ block numbers_from(int64_t first, size_t rows) {
   return out;
 }
 
-/// The memory of a task with one consumer, whose stream is open. The test takes the place of the
-/// actor and of the runner's thread.
+/// The `task_memory` of a task with one consumer, whose stream is open. The test takes the place of
+/// the two that share it: the actor and the runner's thread.
 class DealRows : public testing::Test {
 protected:
   DealRows() {

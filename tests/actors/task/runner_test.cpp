@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace headrace::detail {
 namespace {
 
-/// Records the calls of a runner, so that the test's thread can wait for them.
+/// Records the calls of a runner's callbacks, so that the test's thread can wait for them.
 class hearing {
 public:
   runner::callbacks callbacks() {
@@ -47,7 +47,7 @@ public:
   }
   uint64_t produced = 0;
   std::vector<split_question> asked, closed;
-  split_range rest; ///< the unread splits of the source that was closed last
+  split_range rest; ///< the unread splits of the pass that was closed last
   status end, crash;
   bool over = false;
 

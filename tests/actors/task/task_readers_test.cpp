@@ -109,8 +109,8 @@ TEST_F(TaskReaders, ThatTheJobDoesNotNameInTimeMayComeAgain) {
   ASSERT_TRUE(at);
   const auto refused = refusals(core.timer(*at));
   ASSERT_EQ(refused.size(), 1u);
-  // The job decides whether the consumer is a reader, and its message may not reach this worker for
-  // a while.
+  // Only the job can refuse the consumer for good: the message in which the job names it as a
+  // reader may still be on the way to this worker.
   EXPECT_EQ(refused[0].code(), status_code::not_found);
 }
 

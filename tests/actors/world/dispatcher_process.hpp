@@ -22,8 +22,8 @@ namespace headrace::detail::test {
 class world;
 class worker_process;
 
-/// The dispatcher's process: its core, a job_core for each job, and the work of dispatcher_state
-/// and job_state around them.
+/// A simulated process of a dispatcher: its core, and a job_core for each job. It also does the
+/// work that the actors `dispatcher_state` and `job_state` do in a real process.
 class dispatcher_process final : public virtual_process {
 public:
   explicit dispatcher_process(world& in);

@@ -81,7 +81,8 @@ private:
   void kill_dispatcher(bool keeps_state);
   void repeat(const trainer_process::options& what);
   void stop_something();
-  /// The length of a fault: short, about a lease, long, or until the end.
+  /// The length of a fault: short, shorter than a lease, about a lease, or long. `for_good` is set
+  /// to true if the fault lasts until the end.
   duration length(bool& for_good);
   void say(std::string what);
   bool kind(fault x) const noexcept { return (kinds_ & x) != 0; }

@@ -27,7 +27,8 @@ struct disturbances {
 };
 
 /// Checks the history of a world that has come to rest, and returns the promises that were broken.
-/// It has the rules for which elements may be lost or repeated under each guarantee.
+/// Each function that returns nothing checks the promise that its comment states. The class has the
+/// rules for which elements may be lost or repeated under each guarantee.
 class judge {
 public:
   /// `starving`: streams that had less credit than their share.
@@ -44,10 +45,12 @@ public:
   /// An end without an error came after all elements, except those that were lost with a worker;
   /// under at_least_once after all elements.
   void every_end_is_true();
-  /// If a trainer was told that a repetition was over before it joined, the repetition was over.
+  /// If the first view that a trainer received from its job said that the repetition was finished,
+  /// and the trainer got no error, then the repetition was finished, and the trainer got no
+  /// element.
   void what_is_over_was_read();
-  /// An element was lost only with a lost task, and only if some row of its split had reached a
-  /// trainer.
+  /// An element was lost only if some row of its split had reached a trainer, or had been sent to a
+  /// trainer that is gone or read an error.
   void little_lost();
   /// If each row is a split of its own, a reader that leaves in order causes no loss.
   void nothing_lost_with_who_leaves();
@@ -60,7 +63,7 @@ public:
   void nothing_left_behind();
   /// Credit is shared by the streams that exist.
   void credit_is_shared();
-  /// All of the above.
+  /// Checks all promises above, and returns the violations.
   const std::vector<violation>& all();
 
   const std::vector<violation>& violations() const noexcept { return found_; }
@@ -75,16 +78,16 @@ private:
   /// lost.
   void every_shard_is_whole(const std::set<int64_t>& given, bool unknown);
   bool dynamic() const { return world_.about.policy == sharding_policy::dynamic; }
-  /// A trainer and a worker may have died together, so that it is unknown what the trainer
+  /// True if a trainer and a worker may have died together, so that it is unknown what the trainer
   /// received.
   bool died_together() const;
-  /// The jobs are not collected: a task without readers waits for readers that return.
+  /// True if repetitions are not collected: a task without readers waits for readers that return.
   bool keeps_what_nobody_reads() const;
   bool at_least_once() const {
     return dynamic() && world_.about.guarantee == delivery_guarantee::at_least_once;
   }
-  /// The element's split was leased to two or more tasks, and one of these tasks is lost or some
-  /// trainer is gone: under at_least_once the element may be repeated.
+  /// True if the element's split was leased to two or more tasks, and one of these tasks is lost or
+  /// some trainer is gone or was unreachable: under at_least_once the element may be repeated.
   bool read_again(int64_t element) const;
   /// The elements that were sent to trainers that are gone or read an error. An element that was
   /// claimed when it was sent to such a trainer is lost, even if it did not arrive.

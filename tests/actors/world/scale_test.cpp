@@ -82,7 +82,8 @@ private:
 };
 
 /// The environment variable HEADRACE_SCALE is the number of workers, and of trainers, of the larger
-/// of the two services that are compared. Both services have a tenth as many jobs.
+/// of the two services that are compared; the smaller one has a quarter of them. The number of jobs
+/// in both services is a tenth of HEADRACE_SCALE.
 class Scale : public testing::Test {
 protected:
   static size_t most() {

@@ -124,7 +124,7 @@ public:
   uint64_t given() const noexcept { return given_; }
   const splits_done& done() const noexcept { return done_; }
   void taken(size_t bytes) { outstanding_ -= std::min(bytes, outstanding_); }
-  /// Every source was read to its end.
+  /// True if every source was read to its end.
   bool exhausted() const { return !dealer_ || dealer_->exhausted(); }
   std::vector<unread_splits> leave() {
     asked_.reset();

@@ -55,8 +55,8 @@ class virtual_network {
 public:
   struct options {
     duration longest_delay = std::chrono::milliseconds{2};
-    /// The largest difference between the delays of two links: a message may arrive later than one
-    /// that was sent after it over another link.
+    /// The largest difference between the longest delays of two connections: a message may arrive
+    /// later than one that was sent after it over another connection.
     duration spread{};
     /// If set, each message takes exactly this time, and it takes twice this time to connect. So
     /// the duration of a conversation is a number of round trips.

@@ -35,7 +35,8 @@ public:
     return leaving_ || (core_ && core_->leaving() != worker_core::step::staying);
   }
   size_t tasks() const noexcept { return tasks_.size(); }
-  /// The worker was present from the beginning of the world, in one life.
+  /// True if the worker was present from the beginning of the world, in one life, and does not
+  /// leave.
   bool there_from_the_start() const { return alive() && !leaving() && starts_ == 1 && first_; }
   /// Leaves the service, as a worker does at a SIGTERM.
   void leave();

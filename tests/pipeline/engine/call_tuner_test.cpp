@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// An operator whose calls take `cost` for a row, and whose reader takes `pace` for a row. The
-/// slower of the two determines the time of a window.
+/// slower of the two determines how long the 1,000 rows of an observation take.
 struct simulated {
   std::chrono::nanoseconds cost, pace;
   size_t bytes = 1;

@@ -153,7 +153,8 @@ TEST(Explain, CountsWhatIgnoreErrorsLeftOut) {
   EXPECT_THAT(to_text(seen), HasSubstr("\nignore_errors left out 1000 elements that failed\n"));
   const auto none = explain(make_ignore_errors(range(0, 9)).value(), {}).value();
   EXPECT_THAT(to_text(none), Not(HasSubstr("left out")));
-  // The rows that an input gives to another user were not left out.
+  // The zip reads `whole` both directly and below ignore_errors. The rows that it reads directly do
+  // not count as left out.
   const auto whole =
     make_map(range(0, 9), traced(range(0, 1), [](expr x) { return x + 1; })).value();
   const auto both = make_zip({whole, make_ignore_errors(whole).value()}).value();

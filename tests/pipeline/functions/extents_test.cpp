@@ -139,7 +139,7 @@ TEST(Extents, AreOfNoMoreTextThanAnElementMayHave) {
   EXPECT_EQ(first_error(1 << 21, [&](expr n) { return repeat(stack({expr{text}}), n); }),
             std::string{"repeat:"} + why);
   EXPECT_EQ(first_error(1 << 10, [&](expr n) { return fill({n}, text); }), "");
-  // One long string is repeated and many empty ones are not.
+  // The result has the long string n times, and none of the n empty ones.
   EXPECT_EQ(first_error(1 << 21,
                         [&](expr n) {
                           const auto others = fill({n}, "");

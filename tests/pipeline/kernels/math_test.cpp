@@ -50,7 +50,7 @@ std::vector<T> arguments() {
   return out;
 }
 
-/// The approximate number of representable values between two values of one sign.
+/// The distance of `got` from the exact value, in units in the last place of the exact value.
 template <class T>
 double distance(T got, long double exact) {
   const T wanted = static_cast<T>(exact);

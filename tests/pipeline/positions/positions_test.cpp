@@ -98,7 +98,7 @@ TEST(Positions, OfACacheThatIsNotOpenAndIsReadAgainLater) {
   expect_resumes(make_repeat(make_shuffle(twice, 4, 1).value(), 3).value());
   const auto never_whole = make_take(make_cache(twice).value(), 14).value();
   expect_resumes(make_repeat(make_unique_elements(never_whole).value(), 3).value());
-  // The operator that continues does not read the cache to its end.
+  // `take` ends in the second reading of the cache, before the cache's end.
   expect_resumes(make_repeat(make_take(twice, 14).value(), 3).value());
 }
 

@@ -176,7 +176,7 @@ TEST(UnorderedPositions, OfAnIteratorThatWentBackBeforeWhatTheCacheKeeps) {
   }
 }
 /// An iterator that is restored from a position first returns the rows that were returned after
-/// that position, even if another iterator has since saved the rows in the folder in another order.
+/// that position, even if another iterator has since filled the cache's folder in another order.
 TEST(UnorderedPositions, OfACacheWhoseFolderAnotherIteratorCompleted) {
   auto want = read_all(range(0, 120));
   std::ranges::sort(want);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-// Checks that random graphs contain all operators.
+// Checks that each operator, except those in `elsewhere`, occurs in some random graph.
 
 namespace headrace::detail {
 namespace {

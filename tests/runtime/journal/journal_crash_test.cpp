@@ -80,7 +80,8 @@ public:
   disk_image rest(unsynced rest, std::mt19937_64& random) const {
     return disk_.after_power_loss(rest, random);
   }
-  /// The content of a journal that is opened after the loss of power.
+  /// Opens the journal after the loss of power, and returns its content. Checks that this is the
+  /// content after some of the calls, in order, with all that were reported as complete.
   journal_texts judge(const disk_image& rest) const {
     simulated_disk there{rest};
     auto log = open_sqlite_journal(on(there, directory_));

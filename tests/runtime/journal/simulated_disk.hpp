@@ -37,8 +37,8 @@ public:
   /// operation, and must not call the disk.
   void lose_power_at(uint64_t operation, std::function<void()> then);
   bool powerless() const;
-  /// The content after a loss of power: all bytes that were synced, and none, all, or random
-  /// sectors of the bytes that were not synced.
+  /// Which of the bytes that were not synced survive a loss of power: none, all, or random sectors.
+  /// `after_power_loss` returns these together with all bytes that were synced.
   enum class unsynced : uint8_t { lost, kept, random };
   disk_image after_power_loss(unsynced rest, std::mt19937_64& random) const;
   /// The content that programs see.

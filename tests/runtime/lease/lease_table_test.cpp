@@ -144,7 +144,7 @@ TEST(LeaseTable, ReportsTheEarliestFirst) {
   EXPECT_EQ(keep(leases, at(6s)), (events{{1, expired}}));
 }
 
-// A model with only one rule: a lease expires exactly one lease time after its holder's last sign
+// The model has only one rule: a lease expires exactly one lease time after its holder's last sign
 // of life.
 TEST(LeaseTable, AgreesWithAPlainModelOnRandomEvents) {
   auto seed = std::random_device{}();

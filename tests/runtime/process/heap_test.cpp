@@ -38,7 +38,7 @@ const child_body frees_large_memory{
   "frees_large_memory", [](const std::vector<std::string>& args) {
     if (args.at(0) == "set")
       return_large_memory_at_once();
-    std::free(filled(20 << 20)); // by default, the heap takes pieces up to this size from now on
+    std::free(filled(20 << 20)); // by default, glibc now keeps freed pieces of up to this size
     const auto before = resident_mib();
     std::vector<void*> large, small;
     for (int i = 0; i < 12; ++i) {

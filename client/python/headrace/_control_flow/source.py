@@ -12,8 +12,8 @@ from typing import Any, Union
 
 Node = Union[ast.FunctionDef, ast.Lambda]
 
-#: The name of the variable of rewritten functions whose value has the functions of the module `branches` and the
-#: module `loops` as attributes.
+#: Rewritten functions call the functions of the modules `branches` and `loops` as attributes of a variable with this
+#: name.
 OPS = "__headrace"
 _FUTURES = 0x1FF0000  # the flags of `from __future__ import ...` in co_flags
 

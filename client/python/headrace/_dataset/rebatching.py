@@ -58,8 +58,8 @@ def in_turn(dataset: Dataset, sizes: list[int], drop_remainder: bool) -> Dataset
     """
     from .dataset import Dataset
 
-    # One batch is made of the rows of all sizes in the list, a turn. Each turn is cut into parts, one for each size.
-    # The sizes are rotated, so that the first one is not 0.
+    # The rows are first put into batches of the sum of all sizes, called turns. Each turn is then cut into parts, one
+    # for each size. The sizes are rotated, so that the first one is not 0.
     first = next(at for at, size in enumerate(sizes) if size > 0)
     turn = sizes[first:] + sizes[:first]
     lengths = _int64(turn)

@@ -210,7 +210,7 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
     [array([0, 1]), array([2, 3])]
     """
     out: list[Tensor] = []
-    extents: dict[Any, Any] = {}  # by name: a number, or a tensor of one
+    extents: dict[Any, Any] = {}  # by the names of extents: a number, or a scalar tensor
     given = data if isinstance(data, (list, tuple)) else [] if data is None else [data]
     shown = [("data", constant(x)) for x in given]
     most = None if summarize is None else integer(summarize, "summarize")

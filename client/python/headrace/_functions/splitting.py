@@ -15,7 +15,7 @@ Tensor = _core.Tensor
 
 #: The characters at which the engine splits without a separator: C's white space.
 _WHITE = " \t\n\v\f\r"
-#: The most repetitions of a group in a regular expression.
+#: The most repetitions of a group that RE2 accepts in a regular expression.
 _MOST_SPLITS = 1000
 
 
@@ -81,7 +81,7 @@ def _uniform_lengths(x: Tensor) -> list[Tensor]:
     return out
 
 
-# -- a bound of the parts --------------------------------------------------------------------------------------------
+# -- a bounded number of parts ---------------------------------------------------------------------------------------
 #
 # The engine splits at all separators. Those that must not split are therefore replaced by pairs of bytes before, and
 # put back in the parts afterwards. A pair consists of the lead byte and a byte that identifies the replaced text. The
@@ -120,7 +120,7 @@ def _pairs(separator: str) -> tuple[str, list[str]]:
 def _whole(x: Tensor) -> _Prepared:
     """Prepares strings that are not to be split at all."""
     lead, (itself, nothing, end, *_) = _pairs("")
-    # No string has this pair, so that it separates none.
+    # No string contains the pair `end`, so nothing is split at this separator.
     return _replaced(x, [(lead, itself)]), end, [(itself, lead)]
 
 

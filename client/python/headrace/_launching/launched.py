@@ -23,7 +23,7 @@ _LOOK = 0.2
 _FOLLOW = 1.0
 #: ``_SETTLING``: the seconds for which workers that were just started or stopped may affect the status.
 #: ``_PATIENCE``: the seconds for which fewer workers must have been enough before the number of workers decreases.
-#: None: the values of ``headrace up --workers N..M``.
+#: If they are None, the times are those of ``headrace up --workers N..M``.
 _SETTLING: float | None = None
 _PATIENCE: float | None = None
 
@@ -184,7 +184,7 @@ class LaunchedService:
                     if wanted != present:
                         self.scale(wanted)
                 except OpError:
-                    pass  # the next look may succeed
+                    pass  # the next attempt may succeed
                 except Exception as error:
                     warnings.warn(f"headrace: the number of workers was not adapted: {error}", stacklevel=1)
 

@@ -280,7 +280,7 @@ def _find(label: str, shipped: bytes, pool: _pool.Pool | None, origin: _origins.
     number = 0
     if origin is not None and pool is None:
         shipped, number = origin.current(reading), origin.number
-    # The function itself is made only in the processes of the pool.
+    # The function itself is deserialized only in the processes of the pool.
     about = _shipping.unpack(shipped)
     digest = hashlib.sha256(shipped).digest()
     if about.kind == "generator":

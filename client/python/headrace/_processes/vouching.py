@@ -19,7 +19,7 @@ from ..errors import PermissionDeniedError
 
 #: The environment variable that names another folder.
 VARIABLE = "HEADRACE_PYTHON_FUNCTIONS"
-#: If there are ``_MANY`` files, those that were not used for ``_OLD`` seconds are removed.
+#: If there are ``_MANY`` files or more, those that were not used for ``_OLD`` seconds are removed.
 _MANY = 1000
 _OLD = 30 * 24 * 3600.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-#: Pairs of variables: the number of this process, and the number of processes.
+#: Pairs of environment variables: the number of this process, and the number of processes.
 _VARIABLES = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"))
 
 

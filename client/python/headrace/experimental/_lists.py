@@ -16,7 +16,7 @@ from .._tracing import tensors
 from .._values import integer
 from ..errors import OutOfRangeError, UnimplementedError
 
-#: The seed of random orders in ``at``, so that all calls of a program see one order.
+#: The seed of random orders in ``at``, so that all calls in a program use the same order.
 _DRAWN = secrets.randbits(64)
 
 

@@ -53,7 +53,7 @@ class DispatcherConfig(NamedTuple):
     job_gc_timeout_ms: int | None = None
     worker_timeout_ms: int | None = None
     worker_max_concurrent_snapshots: int | None = None
-    # Fields that tf.data has only in its messages.
+    # Fields that tf.data has only in its protocol buffers.
     client_timeout_ms: int | None = None
     gc_dynamic_sharding_jobs: bool = False
     deployment_mode: str | None = None
@@ -110,7 +110,7 @@ class WorkerConfig(NamedTuple):
     dispatcher_timeout_ms: int | None = None
     data_transfer_protocol: str | None = None
     data_transfer_address: str | None = None
-    # Fields that tf.data has only in its messages.
+    # Fields that tf.data has only in its protocol buffers.
     worker_tags: list[str] | None = None
     data_transfer_port: int = 0
     cross_trainer_cache_size_bytes: int | None = None
