@@ -214,8 +214,9 @@ private:
   bool owns(const stream& s, time_point now) const;
   /// Lets the handout return rows of the streams for which `owns` is true, and no others.
   void fence(time_point now);
-  /// The job no longer names this reader: takes back the rows that may belong to others, closes all
-  /// streams, and ends the handout with `why`.
+  /// To be called when this consumer is no longer a reader of its job. Takes back from the handout
+  /// the rows that other readers may have been given, closes all streams, and ends the handout with
+  /// `why`.
   void give_up_all(const status& why);
   /// The error for the trainer if the dispatcher or the job has answered that this consumer is not
   /// a reader.

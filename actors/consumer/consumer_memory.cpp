@@ -153,7 +153,7 @@ void try_handle_inbox(consumer_memory& of) {
     try {
       std::ranges::move(of.handle_inbox(), std::back_inserter(of.unfinished));
     } catch (...) {
-      // The actor ends with this error, as if it had handled the event.
+      // The actor ends with this error when it runs next, as if it had handled the event itself.
       of.thrown = std::current_exception();
     }
     const bool leaves_events = round == most_rounds && of.inbox.has_work();

@@ -60,7 +60,8 @@ void lease_history::on(const kept& x) {
   if (known == tasks_.end())
     return;
   kept_.insert(x.task);
-  // A lost task is kept when it is settled: only splits of single rows that a reader has are left.
+  // For a lost task this fact is recorded at the settlement, which returns the task's splits to the
+  // assigner, except splits of a single row that a reader has. Only leases of the latter are kept.
   if (lost_.contains(x.task))
     std::erase_if(known->second.all,
                   [&](const lease& one) { return !rows_.single || one.at != held_by::reader; });

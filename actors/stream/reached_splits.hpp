@@ -30,7 +30,7 @@ public:
   reached_splits& operator=(reached_splits&&) = default;
 
   /// Records the splits of rows that arrived. If rows have no origins, their splits are unknown,
-  /// and so are all splits of later receipts (`from_pass`).
+  /// and later receipts state that all splits are unknown.
   void add(const block& rows);
   /// Records that this number of rows was given back to the task.
   void give_back(uint64_t rows) { given_back_ += rows; }

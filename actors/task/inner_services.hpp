@@ -15,7 +15,8 @@ namespace headrace::detail {
 /// each task reads as a whole.
 class inner_services {
 public:
-  /// `run` is a number of the job's repetition that no other repetition has.
+  /// `shared`: all tasks read the same inner jobs, so inner jobs without a name get one. `run`: the
+  /// number from which these names are made; no other repetition has it.
   inner_services(const dataset_ptr& graph, bool shared, uint64_t run, open_service open);
 
   /// `failed_precondition`: this task cannot read from services.

@@ -287,8 +287,8 @@ status runner::shared::pull() {
     give(*std::move(rows), bytes, took);
     say_done(*source, given);
   }
-  // The splits that the pipeline has not read are given back to the job, unless the runner was
-  // stopped.
+  // The destructor of the pipeline gives the splits that it has not read back to the job, unless
+  // the runner was stopped.
   source.reset();
   return {};
 }

@@ -54,8 +54,9 @@ struct resize_options {
   /// Widens the filter when the image becomes smaller; without effect on nearest and area.
   bool antialias = false;
 };
-/// Resizes to `height` by `width`. Pixels are squares, their centres at half-integer coordinates.
-/// The result is float32, but `nearest` keeps the dtype. `bicubic` uses Keys' kernel with a = -1/2.
+/// Resizes to `height` by `width`. Pixels are squares whose centres are at half-integer
+/// coordinates. The result is float32, but `nearest` keeps the dtype. `bicubic` uses Keys' kernel
+/// with a = -1/2.
 expr resize(const expr& image, int64_t height, int64_t width, method how = method::bilinear,
             const resize_options& options = {});
 /// The part of the image that begins at (`top`, `left`) and has the extents `height` by `width`.

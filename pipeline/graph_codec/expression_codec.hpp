@@ -8,8 +8,8 @@
 
 namespace headrace::detail {
 
-/// The numbers that a message has for the inputs of an expression and, if the expression is a
-/// parameter, for the function to which the parameter belongs.
+/// The numbers by which a message refers to the inputs of an expression and, if the expression is a
+/// parameter, to the function to which the parameter belongs.
 struct expression_numbers {
   std::vector<uint32_t> inputs;
   uint32_t function = 0;

@@ -16,7 +16,7 @@ enum class refusal : uint8_t {
   truncated,   ///< the connection ended before the end of the hello, or in a message
   silent,      ///< the peer did not finish the handshake in time
   tls,         ///< the TLS handshake failed, e.g. the peer has no trusted certificate
-  /// The peer had not finished the handshake when there were too many such connections.
+  /// Too many connections had not finished the handshake. This one was the oldest of them.
   crowded,
 };
 inline constexpr size_t refusals = 8;

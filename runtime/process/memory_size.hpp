@@ -5,8 +5,8 @@
 
 namespace headrace::detail {
 
-/// The memory that this process may use: the least of the machine's memory and the limits of its
-/// control group and RLIMIT_DATA.
+/// The memory that this process may use: the least of the machine's memory, the limit of the
+/// process's control group, and RLIMIT_DATA.
 uint64_t memory_size_bytes();
 
 /// The least limit of the control groups from the one in `membership` (in the format of

@@ -25,8 +25,9 @@ message<schema::SupervisionTree> encode(const supervision_tree& tree);
 /// define is read as the last one that it defines.
 result<supervision_tree> decode(const message<schema::SupervisionTree>& in);
 
-/// Lines for users, one for each supervisor or child, indented by depth, with restarts and last
-/// reason.
+/// The tree as text for users: a line for each root supervisor and each child, indented by depth,
+/// with its state, the number of its restarts, and the reason for its last end that was not
+/// requested.
 std::string render(const supervision_tree& tree);
 
 } // namespace headrace::detail

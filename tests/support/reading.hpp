@@ -84,8 +84,9 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
   return {};
 }
 
-/// Checks trainers that shared a repetition of `total` different elements: each that ended without
-/// an error and lacks elements read a message about the loss.
+/// Checks trainers that shared a repetition of `total` different elements: if some elements were
+/// handed to none of them, each trainer that ended without an error was given a message about the
+/// loss.
 inline std::optional<violation> find_silent_loss(std::span<const reading> group, size_t total) {
   std::set<int64_t> given;
   const reading* content = nullptr; // ended without an error and without a message about a loss

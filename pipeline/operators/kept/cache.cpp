@@ -191,7 +191,7 @@ private:
     HEADRACE_TRY(open_input(again));
     HEADRACE_TRY(input_->restore(*pass.begin));
     begin_ = input_->save(); // `pass.begin`, with the choices of the input from now on
-    // Later passes must return the same elements as this pass.
+    // Later passes must return the same elements as this pass, so they begin with these choices.
     if (const auto known = pass_to_give(); known && known->from == pass.from)
       engine_.set_pass_of(*memory_, kept_pass{pass_, begin_});
     HEADRACE_TRY(open_sink());

@@ -135,7 +135,8 @@ TEST(ServiceRecordCodec, KeepsWhateverStateFactsMakeAndGoesOnFromIt) {
       original.apply(x);
       reread.apply(service_codec::read_facts(service_codec::write_facts({x})).value().at(0));
       ASSERT_TRUE(reread == original);
-      // Both records must make the same decisions on iterations and new ids.
+      // Both records must also give equal answers: which dataset ids may join job 1, which job has
+      // a key, and which id a new dataset gets.
       for (uint64_t id = 1001; id < 1009; ++id)
         ASSERT_EQ(reread.may_join(job_id{1}, std::to_string(id)),
                   original.may_join(job_id{1}, std::to_string(id)));

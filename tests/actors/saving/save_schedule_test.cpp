@@ -65,7 +65,7 @@ public:
     if (faults_ == 0 && (folder.writes != folder.pieces || folder.finishes != 1))
       return fmt::format("nothing befell it, and {} pieces were written {} times", folder.pieces,
                          folder.writes);
-    // Only heartbeats are sent: no worker requests steps if there are none.
+    // After the end of the save only heartbeats are sent, because no worker requests steps.
     const auto after = world_->net.messages() - messages_;
     if (after > 60 * 8 * (world_->workers.size() + 1))
       return fmt::format("{} messages in the minute after it was over", after);

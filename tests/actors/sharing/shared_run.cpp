@@ -41,8 +41,8 @@ void shared_run::run() {
   for (size_t steps = 0; !job_.state().finished() && !::testing::Test::HasFailure(); ++steps) {
     if (options_.accidents && steps < eventful && random_() % 24 == 0)
       accident();
-    // The longest pause between two announcements of a job. A timer of the job that is due within
-    // this time is run at once.
+    // The longest time for which a job delays an announcement. A timer of the job that is due
+    // within this time is run at once.
     constexpr duration moment = std::chrono::milliseconds{50};
     if (const auto due = job_.core.next_deadline(); due && *due <= job_.now + moment)
       carry_out(job_.pass(std::max(*due - job_.now, duration{0})));

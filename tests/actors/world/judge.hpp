@@ -54,7 +54,8 @@ public:
   void little_lost();
   /// If each row is a split of its own, a reader that leaves in order causes no loss.
   void nothing_lost_with_who_leaves();
-  /// A trainer that ended without an error and lacks elements read a message about the loss.
+  /// If elements of a repetition were handed to none of its trainers, each of these trainers that
+  /// ended without an error was given a message about the loss.
   void no_loss_is_silent();
   /// No trainer read an error that no fault excuses. The lack of a worker does not excuse an error
   /// that came after all elements.
