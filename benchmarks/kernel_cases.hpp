@@ -22,8 +22,8 @@ struct kernel_case {
   uint64_t columns = 0;
   /// The limit of all other calls together, for the whole dataset.
   uint64_t beside = 0;
-  /// The limit of calls for each block that the operator reads: they compute the arguments of the
-  /// datasets that its function makes.
+  /// The limit of calls for each block that the operator reads, such as the calls that compute the
+  /// arguments of the datasets that its function makes.
   uint64_t arguments = 0;
   /// The operator whose calls are counted. Unset: the outermost operator of the graph. It is set if
   /// the elements of the operator are datasets, because an outer operator must read these.

@@ -61,8 +61,8 @@ void add_local(std::vector<bench_case>& to, services& with, std::string name, in
                 [read, &with] { return read(with.one().reads(off)); }});
 }
 
-/// The rate of several consumers together, each of which reads a job of its own. They read for long
-/// enough that the start of eight jobs is a small part.
+/// The rate of several consumers together, each of which reads a job of its own. They read for so
+/// long that the start of eight jobs takes only a small part of the time.
 double fan_in(const service& from, int64_t consumers) {
   constexpr auto count = 8 * scalars;
   return rate(count, [&] {

@@ -46,8 +46,8 @@ public:
   static dataset fixed_length(const std::vector<std::string>& files, record_layout layout,
                               file_options options = {});
   static dataset fixed_length(expr files, record_layout layout, file_options options = {});
-  /// The rows of tables; see `make_csv` for the columns that are read, and `field` for their
-  /// descriptions.
+  /// The rows of CSV files. `make_csv` documents which columns are read; `field` makes the
+  /// description of a column.
   static dataset csv(const std::vector<std::string>& files, std::vector<field_format> columns,
                      csv_format format = {}, file_options options = {});
   static dataset csv(expr files, std::vector<field_format> columns, csv_format format = {},
@@ -225,8 +225,8 @@ public:
   /// keeps them, and later iterations of this dataset return the kept elements. They are kept in
   /// memory, for this process, or in a folder.
   dataset cache(cache_options options = {}) const;
-  /// As a cache in a folder inside `folder`. The name of the folder depends on the pipeline, so
-  /// that each pipeline has a folder of its own.
+  /// As `cache` with a folder inside `folder`. The name of the inner folder depends on the
+  /// pipeline, so that each pipeline has a folder of its own.
   dataset snapshot(const std::string& folder,
                    save_options options = {saved_compression::snappy}) const;
   /// As above; `shard` returns the number of the file for an element.

@@ -26,8 +26,8 @@ struct distribute_options {
   /// alone. Each new iteration is the next repetition of the job. At most 1,024 bytes.
   std::string job_name;
   /// The number of elements that are requested from all workers together in advance, in equal parts
-  /// and at least one from each. While a worker joins, elements that were granted to the others
-  /// before may still arrive. 0: only bytes are bounded.
+  /// and at least one from each. While a worker joins, more may arrive, because elements were
+  /// granted to the other workers before. 0: only bytes are bounded.
   int64_t max_outstanding_requests = 0;
   /// `automatic`: between two hosts, blocks are compressed if samples shrink to three quarters or
   /// less.

@@ -36,11 +36,12 @@ struct drain_options {
 /// (`drain`), and gives back the remaining splits. Its process ends. `worker`: its address
 /// (`host:port`) or its number, as shown by `headrace status`. The call may be repeated.
 ///
-/// Errors: `invalid_argument`: `worker` is neither. `unavailable`: no dispatcher answers.
-/// `not_found`: there is no such worker; the message lists the workers. `deadline_exceeded`:
-/// `timeout` has passed; the worker continues to leave. `aborted`: the worker was lost before it
-/// had left, its time limit had passed before all elements that it had begun had reached its
-/// trainers, or the dispatcher was restarted meanwhile without its state.
+/// Errors: `invalid_argument`: `worker` is neither an address nor a number. `unavailable`: no
+/// dispatcher answers. `not_found`: the service has no worker with that address or number; the
+/// message lists the workers. `deadline_exceeded`: `timeout` has passed; the worker continues to
+/// leave. `aborted`: the worker was lost before it had left, the worker's time limit had passed
+/// before all elements that it had begun had reached its trainers, or the dispatcher was restarted
+/// meanwhile without its state.
 result<draining_worker> drain_worker(const std::string& dispatcher, const std::string& worker,
                                      const drain_options& how = {});
 

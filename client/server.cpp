@@ -114,7 +114,8 @@ uint16_t dispatcher_server::port() const noexcept { return impl_->here.actor_por
 // -- worker -----------------------------------------------------------------------
 
 struct worker_server::impl {
-  // Declared before the node, so that it is destroyed after the node: actors may read through it.
+  // Declared before the node, so that it is destroyed after the node's actors, whose tasks use it
+  // to read from other services.
   std::shared_ptr<other_services> others;
   node here;
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
@@ -123,7 +124,8 @@ struct worker_server::impl {
   caf::actor role;
   worker_options options;
 
-  // The worker leaves the service before the members, with its links, are destroyed.
+  // The worker leaves the service before the members are destroyed, because it needs the links of
+  // the node in order to leave.
   ~impl() { leave(); }
   void leave() {
     if (role)

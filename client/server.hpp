@@ -42,8 +42,9 @@ struct endpoint_options {
 
 struct dispatcher_server_options {
   endpoint_options endpoint;
-  /// The interval of heartbeats of workers and consumers, at most half of the lease; unset: a
-  /// second, but at least four heartbeats in a lease.
+  /// The interval of heartbeats of workers and consumers: at most half of `lease`, and at most half
+  /// of `jobs.client_timeout`. Unset: a second, or a quarter of the shorter of these two times if
+  /// that is less.
   std::optional<duration> heartbeat;
   /// The time for which a worker counts as alive after its last message. If a trainer sends nothing
   /// for this time, the rows that it holds go to other trainers that wait for them.
@@ -151,8 +152,8 @@ public:
   uint16_t data_port() const noexcept;
   /// The metrics of its process (docs/metrics.md).
   const detail::metric_registry& metrics() const noexcept;
-  /// Leaves the service in order, which takes `drain` and a second at most. The destructor calls
-  /// this, too, if it has not been called.
+  /// Leaves the service in order, which takes at most a second longer than `drain`. If `leave` was
+  /// not called, the destructor calls it.
   void leave();
   /// To be called when the whole service ends: from now on `leave` and the destructor do not wait
   /// for elements to be sent, and a call of `leave` that is waiting returns. Thread-safe.

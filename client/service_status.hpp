@@ -17,7 +17,7 @@ namespace headrace {
 /// One of the trainers that share a window.
 struct window_trainer {
   std::string id;
-  /// The number of elements that were made and that the trainer was not handed.
+  /// The number of elements that were made and that the trainer was neither handed nor skipped.
   uint64_t lag = 0;
   /// The number of elements that left the window before the trainer was handed them.
   uint64_t skipped = 0;

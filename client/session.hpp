@@ -18,7 +18,7 @@ class session {
 public:
   /// The session of the process: plain, or that of a `secure_session`.
   session() = default;
-  /// A session that connects with mutual TLS. Throws `error`: the files are missing or unusable.
+  /// A session that connects with mutual TLS. Throws `error` if the files are missing or unusable.
   explicit session(const tls_options& tls);
 
   /// For the library. Null: the session of the process.

@@ -14,12 +14,13 @@ namespace {
 
 /// A worker counts as slow if its rate is less than this share of the other workers' median rate.
 constexpr double slow_worker_share = 0.5;
-/// If the other workers have a lower rate than this, rates do not show which worker is slow.
+/// If the other workers' median rate is below this, rates do not show which worker is slow, because
+/// they are counted from too few rows.
 constexpr double enough_rows_per_second = 8;
 /// A worker counts as slow only if one cause, as found by `limit_of`, takes at least this share of
 /// its time; otherwise the worker merely has too few rows to work on.
 constexpr double slow_worker_works = 0.5;
-/// The most workers in `verdict::wanted` for each running worker.
+/// `verdict::wanted` is at most this many times the number of running workers.
 constexpr double most_growth = 4;
 /// More workers are not needed if the busiest operator of each task is busy for at most this share
 /// of the time, on average over the tasks.
@@ -40,7 +41,7 @@ struct limit {
 };
 
 /// Finds the limit of one task.
-/// @param waited the share of the time in which trainers waited
+/// @param waited the share of the time in which the trainer with the longest waits waited
 limit limit_of(const task_status& task, double waited) {
   limit out;
   const auto consider = [&](slow_part kind, const std::string& name, size_t place, double share,
@@ -59,7 +60,8 @@ limit limit_of(const task_status& task, double waited) {
   if (task.operators.empty())
     return out;
   const auto ready = task.operators.front().output;
-  // In the time in which no trainer waited, rows that were not taken are no cause.
+  // While that trainer does not wait, it is normal that finished rows wait for their transfer. So
+  // only the rest of the time for which rows were ready counts against the connections.
   consider(slow_part::link, {}, 0, ready - (1 - waited));
   if (out.share <= 0)
     consider(slow_part::link, {}, 0, ready);
@@ -329,8 +331,8 @@ verdict verdict_of(const job_status& job, const service_status& in) {
       blame_tasks(out, running, sum / static_cast<double>(known), in);
   }
   const auto operators = operators_of(job);
-  // `operators` has the operators of the first task, so the place may be that of another operator
-  // if the cause was found in tasks with other operators.
+  // `operators` has the operators of the first task. If the cause was found in tasks with other
+  // operators, another operator may have the place `out.place` in `operators`.
   if (out.place && (*out.place >= operators.size() || operators[*out.place].name != out.what))
     out.place.reset();
   describe(out, operators);

@@ -152,7 +152,7 @@ struct OpenIteration {
   # graph.
   place @8 :UInt64;
   # A random number of the consumer's process: workers with the same number are local to the
-  # consumer. Zero: none are.
+  # consumer. Zero: no worker is local.
   consumerIndex @9 :UInt32;
   # In coordinated reads: the consumer's seat.
   rejoins @10 :Bool;
@@ -222,7 +222,7 @@ struct IterationLosses {
   # static policy, tasks that left before the end of their shards are counted, too.
   splits @1 :UInt64;
   # Splits of which rows may be missing; an upper bound. Under `off` no splits are counted, because
-  # each task reads all splits: if a task is lost, it only ended early.
+  # each task reads all splits: a lost task only ends its own reading early.
   reread @2 :UInt64;
   # Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   elements @3 :UInt64;
@@ -274,7 +274,7 @@ struct Iteration {
   empty @17 :Bool;
   # The repetition is finished, and no reader was given an element.
   targets @18 :Sharding.TargetWorkers;
-  # Which tasks each reader reads. `automatic` has the same meaning as `any`.
+  # The workers from which the readers read. `automatic` has the same meaning as `any`.
   rounds @19 :Rounds;
   # Absent: the job has no coordinated reads.
   overElements @20 :UInt64;
@@ -466,8 +466,8 @@ struct LeaseSplits {
 }
 
 struct SplitsDone {
-  # All splits of a source up to a place are done, in the order in which the task was leased them:
-  # they were read, and their rows were handed out.
+  # In the order in which the task was leased them, all splits of a source up to a certain one are
+  # done: they were read, and their rows were handed out.
 
   source @0 :UInt32;
   pass @1 :UInt64;

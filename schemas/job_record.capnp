@@ -393,7 +393,8 @@ struct JobFact {
     kept @24 :TaskId;
     # The task is over or settled, and readers hold rows of it.
     released @25 :TaskSettled;
-    # Readers no longer hold rows of a kept task, or its splits are read again: it is removed.
+    # Readers no longer hold rows of a task in `kept`, or its splits are read again: the task is
+    # removed from `kept`.
     epochProposed @26 :Proposed;
     # In coordinated reads: an epoch is proposed to the readers.
     epochAgreed @27 :Dispatcher.RoundEpoch;

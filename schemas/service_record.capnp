@@ -30,7 +30,8 @@ struct JobEntry {
   past @7 :Sharding.JobPast;
   # The repetitions that earlier jobs with this key have finished.
   targets @8 :Sharding.TargetWorkers;
-  # Which workers the job's readers read from, resolved by the dispatcher's deployment mode.
+  # The workers from which the job's readers read; the dispatcher's deployment mode decided what
+  # `automatic` meant.
 }
 
 struct WorkerPlace {

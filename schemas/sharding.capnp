@@ -15,7 +15,7 @@ enum ShardingPolicy {
   # This policy and the following ones are static: each worker of the dispatcher's list has a shard
   # of its own. Under `file` each worker reads files of its own.
   data @3;
-  # Each worker makes all elements and gives each n-th one.
+  # Each of n workers makes all elements and gives every n-th one.
   fileOrData @4;
   # As `file` if there are enough files, otherwise as `data`.
   hint @5;

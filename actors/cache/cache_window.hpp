@@ -44,7 +44,8 @@ public:
 
   // -- trainers ---------------------------------------------------------------------------
 
-  /// A trainer joins, or comes back. A trainer that is remembered continues at its place.
+  /// A trainer joins, or comes back. A trainer that is remembered continues after the last element
+  /// that it has read; a new one begins at `where`.
   void join(const std::string& trainer, cache_start where);
   /// A trainer is away from now on. The window may wait for the trainer until `options::lease` has
   /// passed.
@@ -82,6 +83,7 @@ public:
   /// When the window ceases to wait for a trainer, so that `append` may succeed; nullopt: it does
   /// not wait.
   std::optional<time_point> next_deadline() const;
+  /// Ceases to wait for trainers for which the window has waited long enough.
   void look(time_point now);
   window_store::span span() const { return store_->of(id_); }
   size_t budget() const noexcept { return store_->budget(); }

@@ -94,8 +94,8 @@ private:
   bool leaving_ = false;
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;
-  /// The consumers whose connection was cut, and the time of the cut; unset: the connection was cut
-  /// after the last `deal_at`, which records the time.
+  /// The consumers whose connection was cut, and the time of the cut, which is unset until the next
+  /// call of `deal_at` records it.
   std::map<consumer_id, std::optional<time_point>> cut_;
   time_point looked_at_{};
   std::string last_served_;

@@ -7,7 +7,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The bytes of a block in addition to its columns: its record and the headers of its buffers.
+/// The bytes of a block in addition to its columns and origins: those of its object and of the
+/// headers of its buffers.
 constexpr size_t block_overhead = 256;
 
 } // namespace

@@ -248,7 +248,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   std::map<task_id, bool> held;
   for (auto id : state.held) held[id] = held_.contains(id) && held_.at(id);
   held_ = std::move(held);
-  // The repetition waits for readers that hold rows, not for workers.
+  // While the repetition waits for readers that hold rows, the lack of workers is no error.
   if (!held_.empty())
     without_worker_since_ = now;
   share_credit();
@@ -333,7 +333,7 @@ void consumer_core::end() {
   if (left_ || failed_)
     return;
   ended_ = true;
-  // The repetition is finished, so no rows here can go to others.
+  // The repetition is finished, so no rows of this consumer can go to others.
   for (const auto& [id, s] : streams_) out_->own(id);
   out_->trust_until(time_point::max());
   auto remark = describe(losses_, options_.parameters.mode,

@@ -22,7 +22,7 @@
 
 namespace headrace::detail {
 
-/// Decides for a consumer, which reads one repetition of a job for a trainer: it exchanges messages
+/// The core of a consumer, which reads one repetition of a job for a trainer. It exchanges messages
 /// with the dispatcher, opens a stream to each task, grants credit as the trainer takes elements,
 /// gives back what is recalled, and ends the handout when the repetition is finished or cannot
 /// continue.
@@ -47,10 +47,10 @@ public:
   commands dispatcher_unreached(const status& why, time_point now);
   /// The answer to `consume::ask`. The failure `unavailable` may be temporary.
   commands answered(uint64_t number, const result<iteration_view>& what, time_point now);
-  /// `consume::ask` was not answered. `passes`: the actor that received the request has ended, so
-  /// the request is repeated.
+  /// `consume::ask` was not answered. `passes`: the failure may be temporary, because the actor
+  /// that received the request has ended, so the request is repeated.
   commands unanswered(uint64_t number, const status& why, bool passes, time_point now);
-  /// An announcement of the job: what has changed in the repetition.
+  /// The job has announced a change of the repetition.
   commands told(const iteration_view& what, time_point now);
   /// The answer to the `consume::beat` of the time `at`.
   commands heartbeat_answered(const status& how, time_point at, time_point now);
@@ -77,8 +77,9 @@ public:
   /// The trainer has finished with the iteration. The job is sent goodbyes until one is answered;
   /// the last command is `consume::quit`.
   commands trainer_leaves(time_point now);
-  /// The consumer ends before its trainer, without a goodbye to its job: unless the repetition
-  /// is finished, the trainer gets no further rows, and the error `why`. The last event.
+  /// The consumer ends before its trainer, without a goodbye to its job. If the repetition is
+  /// finished, the trainer can still take the received rows; otherwise it gets no further rows, but
+  /// the error `why`. This is the last event.
   commands consumer_ends(const status& why);
 
   // -- time -------------------------------------------------------------------------
@@ -132,10 +133,11 @@ private:
   /// Not ok: the reason why this consumer can read from no worker.
   status reads_nothing(const iteration_view& state) const;
   std::string no_local_worker() const;
-  /// True if it may be worth waiting for splits that tasks of other processes hold or give back.
+  /// True if this consumer should wait although no task serves it: the tasks of other processes may
+  /// give back splits.
   bool others_give() const;
   bool in_rounds() const noexcept { return options_.parameters.num_consumers != 0; }
-  /// In coordinated reads: the first element of the task's stream, if it is known.
+  /// In coordinated reads: the number of the first element of the task's stream, if it is known.
   std::optional<uint64_t> place_of(task_id task) const;
   void apply_rounds(const round_view& rounds, time_point now);
   /// Not ok: some seats have been free for too long.
@@ -151,7 +153,8 @@ private:
   void say_alive(time_point now);
   /// The receipt for the rows of that task that were received and not given back.
   split_receipt receipt_of(task_id id, stream& s, size_t most_runs = most_receipt_runs);
-  /// Prepares receipts of lost tasks, which are sent until the job acknowledges them.
+  /// Under DYNAMIC: prepares receipts for lost tasks, which are sent until the job acknowledges
+  /// them.
   void account_for(const std::vector<task_id>& lost);
   /// Sends a heartbeat at once when all rows of a task that is over were handed out, because the
   /// job waits for that report.
@@ -195,7 +198,7 @@ private:
   /// The warning for a trainer that joins a cache of a finite dataset, or comes back to it, after
   /// workers have ended or were lost.
   std::string missed_before() const;
-  /// Elements of tasks that ended before this consumer read from them; an upper bound.
+  /// The number of elements of tasks that ended before this consumer read them; an upper bound.
   uint64_t unread_of_others() const;
   /// True if the dataset has no end at which the trainer could be informed of losses.
   bool endless() const;
@@ -224,7 +227,7 @@ private:
   /// Divides the credit among the streams.
   void share_credit();
   void forget_ended();
-  /// The error of the time-out that has passed; ok: none has.
+  /// The error of the time-out that has passed; ok: no time-out has passed.
   status overdue(time_point now) const;
   /// `why`, with a remark if the job may have given this reader up.
   status with_its_place(const status& why, time_point now) const;
@@ -282,7 +285,7 @@ private:
   std::map<task_id, bool> held_;
   iteration_losses losses_;  ///< the losses, as the job last reported them
   bool over_before_ = false; ///< see `iteration_view`
-  bool has_read_ = false;    ///< the consumer has read from some task, or could have
+  bool has_read_ = false;    ///< a view of the job had a task from which this consumer reads
   bool empty_ = false;       ///< the repetition gave no element to any reader
   time_point asked_at_;
   time_point lease_until_; ///< when this reader's lease at the job expires, at the earliest

@@ -76,7 +76,8 @@ void consumer_core::account_for(const std::vector<task_id>& lost) {
 }
 
 split_receipt consumer_core::receipt_of(task_id id, stream& s, size_t most_runs) {
-  // In coordinated reads, rows of a lost task that not all consumers have received are dropped.
+  // In coordinated reads, rows of a lost task that not all consumers have received are dropped, so
+  // the receipt names only splits of rows that were handed out.
   if (in_rounds())
     s.received.give_back(out_->of(id).handed_out);
   auto out = s.received.receipt_of(id, most_runs);
@@ -242,7 +243,7 @@ status consumer_core::overdue(time_point now) const {
   if (over())
     return {};
   const auto limit = options_.worker_timeout;
-  // A trainer that does not wait has elements to take.
+  // The time-outs are for trainers that lack elements.
   if (!waiting_since_)
     return {};
   if (now - std::max(without_worker_since_, *waiting_since_) >= limit)

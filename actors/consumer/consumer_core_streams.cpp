@@ -113,7 +113,7 @@ void consumer_core::open(task_id id, stream& s) {
 
 void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bool waiting) {
   auto window = s.credit.now(marks.handed_out);
-  // Rows that a leaving task does not send now are lost with its worker.
+  // Rows that a leaving task cannot send are lost with its worker, so it gets all possible credit.
   if (s.leaving && options_.max_outstanding == 0)
     window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
   s.credit.said(waiting);

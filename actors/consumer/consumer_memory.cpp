@@ -13,9 +13,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// The most events that a thread handles before it unlocks the mutex, and how often it does so
-/// before it leaves the rest to the actor. Else a thread could handle events for as long as they
-/// come as fast as they are handled.
+/// A thread handles at most `most_events` events before it unlocks the mutex, and locks the mutex
+/// at most `most_rounds` times before it leaves the rest to the actor. Otherwise a thread to which
+/// events come as fast as it handles them would never return.
 constexpr size_t most_events = 64, most_rounds = 4;
 
 status why_it_ends(const std::exception_ptr& thrown) {
@@ -111,7 +111,7 @@ void consumer_memory::end() {
         if (const auto* last = std::get_if<consume::send>(&what))
           send(*last);
     } catch (...) {
-      // The tasks find out when the lease of the consumer expires.
+      // A task that was sent nothing gives this consumer up when the consumer's lease has expired.
     }
   for (const auto& [id, where] : routes) actor.close_channel(where.over.get(), where.channel);
   routes.clear();

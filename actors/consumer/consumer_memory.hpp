@@ -45,8 +45,9 @@ struct consumer_memory {
   /// Handles events of the inbox, a limited number. Returns the commands that are for the actor.
   /// @pre the mutex is locked
   consume::commands handle_inbox();
-  /// The actor ends. If the trainer has not left, it gets an error, and tasks with open streams are
-  /// sent which rows it was handed. @pre the mutex is locked
+  /// The actor ends. If the trainer has not left, it gets an error unless the repetition is
+  /// finished, and each task with an open stream is sent the number of elements that the trainer
+  /// keeps. @pre the mutex is locked
   void end();
   /// True if events of links and of the trainer are to be handled. @pre the mutex is locked
   bool takes_events() const { return core && !core->has_left() && !thrown; }
@@ -64,7 +65,7 @@ struct consumer_memory {
   consumer_inbox inbox;
   // Other threads leave the following to the actor, and call `announce`.
   consume::commands unfinished; ///< commands for the actor
-  std::exception_ptr thrown;    ///< the error of an event, with which the actor ends
+  std::exception_ptr thrown;    ///< the exception that an event threw; the actor ends with it
   bool announced = false;       ///< `stream_work_left` was sent and has not arrived
 
 private:
@@ -80,11 +81,11 @@ private:
 
 /// Decodes a message of a task. An exception becomes a failure.
 result<from_task> decode_message(const consumer_memory& of, const link_message& what);
-/// A message of a task has arrived, on the thread of its link.
+/// To be called on the thread of a link when a message of a task has arrived.
 void take_message(consumer_memory& of, const link& from, link_message what);
-/// The link of a channel is closed, on the thread of the link.
+/// To be called on the thread of a link for each of its channels when the link is closed.
 void take_cut(consumer_memory& of, const link& from, uint32_t channel, const status& why);
-/// The trainer has taken elements or began to wait, on its thread.
+/// To be called on the trainer's thread when the trainer has taken elements or has begun to wait.
 void take_trainer_moved(consumer_memory& of);
 /// Handles the events of the inbox, unless another thread has locked the mutex, which then does so.
 /// If more and more events come, the rest is left to the actor. To be called after an event was put

@@ -162,7 +162,8 @@ void consumer_state::on(const stream_work_left&) {
     std::lock_guard hold{memory_->mutex};
     memory_->announced = false;
   }
-  // Another event is sent for each further message, so that the actor handles others in between.
+  // The next message of the inbox leads to another event, so that the actor can handle events that
+  // arrived before that one.
   decode_next();
 }
 
@@ -200,7 +201,8 @@ void consumer_state::carry_out(const consume::ask& what) {
       });
     },
     [this, number = what.number](const caf::error& why) {
-      // If the receiving actor has ended, its successor does not have the request: it is repeated.
+      // If the receiving actor has ended, its successor does not have the request, so the core
+      // repeats the request.
       const auto how = to_status(why);
       const bool passes = how.code() != status_code::deadline_exceeded;
       handle([&](consumer_core& core) { return core.unanswered(number, how, passes, now()); });

@@ -22,8 +22,8 @@ namespace headrace::detail {
 /// Consumers that read from the same worker at the same time get links of their own, because the
 /// blocks of several streams would wait for each other in the queue of one link. If an address has
 /// `most_links` links, further consumers share them. Links that no consumer uses any more are kept
-/// for later ones; all but one of an address are closed when they have not been used for a while,
-/// at the next call of the pool. Thread-safe.
+/// for later consumers. A link that was unused for `kept_unused` is closed at a later call of the
+/// pool, unless it is the only link to its address. Thread-safe.
 class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
   /// The most links to one address.
@@ -72,7 +72,7 @@ private:
     /// Consumers that were sent `link_made` and have not opened a channel yet.
     std::vector<consumer_handle> promised;
     std::map<uint32_t, channel> channels;
-    time_point unused_since{}; ///< if it has no users
+    time_point unused_since{}; ///< meaningful only if there are no users
 
     size_t users() const { return waiting.size() + promised.size() + channels.size(); }
     bool is_used_by(const consumer_handle& who) const;
@@ -94,7 +94,7 @@ private:
   const std::function<time_point()> now_;
   std::mutex mutex_;
   std::multimap<std::string, std::shared_ptr<line>> lines_; ///< by address
-  std::map<const link*, std::shared_ptr<line>> made_;       ///< those with a link
+  std::map<const link*, std::shared_ptr<line>> made_;       ///< the lines that have a link
   uint32_t last_channel_ = 0;
 };
 

@@ -15,7 +15,8 @@
 
 namespace headrace::detail {
 
-// Turns messages into events. The commands that follow are carried out in dispatcher_carry_out.cpp.
+// This file turns messages into events for the core. The commands that the core returns are carried
+// out in dispatcher_carry_out.cpp.
 
 namespace {
 

@@ -17,9 +17,9 @@
 
 namespace headrace::detail {
 
-/// The actor of the dispatcher, which its node publishes. It turns messages into events for the
-/// core, carries out the core's commands, supervises the actors of jobs, and keeps the handles of
-/// workers and one timer.
+/// The actor of the dispatcher, to which the node's supervisor passes messages. It turns them into
+/// events for the core, carries out the core's commands, supervises the actors of jobs, and keeps
+/// the handles of workers and one timer.
 class dispatcher_state {
 public:
   using handle_type =

@@ -11,7 +11,7 @@
 
 namespace headrace::detail {
 
-// Carries out the commands of the core. The functions for the actors of jobs are in
+// This file carries out the commands of the core. The functions for the actors of jobs are in
 // dispatcher_actor.cpp.
 
 namespace {

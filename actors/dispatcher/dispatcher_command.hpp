@@ -38,7 +38,7 @@ struct to_job {
 struct run_job {
   job_description what;
 };
-/// The job is over: its actor is no longer needed.
+/// The job is over: its actor and its store are no longer needed.
 struct drop_job {
   job_id id;
 };
@@ -93,11 +93,11 @@ using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::stop_task, dispatcher_command::offer_saves, dispatcher_command::watch_asker,
   dispatcher_command::log>>;
 
-/// True if the command waits until the facts before it are stored. These commands promise that a
-/// dataset is registered, that a worker leaves, or how far a save is. The effects of all other
-/// commands are visible only through jobs, and the facts of a job are stored only after the facts
-/// that the dispatcher appended earlier. So a disk that does not respond cannot delay the answers
-/// to heartbeats, on which leases depend.
+/// True if the command waits until the facts before it are stored. This holds for the answers that
+/// state that a dataset is registered, that a worker leaves, or how far a save is. All other
+/// commands need not wait: their effects are visible only through jobs, and the facts of a job are
+/// stored only after the facts that the dispatcher appended earlier. So a disk that does not
+/// respond cannot delay the answers to heartbeats, on which leases depend.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   const auto* said = std::get_if<dispatcher_command::answer>(&x);
   return said != nullptr

@@ -31,8 +31,8 @@ struct service_terms {
 /// consumer's request is for, and which requests wait for a job that is being restarted. It is
 /// given events with the time, and returns commands. It uses no actor and no clock.
 ///
-/// Durable state (datasets, jobs, saves) is in its record and changes by facts, which are returned
-/// as `store` before the commands that follow from them.
+/// Durable state is in its record (`service_record`) and changes by facts, which are returned as
+/// `store` before the commands that follow from them.
 class dispatcher_core {
 public:
   /// `record`: empty, or what an earlier core stored. `entropy`: a random number, from which the
@@ -153,7 +153,8 @@ private:
 
   // workers
   status refusal(const worker_info& who, const worker_info& other);
-  /// Logs the refusal, unless the last one was of the same incarnation: workers repeat the request.
+  /// Logs the refusal, unless the previous one was of the same incarnation, because workers repeat
+  /// the request. Returns `why`.
   status refusal(const worker_info& who, status why);
   /// The index of the worker's entry in the list of workers; nullopt if there is no list.
   result<std::optional<uint32_t>> place_of(const worker_info& who, time_point now);

@@ -263,7 +263,8 @@ void dispatcher_core::forget_job(job_id id, const status& why,
                                  const std::vector<placed_task>& running, const job_past& past,
                                  bool collected) {
   running_.erase(id);
-  // The fact is stored first: no consumer may find a job whose store is already deleted.
+  // The fact is appended before the job's store is deleted, and the journal keeps this order: a
+  // dispatcher that is started again must not find a job whose store is deleted.
   const auto job = record_.jobs().find(id);
   const bool began = past.empty() && job != record_.jobs().end();
   commit(service_record::job_over{id, began ? job->second.past : past, collected});

@@ -48,7 +48,8 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
 }
 
 envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> jobs) const {
-  // The rest of the report is small: workers' addresses, the dispatcher's own tree.
+  // The rest of the report, such as workers' addresses and the dispatcher's own tree, is small and
+  // fits into the last quarter of the message.
   constexpr auto most = max_message_bytes / 4 * 3;
   auto reports = reports_;
   const auto left_out = leave_out_what_is_too_large(reports, jobs, most);

@@ -21,8 +21,8 @@ struct job_keeper {
   std::function<job_handle(const std::vector<worker_change>& present)> start;
   /// Returns the state that the last actor left.
   std::function<job_remains()> left;
-  /// To be called when the job is over and the dispatcher has stored this fact: the state of the
-  /// job may be deleted.
+  /// Deletes the state of the job. To be called when the job is over, after the dispatcher has
+  /// appended this fact to its store.
   std::function<void()> over;
 };
 

@@ -34,7 +34,8 @@ public:
   /// The most bytes of graphs that have only unused ids. The newest graph is kept whatever its
   /// size.
   static constexpr size_t most_unused_bytes = size_t{512} << 20;
-  /// If all graphs together take more bytes than this, only one id whose job is over is kept.
+  /// While all graphs together take more bytes than this, the oldest ids whose jobs are over are
+  /// forgotten, down to one.
   static constexpr size_t roomy = size_t{64} << 20;
   /// The most ended named jobs whose finished repetitions are remembered. If a name is forgotten,
   /// its repetitions begin anew.

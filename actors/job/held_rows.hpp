@@ -21,8 +21,8 @@ class held_rows {
 public:
   // -- facts --------------------------------------------------------------------
 
-  /// The task is over or lost. `readers`: the position of each reader in the task's stream. A
-  /// reader that has handed out everything is ignored.
+  /// The task is over or lost. `readers`: how many elements of the task's stream each reader has
+  /// received and handed out. A reader that has handed out everything is ignored.
   struct task_over {
     task_id task;
     std::map<consumer_id, reader_marks> readers;
@@ -52,7 +52,8 @@ public:
   bool holds(task_id task) const { return held_.contains(task); }
   /// The tasks of which that reader holds rows.
   std::vector<task_id> tasks_of(consumer_id who) const;
-  /// That reader's position in the task's stream; nullptr if it holds no rows of the task.
+  /// How many elements of the task's stream that reader has received and handed out; nullptr if the
+  /// reader holds no rows of the task.
   const reader_marks* find(task_id task, consumer_id who) const;
   /// The number of elements that were lost with readers; an upper bound.
   uint64_t lost() const noexcept { return lost_; }

@@ -79,8 +79,8 @@ public:
     bool busy = false;
     bool ended = false;
     bool exhausted = now.mode_ == sharding_policy::off;
-    uint64_t newest = 0; // the newest task when a task last left or its splits were returned
-    uint64_t gone = 0;   // the last task that is lost or left
+    uint64_t newest = 0; // the newest task when a task last left or had splits returned
+    uint64_t gone = 0;   // the newest task that is lost or left
     for (const auto& [id, task] : now.tasks_) {
       busy |= task.alive() && now.counts(task);
       ended |= task.state == task_state::ended;
@@ -130,8 +130,9 @@ private:
       return entry.first.value > newest && entry.second.state == task_state::ended;
     });
   }
-  /// Starts a task for returned splits, on a worker that has not left and has not lost such a task
-  /// before. If there is no such worker, the splits are read when one registers.
+  /// Starts a task for the work that is left, on a worker that has a reader, unless a task of that
+  /// worker has left, or one that began after `newest` is lost. If there is no such worker, the
+  /// task is started when one registers.
   void start_for_rest(const job_remainder& rest, uint64_t newest) {
     for (const auto& worker : rest.alive)
       if ((now.consumers_.empty() || now.has_reader(worker))

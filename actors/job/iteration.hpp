@@ -19,7 +19,7 @@ namespace headrace::detail {
 /// The work that may be left when no task of a repetition is busy, and the workers that could do
 /// it.
 struct job_remainder {
-  /// Splits were given back, or returned from lost tasks, and are not leased again.
+  /// There are splits that were given back, or returned from lost tasks, and not leased since.
   bool splits = false;
   /// The job does not have all receipts for lost tasks: some of their splits may have to be read
   /// again.
@@ -37,6 +37,7 @@ class iteration {
 public:
   /// `left`: the task ended in order before it had given everything, because its worker left, no
   /// reader read it, or the rounds began anew; other tasks read the splits that it had not read
+  /// (under a static policy: its shard from the beginning)
   enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
   /// Totals of what a task has produced.
   using output = task_output_counts;
@@ -89,8 +90,8 @@ public:
   struct commands {
     std::vector<task> stop;
     std::vector<task> start;
-    /// The tasks in `start` may lease splits at once: their only reader is informed of them before
-    /// any other message.
+    /// The tasks in `start` may lease splits before a reader opens a stream: the answer to the
+    /// request of their only reader names them, so the reader cannot miss their rows.
     bool eager = false;
     /// Tasks that are over or lost: their questions are dropped, and facts about their splits are
     /// added (`job_record::facts_of`).
@@ -106,7 +107,7 @@ public:
   /// `first_task`: the number before the first task id; ids are counted up from there, in a range
   /// that no other repetition uses.
   /// `shards`: under a static policy, the number of shards, each of which must be read to its end.
-  /// `reads`: decides which workers have a reader; others get no task.
+  /// `reads`: decides which workers have a reader; workers without one get no task.
   iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task, uint32_t shards = 0,
             reading_rule reads = {})
     : mode_(mode),
@@ -122,9 +123,9 @@ public:
   decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
                            uint64_t node = 0, uint64_t place = 0, uint32_t index = 0) const;
   decision consumer_left(consumer_id who) const;
-  /// There are readers, but no reader reads certain tasks any more (`has_reader`). Under DYNAMIC
-  /// and static policies the work of these tasks is assigned to others; under OFF the repetition
-  /// does not wait for them.
+  /// There are readers, but none of them reads the tasks that `unread_tasks` returns. Under DYNAMIC
+  /// and static policies the work of these tasks is assigned to other tasks; under OFF the
+  /// repetition does not wait for them.
   decision leave_unread(const job_remainder& rest = {}) const;
   decision worker_joined(const worker_info& who) const;
   /// The workers that are alive when a new core of the job begins. Some may have registered while
@@ -145,8 +146,8 @@ public:
   /// for later rounds are lost.
   decision task_lost(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
-  /// A lost task is settled, or readers no longer hold rows of a task that is over, or splits of
-  /// such a task are returned. `gave_back`: some of its splits are to be read again.
+  /// A lost task is settled, or readers no longer hold rows of a task that is over, or splits of a
+  /// task that is over are returned. `gave_back`: some splits of the task are to be read again.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
   /// The next step for the rounds of coordinated reads; see `round_table::next`.
   decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
@@ -186,8 +187,8 @@ private:
   friend struct state_codec<iteration>;
   class draft;
 
-  /// True if that incarnation of the worker has a task, or had one that was not lost and, under a
-  /// static policy, has not left.
+  /// True if that incarnation of the worker has a task, living or over. Lost tasks do not count,
+  /// nor, under a static policy, tasks that left.
   bool serves(const worker_info& who) const;
 
   /// True if a worker that lost its task gets a new one; false if it continues with the lost one.

@@ -34,14 +34,15 @@ struct start_task {
   /// answers not_found.
   bool with_graph = true;
 };
-/// Order a worker to stop a task. `job_core::stop_answered` is called with whether it answered.
+/// Order a worker to stop a task. Then `job_core::stop_answered` is called, with true if the worker
+/// answered.
 struct stop_task {
   worker_id worker;
   task_id task;
   std::string reason;
 };
-/// Send a worker the readers of a task. `job_core::readers_answered` is called with whether it
-/// answered.
+/// Send a worker the readers of a task. Then `job_core::readers_answered` is called, with true if
+/// the worker answered.
 struct name_readers {
   worker_id worker;
   task_readers who;

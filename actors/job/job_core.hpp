@@ -144,20 +144,21 @@ private:
   /// Records the round at which a reader leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
   void note_given_up(const repetition& r, consumer_id who);
-  /// For each consumer that was given up, counts its elements in certain rounds as lost: the rounds
-  /// from its next round up to, and without, `up_to`. The other consumers continued through these.
+  /// For each consumer that was given up, counts as lost its elements of the rounds from its next
+  /// round to the one before `up_to`, through which the other consumers continued.
   void lose_rounds(repetition& r, uint64_t up_to);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
-  /// True if a reader has reported an earlier round than that of a reader that left in order.
+  /// True if a reader last reported an earlier round than the one at which another reader left in
+  /// order.
   bool is_left_behind(const repetition& r) const;
   /// Records how many elements a reader has handed out, by task, for tasks that are over.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
   /// A reader is gone: the rows that it held of tasks that are over are lost; under at_least_once
   /// they are read again.
   void lose_held(repetition& r, consumer_id who);
-  /// For those of these tasks of which no reader holds rows any more: releases their leases, and
-  /// checks whether the repetition is finished.
+  /// For each task in `of` whose rows no reader holds any more: releases its leases, and checks
+  /// whether the repetition is finished.
   void conclude(repetition& r, const std::vector<task_id>& of);
   /// Records the receipts of a reader that leaves.
   void account_for(const repetition& r, const leave_iteration& what);
@@ -211,14 +212,14 @@ private:
   /// The facts for a task that ends: which readers hold rows of it, and which of these readers are
   /// gone.
   std::vector<job_record::fact> held_of(const repetition& r, const task_end& what) const;
-  /// Under at_least_once, when a task ends of which readers hold rows: adds facts that keep the
-  /// task's leases, and, if one of these readers is gone, facts that return the task's splits to
-  /// the assigner. The result is true if splits are returned.
+  /// Under at_least_once, if readers hold rows of a task that ends: adds facts that keep the task's
+  /// leases, and, if one of these readers is gone, facts that return the task's splits to the
+  /// assigner. The result is true if splits are returned.
   bool keep_for_readers(const repetition& r, const task_end& what,
                         std::vector<job_record::fact>& facts) const;
   void lose_missing();
-  /// The tasks whose workers are not present are lost. `replaced`: only those whose worker is
-  /// present as another incarnation.
+  /// Records as lost the tasks whose workers are not present. `replaced`: only tasks whose worker
+  /// is present as another incarnation.
   void lose_missing(repetition& r, bool replaced);
   /// The work that may be left; `given_back`: the task of the present event gave splits back.
   job_remainder rest_of(const repetition& r, bool given_back = false) const;
@@ -251,7 +252,7 @@ private:
   /// By task: the readers that left in order and the number of elements that each had handed out,
   /// until the task has acknowledged the report.
   std::map<task_id, std::map<consumer_id, uint64_t>> departed_;
-  /// By task: the version of the readers that the task has acknowledged.
+  /// By task: the version of the list of readers (TaskReaders) that the task has acknowledged.
   std::map<task_id, uint64_t> readers_known_;
   std::optional<time_point> repeat_at_; ///< when orders that are not acknowledged are repeated
   /// Set when this core has taken over from an earlier one: at this time the tasks of workers that

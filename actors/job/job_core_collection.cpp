@@ -10,7 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The longest time for which a named job without readers and unfinished repetitions is kept.
+/// The longest time for which a named job is kept that has neither readers nor unfinished
+/// repetitions.
 constexpr duration kept_for_the_next = std::chrono::minutes{5};
 
 } // namespace
@@ -22,7 +23,7 @@ std::optional<time_point> job_core::collected_at(uint64_t number, const repetiti
     return {};
   const auto at = connected_.find(number);
   const auto unread = (at != connected_.end() ? at->second.idle_since : began_) + *terms.gc_timeout;
-  // A repetition is collected at the first check after that time.
+  // A repetition is collected at the first of the periodic checks that is not before `unread`.
   const auto every = std::max(terms.gc_check_interval, duration{1});
   const auto looks = (std::max(unread - began_, duration{1}) + every - duration{1}) / every;
   return began_ + looks * every;
@@ -67,8 +68,8 @@ std::optional<time_point> job_core::ends_at() const {
     return record_.has_collected() ? now_ : began_ + kept_for_the_next;
   if (about_.name.empty())
     return now_;
-  // Finished repetitions are kept in the job's past. Other repetitions are collected, or the job
-  // does not end.
+  // The outcomes of finished repetitions are kept in the job's past. An unfinished repetition keeps
+  // the job from ending until it is collected.
   auto idle = began_;
   for (const auto& [number, r] : all) {
     if (!r.state.finished())

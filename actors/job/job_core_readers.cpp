@@ -25,7 +25,7 @@ constexpr duration longest_pause = std::chrono::milliseconds{50};
 } // namespace
 
 // The functions for consumers: which of them read which repetition, what they are sent, and what
-// happens when none reads any more.
+// happens when no consumer reads any more.
 
 void job_core::heard_of(uint64_t repetition, consumer_id who) {
   readers_heard_.grant({repetition, who}, now_);

@@ -47,7 +47,8 @@ void job_core::note_given_up(const repetition& r, consumer_id who) {
 void job_core::lose_rounds(repetition& r, uint64_t up_to) {
   // A consumer that was given up had received its elements of these rounds, so the other consumers
   // continued through them. The count is an upper bound, because the consumer may have handed out
-  // more than it last reported.
+  // more than it last reported. It is recorded in the form of rows that the consumer held of the
+  // epoch's first task, whatever task gave them.
   const auto& tasks = r.state.rounds().epoch().tasks;
   for (const auto& [who, next] : std::exchange(connected_[r.state.repetition()].given_up, {}))
     if (next < up_to && !tasks.empty()) {

@@ -47,8 +47,8 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
     return finish();
   }
   auto& questions = connected_[r->state.repetition()].leases;
-  // The question is repeated, or its pass is closed: the earlier request is answered and dropped. A
-  // repeated report of a closed pass does not apply to later passes.
+  // If the question is repeated or its pass is closed, the earlier request is answered and dropped.
+  // A repeated report that a pass is closed does not concern questions about later passes.
   std::erase_if(questions, [&, &which = which, &closes = closes](const auto& earlier) {
     if (earlier.what.task != id || earlier.what.source != which.source
         || (closes && earlier.what.pass != which.pass))

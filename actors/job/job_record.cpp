@@ -162,8 +162,8 @@ iteration_losses job_record::losses_of(const repetition& r) const {
     return t.ran && (t.state == state::lost || (anew && t.state == state::left))
            && !(mode_ == sharding_policy::dynamic && r.leases.has(id));
   };
-  // Under DYNAMIC the losses follow from splits, but rows that a task read from other jobs descend
-  // from no split, so the tasks are counted.
+  // Under DYNAMIC losses are counted in splits. But rows that a task read from other jobs descend
+  // from no split, so lost tasks are counted, too, if the graph reads from other jobs.
   if (mode_ != sharding_policy::dynamic || plan_.other_jobs)
     out.tasks += static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), gone));
   return out;
@@ -193,7 +193,7 @@ std::vector<job_record::fact> job_record::facts_of(uint64_t number,
   const auto& readers = after.consumers();
   for (auto id : decided.todo.forget)
     // A lost task keeps its unread splits until its readers have sent their receipts, so that the
-    // passes of these splits are not over for other tasks before.
+    // passes of these splits are not over for other tasks before that.
     if (after.tasks().at(id).state == iteration::task_state::lost && leases.has(id))
       out.push_back({number, lease_history::lost{id, {readers.begin(), readers.end()}}});
     else

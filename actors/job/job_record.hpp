@@ -114,7 +114,8 @@ private:
   reading_rule reads_;
   std::map<uint64_t, repetition> repetitions_;
   uint64_t over_below_ = 0; ///< all repetitions before this one are forgotten
-  /// Forgotten repetitions from `over_below_` on, and all that failed.
+  /// The outcomes of forgotten repetitions: of all from `over_below_` on, and of those before it
+  /// that failed, at most `most_failures`.
   std::map<uint64_t, status> over_;
   std::deque<gone> collected_; ///< the repetitions that were collected last
 };

@@ -73,8 +73,8 @@ void lease_history::apply(const split_assigner::fact& what) {
   if (const auto* given = std::get_if<split_assigner::leased_to>(&what))
     leased(*given);
   else if (const auto* back = std::get_if<split_assigner::returned>(&what)) {
-    // Splits with `kept` come from a task that ends in the same group of facts. The leases of that
-    // task are removed anyway, unless readers hold rows of it.
+    // With `back->kept`, the splits come from a task that ends in the same group of facts. The
+    // leases of that task are removed anyway, unless readers hold rows of it.
     if (!back->kept)
       given_back(*back, [](task_id) { return true; });
     else if (!kept_.empty())

@@ -17,15 +17,16 @@
 
 namespace headrace::detail {
 
-/// Records the leases of the tasks of one repetition, and which of these splits may have reached a
+/// Records the leases of the tasks of one repetition, and which leased splits may have reached a
 /// reader. When a task is lost, its readers send receipts. Splits that reached no reader are read
 /// again, if the graph allows that. All other splits of which rows may be missing are counted as
 /// lost.
 ///
 /// Under at_least_once, tasks report which splits are done, and these are removed. The remaining
-/// splits of a lost task are read again, except splits of a single row that a reader has. If such a
-/// reader is lost before it has handed out its rows, these splits are read again, too. So are the
-/// remaining splits of a task that ended or left, if a lost reader held rows of the task.
+/// splits of a lost task are read again, except, if each split makes at most one row, the splits
+/// whose rows readers have received. If one of these readers is lost before it has handed out its
+/// rows, the excepted splits are read again, too. So are the remaining splits of a task that ended
+/// or left, if a lost reader held rows of the task.
 ///
 /// The memory is bounded: the last `least_leases` leases of each task are remembered, or, if that
 /// is more, the task's equal share of `most_leases`. Earlier leases count as delivered (under
@@ -145,7 +146,7 @@ public:
 
 private:
   friend struct state_codec<lease_history>;
-  /// Which readers have rows of a lease.
+  /// Whether readers have rows of the splits of a lease.
   enum class held_by : uint8_t {
     nobody,
     perhaps, ///< a reader that is gone may have some; the account of the living task will show it
@@ -159,8 +160,8 @@ private:
   };
   struct task_leases {
     std::deque<lease> all; ///< in the order in which they were leased
-    /// The number of answers, by the first source of a group and pass. An answer that is repeated,
-    /// or that is for another source of the group, is not a new lease.
+    /// The number of answers for each pair of a group, named by its first source, and a pass. An
+    /// answer that is repeated, or that is for another source of the group, is not a new lease.
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
     /// Set when the task is lost: for each reader, the split of the newest row that it received.
     std::vector<split_run> newest;

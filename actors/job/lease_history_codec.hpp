@@ -15,7 +15,7 @@ result<lease_history::fact> read_lease_fact(schema::JobFact::Reader in);
 template <>
 struct state_codec<lease_history> {
   static void write(schema::LeaseState::Builder out, const lease_history& what);
-  /// `empty`: the repetition in its first state, with the plan of its splits.
+  /// `empty`: a history without facts, with the plan of the repetition's splits.
   static result<lease_history> read(schema::LeaseState::Reader in, lease_history empty);
 
 private:

@@ -61,7 +61,8 @@ void lease_history::on(const kept& x) {
     return;
   kept_.insert(x.task);
   // For a lost task this fact is recorded at the settlement, which returns the task's splits to the
-  // assigner, except splits of a single row that a reader has. Only leases of the latter are kept.
+  // assigner, except, if each split makes at most one row, those whose rows a reader has received.
+  // Only the leases of the excepted splits are kept.
   if (lost_.contains(x.task))
     std::erase_if(known->second.all,
                   [&](const lease& one) { return !rows_.single || one.at != held_by::reader; });
@@ -77,8 +78,8 @@ lease_history::settlement lease_history::settle_for_good(task_id id, const task_
   settlement out{{}, {id, {}}};
   auto& lost = out.outcome.lost;
   for (const auto& [run, held] : of.all) {
-    // A split of a single row that has reached a reader is not read again here: the reader hands
-    // the row out, or, if the reader is lost, the split is read again then (`read_again`).
+    // A split that makes only one row is not read again here if the row has reached a reader: the
+    // reader hands the row out, or, if the reader is lost, `read_again` returns the split then.
     if (rows_.single && held == held_by::reader)
       continue;
     out.back.push_back({run.source, run.pass, run.splits});

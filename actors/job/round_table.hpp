@@ -16,9 +16,9 @@ namespace headrace::detail {
 ///
 /// A new epoch is needed when a task is gone or new, or a consumer takes the seat of one that is
 /// gone. It is proposed first; each consumer that reads answers with its next round, and hands out
-/// nothing more. The epoch begins with the latest of these rounds: no consumer has passed it, and
-/// all consumers have the elements of the rounds before it, because a round is handed out only if
-/// all have received it.
+/// nothing until the epoch begins. The epoch begins with the latest of these rounds: no consumer
+/// has passed it, and all consumers have the elements of the rounds before it, because a round is
+/// handed out only if all have received it.
 class round_table {
 public:
   // -- facts ----------------------------------------------------------------------
@@ -46,8 +46,9 @@ public:
 
   // -- decisions ------------------------------------------------------------------
 
-  /// Ok if a consumer may take that seat. `rejoins`: it may replace another consumer even if rounds
-  /// were handed out already.
+  /// Ok if a consumer may take that seat. `rejoins`: the consumer may take it in place of another
+  /// one, which still has it or is gone. Otherwise the seat must be free, and no present consumer
+  /// may have taken part in the rounds.
   status may_take(uint32_t index, bool rejoins, const std::string& job) const;
 
   /// The tasks that could serve rounds.

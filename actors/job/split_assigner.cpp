@@ -295,7 +295,7 @@ std::vector<split_assigner::returned> split_assigner::leave(task_id task,
 
 std::vector<split_assigner::returned>
 split_assigner::pieces_from(task_id task, const unread_splits& unread, const answered& last) const {
-  // The task has closed that pass, or was sent its end: it has already given back its unread
+  // If the task has closed that pass or was sent its end, it has already given back its unread
   // splits.
   const auto holders = holdings_.find({unread.pass, group_of(unread.source)});
   if (holders == holdings_.end() || !holders->second.contains(task)

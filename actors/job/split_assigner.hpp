@@ -40,7 +40,7 @@ struct lease_request {
 /// the task reads in about `lease_time`, estimated from its last lease, so that few splits are lost
 /// with a worker, whatever the cost of a split. A task's first lease is one split, and a lease is
 /// at most eight times as large as the one before. Sources of one group are leased equal ranges
-/// together; zipped sources that do not advance together are leased at most 8 splits.
+/// together; of zipped sources that do not advance together, at most 8 splits are leased at once.
 ///
 /// A pass of a source is over for a task only when no other task holds unread splits of it, except
 /// tasks that wait for each other (waiting_leases). Splits that are given back after all tasks were
@@ -147,7 +147,7 @@ public:
 
   // -- state ----------------------------------------------------------------------
 
-  /// True if splits were returned by tasks that left or are lost, and are not leased again.
+  /// True if splits were returned by tasks that left or are lost, and were not leased since.
   bool has_rest() const noexcept;
   /// True if every source was leased to its end and will not be started again, so that a new task
   /// would get nothing.
@@ -159,7 +159,7 @@ public:
   uint32_t read_behind(uint32_t source) const noexcept {
     return source < plan_.sources.size() ? plan_.sources[source].behind : 0;
   }
-  /// The number of splits leased so far, without those that were returned.
+  /// The number of splits leased so far, minus the number of those that were returned.
   uint64_t leased() const noexcept { return leased_; }
   /// The number of stored entries for leases, passes, answers, groups and tasks.
   size_t records() const noexcept;

@@ -21,13 +21,13 @@ public:
   void add(const lease_request& question);
   void remove(const lease_request& question);
   /// The tasks that have sent questions about the same source and pass: they have read all splits
-  /// of it that they were leased.
+  /// that they were leased of that pass.
   const std::set<task_id>& beside(const lease_request& question) const;
 
   /// If tasks wait only for each other: the answer to one of their questions, without regard to the
-  /// unread splits of these tasks. A question about a source for which no zip holds rows of other
-  /// inputs is preferred, because a zip loses the rows that it holds when the pass of the source
-  /// ends. Empty: no tasks wait only for each other.
+  /// unread splits of these tasks. The fewer other inputs there are of which zips hold rows while
+  /// they read a source, the sooner a question about this source is chosen, because a zip loses the
+  /// rows that it holds when the pass of the source ends. Empty: no tasks wait only for each other.
   std::vector<split_assigner::leased_to> give_way(const split_assigner& splits,
                                                   time_point now) const;
 

@@ -42,8 +42,8 @@ dispatcher_stores::open(const std::string& directory, const logger& log,
   if (!service)
     return within(service.status());
   const auto record = (*service)->record();
-  // Drops the journal's streams of jobs that are over: an earlier dispatcher ended before it could
-  // drop them.
+  // The journal's streams of jobs that are over are dropped here if an earlier dispatcher ended
+  // before it could drop them.
   for (auto stream : out->journal_->streams())
     if (stream != service_stream && !record.jobs().contains(job_id{stream}))
       out->journal_->drop(stream);

@@ -30,8 +30,8 @@ public:
   const std::shared_ptr<fact_store<service_record>>& service() const noexcept { return service_; }
   /// The store of a job, which is empty for a new job.
   result<job_store> of(const job_description& about);
-  /// Deletes the store of a job that is over. @pre the dispatcher has stored the fact that the job
-  /// is over
+  /// Deletes the store of a job that is over. @pre the fact that the job is over was appended to
+  /// the dispatcher's store (the journal keeps the order)
   void drop(job_id id);
   /// Not ok while nothing new should be begun: the disk is full or cannot be written.
   status disk() const;

@@ -63,7 +63,7 @@ private:
 } // namespace
 
 host_task host_tasks(task_surroundings surroundings, logger log) {
-  // The tasks of a worker share one budget of bytes.
+  // The cross-trainer caches of all tasks of a worker share one budget of bytes.
   auto windows = window_store::make(surroundings.cache_bytes);
   return [surroundings = std::move(surroundings), windows = std::move(windows),
           log = std::move(log)](const task_order& order, dataset_ptr graph) {

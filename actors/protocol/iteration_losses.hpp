@@ -13,9 +13,9 @@ struct iteration_losses {
   /// The number of lost tasks: under DYNAMIC, only those of which rows may be missing. Under a
   /// static policy, tasks that left before the end of their shards are counted, too.
   uint64_t tasks = 0;
-  /// The number of splits of which rows may be missing; an upper bound. None are counted under OFF,
-  /// where each task reads its own copy of the dataset and only the copies of lost tasks end early,
-  /// and none for rows that a task read from other jobs, which descend from no split.
+  /// The number of splits of which rows may be missing; an upper bound. Under OFF no splits are
+  /// counted, because each task reads the whole dataset, and a lost task only ends its own reading
+  /// early. Rows that a task read from other jobs are not counted, as they descend from no split.
   uint64_t splits = 0;
   /// Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   uint64_t reread = 0;

@@ -12,7 +12,7 @@ namespace headrace::detail {
 void write_parameters(schema::JobParameters::Builder out, const job_parameters& what);
 result<job_parameters> read_parameters(schema::JobParameters::Reader in);
 
-/// Makes the terms from the fields of a message, in which a wait of 0 means none.
+/// Makes the terms from the fields of a message. A `wait_ns` of 0 means that the wait is unset.
 inline cache_terms read_cache_terms(uint64_t wait_ns, uint32_t expected_trainers) {
   cache_terms out{{}, expected_trainers};
   if (wait_ns != 0)

@@ -18,8 +18,8 @@ struct job_terms {
   std::optional<duration> gc_timeout = std::chrono::minutes{5};
   /// How often a job checks whether it has repetitions to collect.
   duration gc_check_interval = std::chrono::minutes{10};
-  /// Also collects repetitions under DYNAMIC. A client that comes back reads the elements of such a
-  /// repetition again from the beginning.
+  /// True: repetitions under DYNAMIC are collected, too. A client that comes back reads the
+  /// elements of such a repetition again from the beginning.
   bool gc_dynamic_sharding_jobs = false;
   friend bool operator==(const job_terms&, const job_terms&) = default;
 };

@@ -123,7 +123,7 @@ struct iteration_view {
   iteration_losses losses; ///< the losses so far
   /// Not zero: this is a change, which names only the tasks that changed since that version.
   uint64_t since = 0;
-  std::vector<task_id> gone; ///< tasks that since then are neither running, nor starting, nor lost
+  std::vector<task_id> gone; ///< tasks of that version that are in no list of the present one
   /// Under a static policy: the entries of the dispatcher's list whose shards were not read to
   /// their end, and for which no task runs or starts.
   std::vector<std::string> unserved = {};

@@ -24,7 +24,7 @@ split_run read_run(schema::SplitRun::Reader in) {
 
 namespace {
 
-/// The end of the runs of one source and pass that begin at `from` in a list.
+/// The index after the consecutive runs that have the source and the pass of the run at `from`.
 size_t end_of_pass(const std::vector<split_run>& all, size_t from) {
   auto to = from + 1;
   while (to < all.size() && all[to].source == all[from].source && all[to].pass == all[from].pass)

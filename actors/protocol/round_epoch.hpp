@@ -18,7 +18,7 @@ namespace headrace::detail {
 struct round_epoch {
   struct member {
     task_id task;
-    uint64_t first_group = 0; ///< the group of its output with which this epoch begins
+    uint64_t first_group = 0; ///< the group of the task's output with which this epoch begins
     friend bool operator==(const member&, const member&) = default;
   };
 
@@ -26,8 +26,8 @@ struct round_epoch {
   uint64_t first_round = 0;
   std::vector<member> tasks; ///< at least one, unless `number` is 0
 
-  /// A round in the form of the index of its task in `tasks` and the number of the group in that
-  /// task's output.
+  /// The group of elements that is handed out in a round: the index of its task in `tasks`, and its
+  /// number in the output of that task.
   struct place {
     size_t member = 0;
     uint64_t group = 0;

@@ -79,7 +79,7 @@ struct save_written {
 /// The dataset is divided into pieces.
 struct save_planned {
   uint64_t plan = 0;
-  std::vector<bool> there; ///< by piece: whether it is written
+  std::vector<bool> there; ///< for each piece: true if it is written
   bool whole = false;      ///< everything is written, and no step is left
   std::string whole_because;
   save_written written;
@@ -104,7 +104,7 @@ struct step_given_back {
 /// workers, too.
 struct save_report {
   save_id id;
-  uint64_t number = 0; ///< of the order
+  uint64_t number = 0; ///< the number of the order
   std::variant<save_planned, piece_written, save_finished, status, step_given_back> how;
   friend bool operator==(const save_report&, const save_report&) = default;
 };
@@ -124,8 +124,8 @@ struct save_question {
 /// The answer to a `save_question`.
 struct save_steps {
   std::vector<save_order> orders;
-  /// Saves in `save_question::running` that have ended, or of which this worker no longer has the
-  /// step on which it works: it must stop these steps.
+  /// Saves in `save_question::running` whose steps the worker must stop: the save has ended, or its
+  /// step is no longer assigned to this worker.
   std::vector<save_id> over;
 };
 

@@ -16,7 +16,7 @@ namespace headrace::detail {
 /// question without an answer is sent again by the next runner of the task, and when the answer may
 /// have been lost.
 struct split_question {
-  uint32_t source = 0; ///< its number in depth-first order of the graph
+  uint32_t source = 0; ///< the number of the source in depth-first order of the graph
   uint64_t pass = 0;   ///< the number of earlier passes of the source
   uint64_t number = 0;
   friend auto operator<=>(const split_question&, const split_question&) = default;

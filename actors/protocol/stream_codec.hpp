@@ -20,7 +20,7 @@ result<from_consumer> read_from_consumer(const link_message& in);
 /// too large when it is decompressed.
 result<from_task> read_from_task(const link_message& in,
                                  const std::vector<tensor_spec>& components);
-/// As `read_from_task`. nullopt: the message is a compressed block, which takes long to decode.
+/// As `read_from_task`, but returns nullopt for a compressed block, which takes long to decode.
 result<std::optional<from_task>> read_plain_from_task(const link_message& in,
                                                       const std::vector<tensor_spec>& components);
 

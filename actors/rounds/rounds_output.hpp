@@ -99,7 +99,8 @@ private:
   std::map<consumer_id, uint32_t> index_of_;
   /// The newest epoch that all consumers took part in, and the number of groups that all of them
   /// had received in it. The number stays valid in that epoch when some consumers leave: they may
-  /// have handed out these groups, so a consumer whose connection was cut before may do so, too.
+  /// have handed out these groups, so a consumer whose connection was cut before it received the
+  /// number may do so, too.
   received_by_all common_;
   uint64_t produced_ = 0; ///< the number of rows that were produced
   reached_splits given_;  ///< stays empty: this dealer does not record splits

@@ -18,8 +18,8 @@ class durable_store final : public fact_store<Record> {
 public:
   using fact = typename Record::fact;
   using stored = typename fact_store<Record>::stored;
-  /// When the facts since the last stored state take more bytes than this, and more than that
-  /// state, the journal stores the present state in their place.
+  /// When the facts since the last stored state take more bytes than this, and more than that state
+  /// takes, the journal stores the present state in their place.
   static constexpr size_t least_compaction = size_t{1} << 20;
 
   /// Continues with the journal's content. Errors are those of the journal and of `record_codec`.

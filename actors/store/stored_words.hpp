@@ -27,7 +27,8 @@ buffer write_words(Fill&& fill) {
   if (segments.size() == 1)
     return buffer::copy_of(segments[0].begin(), segments[0].size() * sizeof(::capnp::word));
   // The canonical form is not used, because it omits zeros at the end of structs: a list of structs
-  // with only zeros would take no words, and a reader would exceed its limit for so few words.
+  // with only zeros would take no words, and a reader of such a list would exceed its traversal
+  // limit, which follows from the number of words.
   const auto root = message.template getRoot<Schema>().asReader();
   ::capnp::MallocMessageBuilder whole{static_cast<unsigned>(root.totalSize().wordCount + 1)};
   whole.setRoot(root);

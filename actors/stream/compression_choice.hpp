@@ -18,8 +18,8 @@ public:
   /// Blocks are compressed if a sample shrinks to this share of its size or less. If it shrinks
   /// less, the processor time is better used to make elements.
   static constexpr double paying_share = 0.75;
-  /// The bytes of blocks between two samples: the first number, and the most to which it grows
-  /// while samples compress badly.
+  /// The number of bytes of blocks between two samples: at first, and the most to which the number
+  /// grows while samples compress badly.
   static constexpr uint64_t first_distance = uint64_t{16} << 20;
   static constexpr uint64_t longest_distance = uint64_t{1} << 30;
 

@@ -116,7 +116,7 @@ public:
   /// True if `deal_at` with `dry` would recall rows: a trainer waits, nothing is pending, and
   /// another stream holds rows.
   virtual bool could_recall() const = 0;
-  /// The ends of the streams that were not sent one yet. Nothing more is sent on these streams.
+  /// The ends of the streams that were not sent an end yet. Nothing more is sent on these streams.
   virtual std::vector<send_end> remaining_ends() = 0;
 
   // -- state ------------------------------------------------------------------------

@@ -176,7 +176,8 @@ private:
     bool held = false;
     bool kept_for_waiting = false; ///< see `marks::spare`
     bool held_up = false;          ///< see `marks::held_up`
-    /// Since the last confirmation, the first of two parts of the confirmed rows was handed out.
+    /// True: since the last confirmation, the confirmed rows were divided into two parts and the
+    /// first part was handed out; the rest is not divided again.
     bool parted = false;
     /// The number of elements that may be handed out; unset: all may be.
     std::optional<uint64_t> confirmed;

@@ -94,7 +94,7 @@ public:
   void make_room(uint64_t element_bytes, uint64_t most) {
     bytes_ = std::max(bytes_, std::min(3 * element_bytes, most));
   }
-  /// A message reported whether the trainer waits.
+  /// A message has reported to the task that the trainer waits, or does not.
   void said(bool waiting) { said_waiting_ = waiting; }
   /// The task sent or recalled something, and no longer counts this trainer as waiting. The next
   /// `update` reports it again, even if no count has changed.

@@ -45,8 +45,8 @@ public:
     /// Blocks are sent uncut, as far as the credit allows, so that their written forms can be
     /// shared.
     bool whole = false;
-    /// Rows that are given back after later rows were handed out, or were sent on another stream,
-    /// are skipped, so that the numbers of the rows that a trainer is handed increase.
+    /// Rows that are given back are skipped if later rows were handed out, or were sent on another
+    /// stream, so that the numbers of the rows that a trainer is handed increase.
     bool rising = false;
     bool claims = false; ///< as in the constructor
   };
@@ -159,7 +159,7 @@ private:
 
     bool waiting = false; ///< the trainer was last reported as waiting, and nothing was sent since
     bool was_recalled = false;
-    /// The last recall got no rows back, and the consumer has reported nothing new since.
+    /// Since the last recall was sent, the consumer has neither given back rows nor sent a grant.
     bool asked_in_vain = false;
 
     /// True if the stream has credit.

@@ -203,7 +203,7 @@ void runner::shared::give(block rows, size_t bytes, duration took) {
   outstanding -= std::min(taken, outstanding);
   if (outstanding <= std::max(what.most_outstanding, bytes))
     return;
-  // The thread waits seldom: it continues only when there is room for several blocks.
+  // The thread continues only when there is room for several blocks, so that it waits seldom.
   goes_on_at = std::max(what.most_outstanding / 2, bytes);
   changed.wait(lock, halt.get_token(), [&] { return outstanding <= goes_on_at; });
   goes_on_at = SIZE_MAX;
@@ -287,8 +287,8 @@ status runner::shared::pull() {
     give(*std::move(rows), bytes, took);
     say_done(*source, given);
   }
-  // The destructor of the pipeline gives the splits that it has not read back to the job, unless
-  // the runner was stopped.
+  // The destructor of the pipeline gives back to the job the splits that the pipeline has not read,
+  // unless the runner was stopped.
   source.reset();
   return {};
 }

@@ -39,8 +39,9 @@ public:
     /// Under at_least_once: at intervals, the runner reports which splits the pipeline no longer
     /// needs.
     bool says_done = false;
-    /// The most bytes that were passed on and not taken: few, so that they are still in the
-    /// processor's cache when they are sent. Two blocks may be outstanding whatever their size.
+    /// The most bytes that may be outstanding, that is, passed on and not reported as taken. They
+    /// are few, so that they are still in the processor's cache when they are sent. Two blocks may
+    /// be outstanding whatever their size.
     size_t most_outstanding = 1 << 20;
     function_finder find_function;             ///< may be empty
     open_service open_distribute;              ///< may be empty
@@ -63,7 +64,8 @@ public:
     /// that are no longer outstanding; these are not reported by `taken`, too.
     std::function<size_t(block, duration)> produced;
     /// Called with a question for splits, or the report that a pass is closed. The answer must be
-    /// passed to `give_splits`, unless `leave` was called. Several may be unanswered at a time.
+    /// passed to `give_splits`, unless `leave` was called. Several calls may be unanswered at a
+    /// time.
     std::function<void(splits_wish)> wants_splits;
     /// The pipeline has given this many rows, including the skipped ones, and no later row will
     /// descend from these splits. May be empty.

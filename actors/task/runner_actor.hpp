@@ -13,8 +13,8 @@ public:
   using handle_type = runner_handle;
   static inline const char* name = "headrace.runner";
 
-  /// `hear` is passed to the runner, with another `crashed`: after a crash, this actor ends with
-  /// the error.
+  /// The runner gets the callbacks of `hear`, except that its `ended` also ends this actor, and its
+  /// `crashed` ends this actor with the error.
   runner_state(port::self_pointer<handle_type> self, std::shared_ptr<runner> what,
                runner::callbacks hear)
     : self_(self), runner_(std::move(what)) {

@@ -20,7 +20,7 @@ public:
 
   using next_step = std::variant<split_range, pass_over, split_question>;
 
-  /// `known`: the answers so far, all of which count as begun. `leaving`: no questions are sent.
+  /// `known`: the answers so far; their splits count as begun. `leaving`: no questions are sent.
   split_dealer(split_plan plan, split_log known, bool leaving);
 
   /// Returns the splits that a source reads next in a pass, or a question that must be answered
@@ -37,7 +37,7 @@ public:
   /// True if every source has reached the end of its last pass, so that another task would get no
   /// splits. False for a pipeline that ended before its sources did.
   bool exhausted() const;
-  /// From now on only splits that were begun are read, also by other sources of their groups.
+  /// From now on a source reads only splits that it or another source of its group has begun.
   /// Returns the splits that are for other tasks.
   std::vector<unread_splits> leave();
   bool leaving() const noexcept { return leaving_; }

@@ -60,8 +60,8 @@ public:
     if (unread.rest.count != 0 && !known.kept.empty())
       known.kept.back()->count -= unread.rest.count;
   }
-  /// Drops the answers about earlier passes of the source, and in time those to earlier questions
-  /// about that pass: they are no longer needed.
+  /// Drops answers that are no longer needed: at once those about earlier passes of the source, and
+  /// many at a time those to earlier questions about that pass.
   void forget_before(const split_question& where) {
     const auto pass = answers_.lower_bound({where.source, where.pass});
     for (auto at = answers_.lower_bound({where.source, 0}); at != pass; at = answers_.erase(at))

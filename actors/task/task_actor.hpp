@@ -12,7 +12,7 @@
 
 namespace headrace::detail {
 
-/// The actor of a task. It carries out the decisions of the task_core in the task's memory, and
+/// The actor of a task. It carries out the commands of the core that is in the task's memory, and
 /// supervises the runner. Rows that are produced fast are dealt and sent by the runner's thread
 /// (`deal_rows`), as far as there is credit; all others by the actor. After a crash another runner
 /// replays the splits of the task and drops the rows that were produced already. When the restart

@@ -22,10 +22,10 @@
 
 namespace headrace::detail {
 
-/// Decides for a task: it deals the rows that the runner produces to the streams of consumers, gets
-/// splits for the runner, and reports when the task ends. It is also the memory of the task: which
-/// splits the pipeline was given, what it produced, and which consumer was dealt which rows. It
-/// outlives the actor, so that the next actor continues; one actor uses it at a time.
+/// The core of a task. It deals the rows that the runner produces to the streams of consumers, gets
+/// splits for the runner, and reports when the task ends. It also keeps the state of the task:
+/// which splits the pipeline was given, what it produced, and which consumer was dealt which rows.
+/// It outlives the actor, so that the next actor continues; one actor uses it at a time.
 ///
 /// It is given events with the time, and returns commands. It uses no actor, thread, link or clock.
 class task_core {
@@ -172,8 +172,8 @@ private:
   status can_run_on(const status& why) const;
   void start_runner(time_point now);
   void fail(const status& why, time_point now);
-  /// The splits that the task was leased, or may still be sent, and has not begun, while no runner
-  /// reads.
+  /// The splits that the task has not begun, of those that it was leased or may still be sent. To
+  /// be called while no runner reads.
   std::vector<unread_splits> unread_without_runner() const;
   void left(std::vector<unread_splits> unread, time_point now);
   void finish(time_point now);

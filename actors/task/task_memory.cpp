@@ -16,8 +16,8 @@ namespace headrace::detail {
 namespace {
 
 /// The runner's thread sends rows itself if they took less than this time per byte to produce. To
-/// send a byte takes about a third of it: if rows take longer to produce, sending them on the
-/// actor's thread at the same time saves more than the change of threads costs.
+/// send a byte takes about a third of this time: if rows take longer to produce, sending them on
+/// the actor's thread at the same time saves more than the change of threads costs.
 constexpr std::chrono::nanoseconds cheap_byte{1};
 
 } // namespace

@@ -113,7 +113,7 @@ private:
   buffer told_tree_; ///< the tree that was last sent to the dispatcher
   worker_metrics count_;
   counter& bad_messages_; ///< the damaged messages, also those that the node has answered itself
-  /// Called when the worker has left; empty: its supervisor has not stopped it.
+  /// Stops the tasks, when the worker has left. Empty: the worker was not requested to end.
   std::function<void()> stop_tasks_;
   peer dispatcher_;
 };

@@ -26,10 +26,10 @@ struct worker_core_options {
   std::optional<duration> dispatcher_timeout = {};
 };
 
-/// Decides for a worker: it registers with its dispatcher, sends heartbeats, starts and stops tasks
-/// as ordered, repeats their questions and ends until these are answered, and leaves in steps. It
-/// is given events with the time, and returns commands. It uses no actor and no clock, and for each
-/// task has only the order and the progress.
+/// The core of a worker. It registers with its dispatcher, sends heartbeats, starts and stops tasks
+/// as ordered, repeats the questions and the reports of ended tasks until they are answered, and
+/// leaves in steps. It is given events with the time, and returns commands. It uses no actor and no
+/// clock, and for each task has only the order and the progress.
 ///
 /// Commands are carried out in their order. An event that happens while they are carried out may be
 /// given to the core at once; its commands are carried out after those that wait.
@@ -109,7 +109,7 @@ public:
 
   /// The dispatcher has announced that there are steps of saves.
   commands saves_offered();
-  /// The answer SaveSteps. A failure: there was none. `over`: as in `registered`.
+  /// The answer SaveSteps. A failure: there was no answer. `over`: as in `registered`.
   commands save_steps_answered(uint64_t over, const result<save_steps>& what);
   /// The step of `run_save` has ended.
   commands save_step_ended(save_report how);

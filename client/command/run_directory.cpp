@@ -228,8 +228,8 @@ status run_directory::write(int rank, const run_progress& how, const std::string
   };
   if (!is_mine())
     return {};
-  // Rank 0 may be deleting the files of the run, including the unfinished file of this call. It
-  // does so twice (`remove`), so the write is repeated up to twice.
+  // Rank 0 may be deleting the files of the run, including the unfinished file of this call. Its
+  // call of `remove` deletes them twice, so the write is repeated up to twice.
   auto written = write_whole(file, text_of(how, token), token, placing::replace);
   for (int again = 0; again < 2 && !written.ok() && !is_over() && !is_gone(file); ++again)
     written = write_whole(file, text_of(how, token), token, placing::replace);

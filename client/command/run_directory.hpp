@@ -30,9 +30,9 @@ struct run_progress {
 /// It contains a file for the service and a file for each rank. No reader sees a file before the
 /// file is complete. Errors name the file.
 ///
-/// Several runs may be given the same directory. Runs with names from their launchers have separate
-/// files. Otherwise a file belongs to the first process that creates it, and the others get an
-/// error.
+/// Several runs may be given the same directory. Runs whose launchers set a job id have separate
+/// files, named after the job. Without job ids, a file belongs to the first process that creates
+/// it, and the others get an error.
 class run_directory {
 public:
   /// `job`: separates the runs of several jobs; may be empty.

@@ -224,7 +224,8 @@ private:
       options_.rank.rank, service_, by.address, one_each));
   }
 
-  /// Prints, once and after some time, what the run waits for.
+  /// Prints what the run waits for: once, after 20 s or a quarter of `start_timeout`, whichever is
+  /// less.
   void note_waiting(const std::string& what) {
     constexpr duration enough = std::chrono::seconds{20};
     if (waits_noted_

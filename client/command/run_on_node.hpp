@@ -30,8 +30,8 @@ struct run_options {
   std::string log_level = "warn";
   /// The interpreter of workers that run Python functions; empty: workers do not run them.
   std::string python;
-  /// The time limit for the start of the dispatcher, the workers and the other ranks, which the
-  /// command needs.
+  /// The time limit within which the dispatcher, the workers and the other ranks must have started.
+  /// The command is started after them.
   duration start_timeout = std::chrono::minutes{2};
   /// The time limit for the drain of a worker.
   duration drain_timeout = std::chrono::minutes{1};

@@ -9,7 +9,7 @@ namespace headrace::detail::command {
 namespace {
 
 /// If no worker of a rank is alive for this time, the rank counts as ended. A restart of a worker
-/// takes less.
+/// takes less time.
 constexpr auto lost_for_good = std::chrono::seconds{10};
 
 std::vector<worker_status> workers_of(int rank, const service_status& in) {

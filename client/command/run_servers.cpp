@@ -45,8 +45,8 @@ void add_common(std::vector<std::string>& argv, const run_options& options) {
     argv.push_back("--insecure");
 }
 
-/// Signals that are meant for the command and that the servers ignore: if they are sent to all
-/// processes of a job step, they reach the servers, too, which would otherwise end.
+/// Signals that are meant for the command. The servers ignore them: a signal that is sent to all
+/// processes of a job step also reaches the servers, and would end them.
 std::vector<int> for_commands_alone() {
   std::vector<int> out{SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR};
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) out.push_back(signal);
@@ -123,7 +123,8 @@ status run_servers::start_worker(const run_options& options, const std::string& 
   argv.push_back("--dispatcher=" + dispatcher);
   for (const auto& tag : tags) argv.push_back("--tag=" + tag);
   add_common(argv, options);
-  // An HTTP port in the environment is for the dispatcher alone.
+  // A port number in HEADRACE_HTTP_PORT is for the dispatcher alone, because two processes cannot
+  // listen on one port.
   std::vector<std::string> environment;
   if (const auto http = variable_of_process("HEADRACE_HTTP_PORT");
       http.find_first_not_of("0123456789") == std::string::npos)
@@ -164,7 +165,7 @@ void run_servers::reap() {
       continue;
     read_lines(x);
     x.process.reset();
-    // A worker that was drained ends with success; so does one that a user stops.
+    // A worker that was drained, or that a user has stopped, ends with success. That is no failure.
     if (stopping_ || signal_ != 0 || (*how == process_end{} && x.name != "dispatcher"))
       continue;
     // The output of the process is not part of the text, because it was printed when it arrived.
@@ -195,7 +196,8 @@ void run_servers::handle_signal(int signal, passed_signals::place where) {
     signal_ = signal;
   if (command_ == nullptr)
     return;
-  // A command that has left the process group does not receive the signals to the group.
+  // A command that has left the process group does not receive the signals to the group, so they
+  // must be passed on to it.
   if (::getpgid(command_->pid()) != ::getpgrp())
     where = passed_signals::place::ours;
   passed_.received(signal, where, clock::system().now());

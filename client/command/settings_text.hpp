@@ -10,7 +10,7 @@ namespace headrace::detail::command {
 /// each setting, with a comment that names the source of its value. Unset settings are comments.
 std::string settings_text(const settled& x);
 
-/// The same information as one JSON object with a line end: for each key its `value` (null: unset),
+/// The same information as one JSON object and a newline: for each key its `value` (null: unset),
 /// and the source of the value as `from`.
 std::string settings_json(const settled& x);
 

@@ -9,7 +9,7 @@ namespace headrace::detail::command {
 namespace {
 
 /// The interval between requests of the status. It is longer than the time on which a verdict is
-/// based.
+/// based, so that consecutive verdicts are based on different times.
 constexpr auto interval = std::chrono::seconds{5};
 
 } // namespace

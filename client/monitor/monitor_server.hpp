@@ -16,7 +16,7 @@ struct monitored {
   std::function<result<service_status>()> status;
   /// For a worker: the metrics of its process.
   std::function<metric_families()> metrics;
-  /// For a worker: not ok, with the reason, while it cannot serve trainers.
+  /// For a worker: returns an error, with the reason, while the worker cannot serve trainers.
   std::function<headrace::status()> ready;
 };
 

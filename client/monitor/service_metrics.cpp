@@ -80,8 +80,9 @@ constexpr gauge_info bytes{
   {"headrace_cache_window_bytes", "bytes", "Bytes of the window of a task."}};
 constexpr gauge_info budget{
   {"headrace_cache_budget_bytes", "bytes", "Bytes that all windows of a worker may take."}};
-constexpr gauge_info lag{{"headrace_cache_trainer_lag_elements", "",
-                          "Elements that were made and that a trainer was not handed."}};
+constexpr gauge_info lag{
+  {"headrace_cache_trainer_lag_elements", "",
+   "Elements that were made and that a trainer was neither handed nor skipped."}};
 constexpr counter_info skipped{{"headrace_cache_trainer_skipped_elements", "",
                                 "Elements that left a window before a trainer was handed them."}};
 } // namespace cache_metric

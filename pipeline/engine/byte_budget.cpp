@@ -28,7 +28,8 @@ bool byte_budget::try_take(size_t bytes) noexcept {
 bool byte_budget::take(size_t bytes) noexcept {
   if (try_take(bytes))
     return true;
-  // If room appears between the first try and this line, the second try finds it.
+  // The second try is needed for bytes that are given back between the first try and this line: no
+  // listener is called for them.
   refused_ = true;
   return try_take(bytes);
 }

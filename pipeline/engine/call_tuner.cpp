@@ -79,7 +79,7 @@ void call_tuner::observe(operator_id which, const window& seen) {
     x.calls = std::max<size_t>(1, x.calls - 1);
     return;
   }
-  // Calls that were within the budget may hold more bytes now.
+  // The calls were within the budget of bytes when they were added, but may hold more bytes now.
   size_t held = 0;
   for (const auto& other : all_) held += other.calls * other.bytes_a_call;
   if (held > budget_.bytes && x.calls > 1) {

@@ -18,7 +18,8 @@
 /// The data that the iterators of one graph share. Not for users.
 namespace headrace::detail {
 
-/// The row of an enclosing function for which an inner dataset runs.
+/// The row of which a function made the dataset that is being read. `outer`: the row of the
+/// enclosing function; null: there is none.
 struct function_row {
   std::shared_ptr<const function_row> outer;
   /// The function's argument: a column of one row for each component. `names.values` refers to
@@ -174,8 +175,8 @@ public:
   bool skip_to_pass(uint32_t source, uint64_t pass);
   /// Records that the present pass of the source is over. `alone`: no other run had splits of it.
   void end_shared_pass(uint32_t source, bool alone);
-  /// The number of passes over these sources that began here and of which other runs may have had a
-  /// part: if such a pass gave no rows here, the source may still have some.
+  /// The number of passes over these sources that began in this run and of which other runs may
+  /// have had a part. If such a pass gave no rows to this run, its source need not be empty.
   uint64_t partial_passes(uint32_t first_source, size_t sources);
   size_t sources_below(const dataset_node& node);
   /// Records that this run has read a repetition of a service to its end, and that the repetition
@@ -200,7 +201,7 @@ private:
   struct shared_passes {
     uint64_t begun = 0;
     uint64_t whole = 0; ///< passes that are over, and of which no other run had splits
-    uint64_t from = 0;  ///< earlier passes are over for all runs
+    uint64_t from = 0;  ///< passes before this one are over for all runs
   };
 
   std::atomic<uint64_t> shared_elements_{0};

@@ -38,9 +38,9 @@ public:
     return {};
   }
 
-  /// Appends the number of planned iterators, and their positions as the last parts of `to`. By way
-  /// of `to.later`, the positions of the iterators that are opened afterwards follow as further
-  /// parts; the first of these are planned iterators again, because they are opened first.
+  /// Appends the number of planned iterators, and their positions as the last parts of `to`.
+  /// Because of the mark `to.later`, the positions of the iterators that are opened afterwards
+  /// follow as further parts. These begin with the planned iterators, which are opened first.
   void save_to(position& to) const {
     if (!keeps_)
       return;
@@ -48,7 +48,9 @@ public:
     to.parts.insert(to.parts.end(), planned_.begin(), planned_.end());
     to.later = log_.now();
   }
-  /// Reads all remaining parts of the position. Positions of older builds have no such parts.
+  /// Reads all remaining parts of the position. If a planned iterator was opened after the
+  /// position, only the second of its two parts is used. Positions of older builds have no such
+  /// parts.
   void restore(position_reader& from) {
     if (!keeps_ || !from.has_number())
       return;

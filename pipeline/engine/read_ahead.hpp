@@ -113,7 +113,7 @@ private:
   void note_memory(bool held_back);
   bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < bound_.now()); }
 
-  std::unique_ptr<iterator> input_; ///< used by the thread only, once that is started
+  std::unique_ptr<iterator> input_; ///< used only by the thread once the thread was started
   const options options_;
   growing_bound bound_;
   const std::stop_token stop_;

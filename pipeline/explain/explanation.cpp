@@ -62,7 +62,8 @@ result<explanation> explain(const dataset_ptr& graph, iterator_context context,
     return invalid_argument("explain: there is no graph");
   operator_table nodes{graph};
   context.counters = [&](const dataset_node& node) { return nodes.counters(node); };
-  // Threads that run ahead are ended before their counters are destroyed.
+  // A stop is requested at the end, so that threads that read ahead end before their counters are
+  // destroyed.
   std::stop_source stop;
   std::stop_callback outer{context.stop, [&] { stop.request_stop(); }};
   context.stop = stop.get_token();

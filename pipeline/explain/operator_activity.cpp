@@ -38,8 +38,9 @@ time_shares shares_of(const operator_totals& a, const operator_totals& b, double
     // While no call of its `next` runs, an operator that neither works nor lacks memory holds as
     // many rows as it may.
     out.output = left.take(1 - in_next);
-    // If no call has returned, the rest of the time belongs to calls that take long. An operator
-    // that has no calls only reads ahead, and the rest of its time belongs to its input.
+    // If no call of the function has returned since `a`, the rest of the time belongs to calls that
+    // still run. An operator without a function only reads ahead, and the rest of its time belongs
+    // to its input.
     if (b.work_ns == a.work_ns)
       (b.calls == 0 ? out.input : out.busy) += left.take_all();
     out.input += left.take(part(a.below_ns, b.below_ns, whole));

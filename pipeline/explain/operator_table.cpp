@@ -81,8 +81,8 @@ std::vector<operator_totals> operator_table::read() const {
                    .ignored = c.ignored});
     add_under_way(out.back(), c, now);
   }
-  // If a call of an operator that has not returned is inside a call of `next` of an operator below,
-  // on the same thread, the time of the inner call is added to `below_ns` of the outer operator.
+  // While a call of an operator's `next` waits for a call of `next` of an operator below, on the
+  // same thread, the time of the inner call until now is added to `below_ns` of the outer operator.
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto& c = entries_[i]->counted;
     const int64_t began = c.since_ns;

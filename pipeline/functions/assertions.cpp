@@ -13,7 +13,7 @@ namespace {
 
 thread_local assertion_scope* innermost = nullptr;
 
-/// `x`, checked by `rest`: the condition, then the values that the error shows.
+/// Returns a check of `x`. `rest` contains the condition, and then the values that the error shows.
 expr check_of(const expr& x, std::vector<expr_ptr> rest, expr_attrs attrs) {
   rest.insert(rest.begin(), x.node());
   return apply(expr_op::check, std::move(rest), std::move(attrs));
@@ -33,8 +33,8 @@ expr tied(const expr& x, const expr& assertion) {
     const auto finite = abs(value) < expr{std::numeric_limits<double>::infinity()};
     return check_of(x, {finite.node(), value.node()}, std::move(attrs));
   }
-  // An assertion about the shape fails by itself when it is evaluated. It is evaluated as an
-  // operand of a condition that is always true.
+  // Any other assertion is about the shape, and fails by itself when it is evaluated. So that it is
+  // evaluated, it becomes an operand of a condition that is always true.
   attrs.texts = {"debugging"};
   const auto dims = apply(expr_op::shape_of, {assertion.node()});
   return check_of(x, {(dims >= expr{0}).node()}, std::move(attrs));

@@ -20,15 +20,16 @@ expr_structure make_cond(const expr& condition, const expr_structure& x, const e
 /// at the beginning of a step.
 class open_loop {
 public:
-  /// `invariants`: empty, or one for each variable. Throws `error` if their number is another one,
-  /// if `maximum_iterations` is negative, or if an invariant does not allow the shape of its
-  /// variable in `first`.
+  /// `invariants`: empty, or one for each variable. Throws `error` if there is another number of
+  /// invariants, if `maximum_iterations` is negative, or if an invariant does not allow the shape
+  /// of its variable in `first`.
   open_loop(const expr_structure& first, std::optional<int64_t> maximum_iterations,
             std::span<const shape> invariants);
   const expr_structure& variables() const noexcept { return variables_; }
-  /// The variables after the loop. Throws `error` if `condition` is no bool scalar, or if a step
-  /// changes the structure of the variables or the dtype of a variable, or gives it a shape that
-  /// its invariant does not allow.
+  /// The variables after the loop. Throws `error` if `condition` is no bool scalar, if a step
+  /// changes the structure of the variables or the dtype of a variable, if a step gives a variable
+  /// a shape that the invariant of the variable (without invariants: the shape of its first value)
+  /// does not allow, or if a variable has an unknown rank.
   expr_structure finish(const expr& condition, const expr_structure& after) const;
 
 private:

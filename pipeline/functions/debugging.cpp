@@ -50,7 +50,7 @@ expr signed_as(const char* name, const char* what, compare_fn compare, const exp
   return check(name, x, compare(x, expr{0}), message.empty() ? what : message, {{"x", x}});
 }
 
-/// The distance from 1 to the next number of a floating dtype.
+/// The distance from 1 to the next larger number of a floating dtype.
 double step_at_one(dtype type) {
   switch (type) {
   case dtype::float16: return 0x1p-10;

@@ -32,8 +32,8 @@ expr assert_non_positive(const expr& x, const std::string& message = "");
 expr check_numerics(const expr& x, const std::string& message);
 expr assert_all_finite(const expr& x, const std::string& message = "");
 
-/// `assert_type` and `assert_integer` check the dtype of the traced tensor, and throw `error` while
-/// the function is traced.
+/// `assert_type` and `assert_integer` check the dtype while the function is traced, and throw
+/// `error` if it is another one.
 expr assert_type(const expr& x, dtype type, const std::string& message = "");
 expr assert_integer(const expr& x, const std::string& message = "");
 /// `assert_rank` with rank 0.

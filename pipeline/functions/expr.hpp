@@ -42,7 +42,7 @@ public:
   expr operator[](T index) const {
     return part(static_cast<int64_t>(index));
   }
-  /// Like `gather(*this, index)`: the index is computed for each row.
+  /// Returns `gather(*this, index)`: the index is computed for each row, and must not be negative.
   expr operator[](const expr& index) const;
   /// numpy's `x[start:stop:step]` along the first axis.
   expr slice(int64_t start, int64_t stop, int64_t step = 1) const;
@@ -127,7 +127,7 @@ expr sign(const expr& x);                   ///< -1, 0 or 1; NaN stays
 expr minimum(const expr& a, const expr& b); ///< NaN if `a` or `b` is NaN
 expr maximum(const expr& a, const expr& b); ///< NaN if `a` or `b` is NaN
 /// Powers of integers wrap around, and a negative exponent is an error of the row. Powers of floats
-/// are those of C's `pow`.
+/// are defined as for C's `pow`, also for 0, infinity and NaN.
 expr pow(const expr& base, const expr& exponent);
 
 /// Functions of floats. The results differ from the exact ones by a few units in the last place at
@@ -227,7 +227,7 @@ public:
   /// The extents of `known`; for a shape without a rank, a single unknown extent.
   extents(const shape& known);
   /// The values of an integer vector, such as `shape_of` returns, or of an integer scalar. Throws
-  /// `error` if the length of the vector is not known.
+  /// `error` for any other tensor, and if the length of the vector is not known.
   extents(const expr& vector);
 
   const std::vector<extent>& parts() const noexcept { return parts_; }
@@ -244,8 +244,8 @@ expr concat(const std::vector<expr>& xs, int64_t axis);
 /// Permutes the axes by `permutation`; if that is empty, reverses their order.
 expr transpose(const expr& x, std::vector<int64_t> permutation = {});
 expr expand_dims(const expr& x, int64_t axis);
-/// Removes `axes`, whose extents must be 1; none: all axes of extent 1, and then all extents must
-/// be known.
+/// Removes `axes`, whose extents must be 1. If `axes` is empty, removes all axes of extent 1; then
+/// all extents must be known.
 expr squeeze(const expr& x, std::vector<int64_t> axes = {});
 expr shape_of(const expr& x); ///< int64 vector
 expr size(const expr& x);     ///< int64 scalar

@@ -125,7 +125,7 @@ expr stateless_random_crop(const expr& x, const std::vector<int64_t>& size, cons
 expr stateless_random_brightness(const expr& image, double max_delta, const expr& seed);
 expr stateless_random_contrast(const expr& image, double lower, double upper, const expr& seed);
 expr stateless_random_saturation(const expr& image, double lower, double upper, const expr& seed);
-/// `max_delta` in [0, 0.5].
+/// `max_delta` must be in [0, 0.5].
 expr stateless_random_hue(const expr& image, double max_delta, const expr& seed);
 
 } // namespace headrace::image

@@ -34,9 +34,9 @@ feature_spec fixed_len_feature(std::string name, shape dims, dtype type, const e
 feature_spec var_len_feature(std::string name, dtype type);
 
 /// A feature with any number of steps of shape `dims`, which becomes a tensor [steps, dims...]. A
-/// missing feature has no steps. In a sequence example it is one of the feature lists, each entry
-/// of which is a step. In a vector of examples, `filler` (a scalar; by default 0 or an empty
-/// string) fills up examples with fewer steps than the others.
+/// missing feature has no steps. Among the `sequence_features` of `parse_sequence_example`, the
+/// feature is a feature list, each entry of which is a step. In a vector of examples, `filler` (a
+/// scalar; by default 0 or an empty string) fills up examples with fewer steps than the others.
 feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type);
 feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type,
                                         const expr& filler);

@@ -26,8 +26,8 @@ private:
 };
 
 /// A table that maps each word to its index (int64) in `words`. A word that is not in `words` is
-/// mapped to `words.size() + (fingerprint64(word) mod num_oov_buckets)`, or to -1 if
-/// `num_oov_buckets` is 0.
+/// mapped to `words.size() + (fingerprint64(word) mod num_oov_buckets)` (with FarmHash's
+/// fingerprint64), or to -1 if `num_oov_buckets` is 0.
 table vocabulary_table(const std::vector<std::string>& words, int64_t num_oov_buckets = 0);
 /// A table that maps each index (int64) in `words` to the word there, and any other number to
 /// `default_value`.

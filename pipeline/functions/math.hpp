@@ -53,8 +53,8 @@ expr ensure_shape(const expr& x, const shape& dims);
 /// `x` limited to `[low, high]`; NaN stays. The bounds may be any tensors that broadcast with `x`.
 expr clip_by_value(const expr& x, const expr& low, const expr& high);
 /// Matrix products over the last two axes; the other axes broadcast. The dtype is float32, float64,
-/// int32 or int64; integers wrap around. The products of each value are added in their order, so
-/// that the bits are the same on every CPU.
+/// int32 or int64; integers wrap around. The products of which a value is the sum are added in the
+/// order of the axis that both operands share, so that the bits are the same on every CPU.
 expr matmul(const expr& a, const expr& b, bool transpose_a = false, bool transpose_b = false);
 
 namespace math {

@@ -40,7 +40,7 @@ ragged split_each(const expr& x, const std::string& separator = "");
 expr split_padded(const expr& x, int64_t count, const std::string& separator = "",
                   const std::string& filler = "");
 
-/// How `ngrams` treats the ends.
+/// The separator of `ngrams`, and the treatment of the ends of a sequence of strings.
 struct ngram_options {
   std::string separator = " ";
   /// The pads before the first and after the last string; `nullopt`: none.

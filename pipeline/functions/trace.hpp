@@ -115,8 +115,8 @@ constexpr bool takes_exprs(std::index_sequence<I...>) {
   return std::is_invocable_v<F&, nth_expr<I>...>;
 }
 
-/// Calls `f`, a generic lambda, with one expression for each part of the argument. Numbers of
-/// parameters from `N` on are tried.
+/// Calls `f`, a generic lambda, with one expression for each part of the argument. Tries the
+/// numbers of parameters from `N` to `most_parameters`.
 template <size_t N, class F>
 function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
   if constexpr (N > most_parameters) {

@@ -111,7 +111,7 @@ enum class expr_op : uint16_t {
   /// Sorts along `attrs.index`; `attrs.flag`: descending; `attrs.dims[0]` values kept (-1: all).
   sort,
   argsort, ///< as `sort`, but returns the indices, int32
-  cumsum,  ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims`: {reverse}
+  cumsum,  ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims[0]`: 1 if reversed
   cumprod,
   matmul, ///< matrix product over the last two axes; the others are broadcast
   /// Input 0, which must have the shape `attrs.dims` (-1: any extent; `attrs.flag`: any rank).

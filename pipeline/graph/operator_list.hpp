@@ -69,8 +69,8 @@ enum class dataset_op : uint16_t {
 #undef HEADRACE_OPERATOR
 };
 
-/// True for a source: an operator without inputs other than `distribute`, or a `global_shuffle`,
-/// the input of which is a source.
+/// True for a source: an operator that never has inputs, or `global_shuffle`, whose input is a
+/// source. False for `distribute`, even if it has no input.
 constexpr bool is_source(dataset_op op) noexcept { return op < dataset_op::map; }
 
 } // namespace headrace

@@ -44,9 +44,9 @@ public:
     choices after(const mark& from);
 
   private:
-    /// The end of each log, recorded at the first of its marks: the number of the log's last chunk,
-    /// which is a part that is freed as a whole, and the count of all numbers that were added to
-    /// the log until then.
+    /// The end of each log, recorded at the first of its marks: the number of the log's last chunk
+    /// (a part of the log that is freed as a whole), and the count of all numbers that were added
+    /// to the log until then.
     std::unordered_map<const state*, std::pair<uint64_t, uint64_t>> ends_;
   };
 

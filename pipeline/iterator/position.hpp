@@ -7,8 +7,8 @@
 
 namespace headrace::detail {
 
-/// The state of an operator and its inputs, after the rows that it returned. Immutable, so that
-/// positions can share parts. See schemas/position.capnp for the stored form.
+/// The state of an operator and its inputs after the rows that the operator returned. Immutable, so
+/// that positions can share parts. See schemas/position.capnp for the stored form.
 struct position {
   dataset_op op = dataset_op::range;
   /// The version of the operator's numbers and parts: see `operator_record::position_version`.
@@ -33,9 +33,9 @@ struct resume_point {
   uint64_t skip = 0;
 };
 
-/// For each source: the splits of which an iterator that is restored from `at` reads nothing. Left
-/// out are sources for which these splits cannot be determined, that have ended before others, or
-/// that have not begun. nullopt: the position cannot be saved.
+/// For each source: the splits of which an iterator that is restored from `at` reads nothing.
+/// Sources that have not begun or have ended are left out, and so are sources for which these
+/// splits cannot be determined. nullopt: the position cannot be saved.
 std::optional<std::vector<splits_done>> splits_done_at(const position& at);
 
 } // namespace headrace::detail

@@ -14,9 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Returns the index of the first bad value from `from` on, or `n`. Each run of values is tested
-/// without branches, so that the compiler makes vector code; only a run with a bad value is
-/// searched.
+/// Returns the index of the first bad value from `from` on, or `n`. Runs of 256 values are tested
+/// without branches, so that the compiler makes vector code. Only a run with a bad value, and the
+/// values after the last whole run, are searched one by one.
 template <class T, class Bad>
 size_t find_bad(const void* values, size_t from, size_t n) {
   const auto* x = static_cast<const T*>(values);
@@ -52,9 +52,9 @@ struct is_negative {
   }
 };
 
-/// True for values that do not fit integer type `To`. A float fits if its integer part is within
-/// the bounds of `To`: the lowest value, and one past the highest, both of which are exact as
-/// floats.
+/// True for values that do not fit integer type `To`. A float fits if its integer part is at least
+/// the lowest value of `To` and below the highest value plus 1; floats represent both bounds
+/// exactly.
 template <class To>
 struct unfit {
   template <class From>
@@ -68,8 +68,9 @@ struct unfit {
       constexpr wide past = static_cast<wide>(half) * wide{2};
       if constexpr (std::is_signed_v<To>) {
         constexpr wide lowest = -past;
-        // The integer part of a float below the lowest value may be the lowest value; such floats
-        // exist only if the type has fraction bits at that magnitude.
+        // The integer part of a float between `lowest - 1` and `lowest` is `lowest`. If floats of
+        // this magnitude have no fraction bits, `lowest - 1` is rounded to `lowest`, and the second
+        // comparison decides.
         return !(value > lowest - wide{1} || value >= lowest) || !(value < past);
       } else {
         return !(value > wide{-1}) || !(value < past);

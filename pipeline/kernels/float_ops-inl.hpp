@@ -38,7 +38,7 @@ struct float_divide {
     return a / b;
   }
 };
-// The result is NaN if either operand is, and `a` if the operands are equal.
+// The minimum and the maximum are NaN if either operand is NaN, and `a` if the operands are equal.
 struct float_minimum {
   template <class T>
   T operator()(T a, T b) const {
@@ -76,8 +76,8 @@ struct float_sqrt {
   }
 };
 
-/// Rounds to the nearest integer, halves to even. Adding and subtracting 2^23 (2^52) removes all
-/// fraction bits; larger values have none.
+/// Rounds to the nearest integer, halves to even. Adding and subtracting 2^23 (for double 2^52)
+/// removes all fraction bits; larger values have none.
 struct float_round {
   template <class T>
   T operator()(T a) const {

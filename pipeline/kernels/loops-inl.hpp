@@ -14,7 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 
-// The output may be one of the inputs: no iteration depends on another one.
+// `ivdep` is correct even if the output is one of the inputs: no step of a loop reads a value that
+// another step writes.
 template <class Out, class In, class F>
 void unary_loop(void* out, const void* a, const void*, const void*, size_t n) {
   auto* o = static_cast<Out*>(out);

@@ -49,7 +49,7 @@ inline T infinity_of() {
   return std::numeric_limits<T>::infinity();
 }
 
-/// 2^n for n in the range of normal numbers.
+/// 2^n, for an `n` for which this is a normal number.
 template <class T, class Bits>
 inline T power_of_two(Bits n) {
   using f = format<T>;
@@ -91,7 +91,7 @@ struct math_exp {
     const bits n = std::bit_cast<bits>(shifted) - std::bit_cast<bits>(format<T>::rounder);
     const T whole = shifted - format<T>::rounder;
     const T r = (inside - whole * ln2_high) - whole * ln2_low;
-    // The factor is applied in two steps, because 2^n alone may be outside of the normal numbers.
+    // The factor 2^n is divided into two factors, because 2^n itself may be no normal number.
     using signed_bits = std::make_signed_t<bits>;
     const auto half = static_cast<bits>(static_cast<signed_bits>(n + 2048) >> 1) - 1024;
     const T scaled =
@@ -101,7 +101,8 @@ struct math_exp {
   }
 };
 
-/// Splits x = m * 2^k with m in [sqrt(1/2), sqrt(2)), for finite x > 0. Returns m - 1 and k.
+/// Splits x = m * 2^k with m in [sqrt(1/2), sqrt(2)), for finite x > 0. Returns m - 1, and sets
+/// `k`.
 template <class T>
 inline T split_log(T x, T& k) {
   using f = format<T>;
@@ -215,7 +216,7 @@ inline double cosine_core(double x, double tail) {
   return w + (((1.0 - w) - half) + (z * r - x * tail));
 }
 
-/// Up to this magnitude pi/2 as the sum of three doubles is precise enough to reduce an angle.
+/// The largest angle for whose reduction pi/2, as a sum of three doubles, is precise enough.
 inline constexpr double largest_fast_angle = 800000.0;
 
 /// The sine of the angle plus `Quarter` quarter turns, for angles up to `largest_fast_angle`. There

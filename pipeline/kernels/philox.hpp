@@ -6,8 +6,9 @@
 
 namespace headrace::detail::kernels {
 
-/// A stream of random words, determined by a seed of two numbers: Philox4x32-10 over a counter,
-/// with a key that is made from the seed as in TensorFlow's stateless functions.
+/// A stream of random words, determined by a seed of two numbers: Philox4x32-10 over a counter. The
+/// key and the upper half of the counter are made from the seed as in TensorFlow's stateless
+/// functions.
 class seeded_words {
 public:
   seeded_words(uint64_t seed0, uint64_t seed1) noexcept;

@@ -19,7 +19,8 @@ using reduce_fn = void (*)(void* out, const void* in, size_t outer, size_t n, si
 reduce_fn find_reduction(expr_op op, dtype type) noexcept;
 
 /// Writes the index of the first of the largest (or smallest) values of each run, of which there
-/// are `outer * inner` with `n` values each. NaN is passed over; the index is 0 if all values are
+/// are `outer * inner` with `n` values each. NaN is passed over. The index is 0 if no value is
+/// above the lowest (or below the highest) finite value of the dtype, for example if all values are
 /// NaN. @pre `n` is not 0
 using arg_reduce_fn = void (*)(int64_t* out, const void* in, size_t outer, size_t n, size_t inner);
 arg_reduce_fn find_arg_reduction(bool largest, dtype type) noexcept;

@@ -30,13 +30,14 @@ uint64_t bits_from(int first) {
 uint64_t reduce_angle(double x, double& angle, double& tail) noexcept {
   __extension__ using wide = unsigned __int128;
   // |x| = m * 2^e. Bits of 2/pi whose product with x is a multiple of 2^64 quarter turns are not
-  // needed: the 192 bits that are used begin where the product has the weight 2^63.
+  // needed: the 192 bits that are used begin with the bit whose product with 2^e is 2^63.
   const auto raw = std::bit_cast<uint64_t>(x);
   const uint64_t m = (raw & 0xfffffffffffffull) | 0x10000000000000ull;
   const int e = static_cast<int>((raw >> 52) & 0x7ff) - 1075;
   const int first = e - 64;
   const uint64_t a = bits_from(first), b = bits_from(first + 64), c = bits_from(first + 128);
-  // m * (a, b, c) modulo 2^192: the top word is the integer part, and the lower words the fraction.
+  // m * (a, b, c) modulo 2^192 is the number of quarter turns: the top word is its integer part,
+  // and the lower words are its fraction.
   const wide low = wide{m} * c;
   const wide middle = wide{m} * b + static_cast<uint64_t>(low >> 64);
   uint64_t turns = m * a + static_cast<uint64_t>(middle >> 64);
@@ -57,7 +58,7 @@ uint64_t reduce_angle(double x, double& angle, double& tail) noexcept {
   const double scale = std::bit_cast<double>(static_cast<uint64_t>(1023 - 53 - zeros) << 52);
   const double high = static_cast<double>(top) * scale;
   const double low_double = static_cast<double>(rest) * 0x1p-64 * scale;
-  // The product with pi/2 as a sum of two doubles, by Dekker's product.
+  // The product of the fraction and pi/2 as a sum of two doubles, by Dekker's product.
   constexpr double pi_high = 1.57079632679489655800e+00, pi_low = 6.12323399573676603587e-17;
   constexpr double split = 134217729.0;
   const double hb = high * split, hh = hb - (hb - high), hl = high - hh;

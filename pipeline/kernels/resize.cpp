@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-// Whether the products of a step are the first ones of the sums, or are added to the sums so far.
+// States whether the products of a step begin the sums, or are added to the sums so far.
 enum class sums : bool { begin, go_on };
 
 template <sums How, class T>
@@ -81,8 +81,8 @@ four load(const float* from) {
   return out;
 }
 
-// Processes three channels, and the first channel of the next pixel, in one register; the surplus
-// value is overwritten by the next pixel.
+// Processes three channels, and the first channel of the next pixel, in one register. The sum for
+// this surplus channel is overwritten when the next pixel is stored.
 template <size_t Taps>
 void blend_three(float* out, const float* row, const axis_weights& axis) {
   const auto* weights = axis.weights.data();
@@ -166,7 +166,7 @@ public:
     first_.push_back(all_.size());
   }
   void add(float weight) { all_.push_back(weight); }
-  /// Scales the weights of the last value so that their sum is 1.
+  /// Scales the weights of the last value so that their sum is 1, unless their sum is 0.
   void normalise() {
     float sum = 0;
     for (auto i = first_.back(); i < all_.size(); ++i) sum += all_[i];

@@ -27,8 +27,8 @@ struct axis_weights {
 enum class resize_kernel : uint8_t { triangle, cubic, area };
 
 /// The weights to resample `in` values to `out` values. Pixels are squares: the centre of pixel `i`
-/// is at `i + 0.5`. `antialias` widens the kernel if the result is smaller. @pre `in > 0`, `out >
-/// 0`
+/// is at `i + 0.5`. `antialias` widens a triangle or cubic kernel if the result is smaller. @pre
+/// `in > 0`, `out > 0`
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias);
 
 /// Resamples pixels of `channels` values: `out[i] = sum over k of weights[i][k] * row[starts[i] +

@@ -19,8 +19,9 @@ status not_a_number(std::string_view x, dtype type, bool outside) {
 
 namespace {
 
-/// Reads all of `x` by `read`, strtof_l or strtod_l. Unlike from_chars, these read numbers out of
-/// range and `0x`. The decimal separator is a point, whatever the locale of the process.
+/// Reads all of `x` by `read`, strtof_l or strtod_l. Unlike from_chars, these read numbers that are
+/// out of range and hexadecimal numbers with `0x`. The decimal separator is a point, whatever the
+/// locale of the process.
 template <class T, class Read>
 bool read_whole(std::string_view x, T& out, Read read) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);

@@ -77,7 +77,7 @@ status parse_number(std::string_view x, T& out) {
   return {};
 }
 
-/// The most characters of a double with six digits after the point.
+/// An upper bound of the number of characters of a double with six digits after the point.
 inline constexpr size_t longest_number = 352;
 
 /// Writes `x` and returns the number of characters.

@@ -14,7 +14,8 @@ namespace headrace::detail::kernels {
 using tile_fn = void (*)(void* out, const void* a, const void* b, const void* c, size_t n);
 
 /// The form of the operands of a binary function: `vectors`: both are arrays; `right_scalar`,
-/// `left_scalar`: the named operand is a single value, which is used for the whole run.
+/// `left_scalar`: the named operand is a single value, which is combined with each value of the
+/// other operand.
 enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 
 /// The kernel of an elementwise function with operands of dtype `type` (for `where`: of the

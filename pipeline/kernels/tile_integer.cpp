@@ -151,8 +151,8 @@ struct op_shift_right {
   }
 };
 
-/// Divides all values by the same divisor. If the divisor is a power of two, shifts replace the
-/// slow division instruction.
+/// Divides all values by the same divisor, and writes the quotients or the remainders. If the
+/// divisor is a power of two, shifts or a mask replace the slow division instruction.
 template <class T, class F>
 void divide_loop(void* out, const void* a, const void* b, const void* c, size_t n) {
   const T divisor = *static_cast<const T*>(b);

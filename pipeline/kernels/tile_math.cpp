@@ -14,7 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::detail::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Runs of small angles are computed by vector code, others one by one.
+/// Vector code computes runs of 64 angles that are all small; in other runs each angle is computed
+/// by itself.
 template <class T, int Quarter>
 void wave_loop(void* out, const void* a, const void*, const void*, size_t n) {
   constexpr size_t run = 64;

@@ -97,7 +97,8 @@ public:
     made_.emplace(node.get(), out);
     return out;
   }
-  /// True if the division failed because there are no files, or too few.
+  /// True if the division failed because a path has no source over files whose names are known, or
+  /// because there are too few files.
   bool lacks_files() const noexcept { return lacks_; }
 
 private:

@@ -28,9 +28,10 @@ using count_names = std::function<result<int64_t>(const dataset_ptr& names, int6
 /// worker i mod n reads file i. A shuffle of file names remains, but shuffles only the names of its
 /// worker. DATA: every worker computes all elements, and a shard operator keeps one of n runs of
 /// elements; it stands before prefetch and options operators at the end of the graph. FILE_OR_DATA:
-/// as FILE, or as DATA if there is no source over files, or if there are fewer files than workers.
-/// HINT: `shard(shard_hint, ...)` gets the number of workers and the worker's index. Elements have
-/// the same order on all workers before they are divided, whatever the graph's options are.
+/// as FILE, or as DATA if a path has no source over files, if the names of the files of a source
+/// are computed, or if there are fewer files than workers. HINT: `shard(shard_hint, ...)` gets the
+/// number of workers and the worker's index. Elements have the same order on all workers before
+/// they are divided, whatever the graph's options are.
 ///
 /// `invalid_argument`: the graph cannot be divided under the policy; the error contains the reason.
 /// One reason is a `shard(shard_hint, ...)` under a policy other than HINT.

@@ -57,9 +57,10 @@ public:
       failed_.insert(source);
   }
 
-  /// To be called after the run. Not ok: a source could not be opened, or ended early with an
-  /// error, and an `ignore_errors` hides this. A run of the whole dataset would read nothing of the
-  /// source after the error, but the later pieces do, so the pieces would not be equal to that run.
+  /// To be called after the run. Not ok: a source could not be opened, or ended early with an error
+  /// in a piece that is not the last one of the pass, and an `ignore_errors` hides this. A run of
+  /// the whole dataset would read nothing of the source after the error, but the later pieces do,
+  /// so the pieces would not be equal to that run.
   status complete() {
     std::lock_guard lock{mutex_};
     const auto failed = [&](uint32_t source, std::string_view how) {

@@ -105,7 +105,7 @@ private:
     return fits || whole(node, facts.why);
   }
 
-  /// Records the first reason only.
+  /// Records the reason, unless an earlier one is recorded. Returns false.
   bool whole(const dataset_node& node, std::string_view why) {
     if (out_.possible())
       out_.whole_because = fmt::format("{} {}", to_string(node.op), why);

@@ -60,8 +60,8 @@ status run_over(split_provider* splits, uint64_t seed, const dataset_ptr& graph,
 }
 
 /// The number of splits in a pass over the group of source `leader`, which has reported `told`
-/// splits. It is the number of the shortest source, which ends a zip. Empty if it is determined
-/// only at the end of the pass.
+/// splits. The source with the fewest splits determines it, because a zip ends with that source.
+/// Empty if the number is determined only at the end of the pass.
 std::optional<uint64_t> splits_of_pass(const split_plan& plan, uint32_t leader, uint64_t told) {
   auto out = told;
   for (const auto& one : plan.sources)

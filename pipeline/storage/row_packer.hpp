@@ -5,7 +5,7 @@
 namespace headrace::detail {
 
 /// Copies small blocks into fewer, larger ones, so that the blocks in which kept rows arrived can
-/// be freed. A block that is alone is not copied.
+/// be freed. If `take` finds only one block, it returns that block without a copy.
 class row_packer {
 public:
   explicit row_packer(size_t bytes) : most_bytes_(bytes) {}

@@ -99,7 +99,8 @@ private:
       if (shards_.size() == most_shards)
         return invalid_argument(
           fmt::format("more than {} shards; each has an open file", most_shards));
-      // If the size of a file is limited, a shard may have several files, so files are numbered.
+      // If the size of files is limited, a shard may have several files, so the files are numbered.
+      // Otherwise the name of a file contains the number of its shard.
       const auto name = fmt::format("{}-{:05}.rows", writing_mark::prefix(number_),
                                     how_.most_file_bytes == UINT64_MAX ? shard : files_++);
       HEADRACE_ASSIGN(auto file, tfrecord_writer::open(folder_ + "/" + name));

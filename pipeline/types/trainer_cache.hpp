@@ -15,8 +15,8 @@ struct cache_terms {
   /// full. After this time, the trainer that is behind skips elements. Unset: the other trainers
   /// never wait.
   std::optional<duration> wait;
-  /// Not zero: elements are given when this number of trainers has joined, and only to these. A
-  /// finite dataset requires it.
+  /// If it is not zero, elements are given when this number of trainers has joined, and only to
+  /// these trainers. It must not be zero for a finite dataset.
   uint32_t expected_trainers = 0;
   friend bool operator==(const cache_terms&, const cache_terms&) = default;
 };

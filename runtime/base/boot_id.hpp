@@ -4,9 +4,9 @@
 
 namespace headrace::detail {
 
-/// The kernel's random boot id, which is equal in two processes if and only if they run on the same
-/// host since its last start. If the kernel has none, a random text is used, so that no other
-/// process seems to be on the same host.
+/// The kernel's random boot id. Two processes have equal ids if and only if they run on the same
+/// host and it was not restarted between them. If the kernel has no boot id, a random text is used,
+/// so that no other process seems to be on the same host.
 const std::string& boot_id();
 
 } // namespace headrace::detail

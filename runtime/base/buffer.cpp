@@ -9,8 +9,8 @@ using namespace detail;
 
 namespace {
 
-// The bytes to allocate for `size` bytes: whole cache lines, with at least 64 bytes behind the end,
-// which vector kernels may read and write.
+// The number of bytes to allocate for `size` bytes: whole cache lines, with at least 64 bytes after
+// the end, because vector kernels may read and write beyond the end.
 constexpr size_t padded(size_t size) {
   return (size + 2 * buffer_alignment - 1) & ~(buffer_alignment - 1);
 }

@@ -15,8 +15,8 @@ inline constexpr size_t buffer_alignment = 64;
 
 class mutable_buffer;
 
-/// A view of immutable bytes, which are not freed before the last view. Copies and slices share the
-/// storage.
+/// A view of immutable bytes. Copies and slices share the storage, which is freed with the last of
+/// these views.
 class buffer {
 public:
   buffer() noexcept = default;
@@ -39,7 +39,7 @@ public:
   std::span<const T> as() const noexcept {
     return {reinterpret_cast<const T*>(data_), size_ / sizeof(T)};
   }
-  /// Bytes `[offset, offset + size)`. @pre they lie inside.
+  /// The bytes `[offset, offset + size)` of this buffer. @pre `offset + size <= this->size()`
   buffer slice(size_t offset, size_t size) const noexcept { return {owner_, data_ + offset, size}; }
   const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
 

@@ -35,8 +35,8 @@ public:
   /// Returns uninitialised memory for `size` bytes, aligned to `buffer_alignment`: a kept block of
   /// at most half more bytes, or a new one. Throws std::bad_alloc. @pre `handles(size)`
   block take(size_t size);
-  /// Gives back a block. If there is no room, blocks of the sizes that were used longest ago are
-  /// returned to the system first.
+  /// Gives back a block. To make room for the block, blocks of the sizes that were used longest ago
+  /// are returned to the system. If that does not make enough room, `what` itself is returned.
   void give(block what) noexcept;
   /// Returns all kept blocks to the system.
   void trim() noexcept;
@@ -46,11 +46,12 @@ public:
 private:
   static size_t class_of(size_t capacity) noexcept;
   /// Returns blocks of the classes that were used longest ago to the system, until `capacity` bytes
-  /// more can be kept. False if that needs blocks of class `own`. @pre the mutex is locked
+  /// more can be kept. Returns no block of the class `own`; false if the other classes have too few
+  /// blocks. @pre the mutex is locked
   bool make_room(size_t capacity, size_t own) noexcept;
 
-  // Four capacities for each of the ten powers of two from `smallest` up to but not including
-  // `largest`, and `largest` itself.
+  // All blocks of a class have the same capacity. There are four classes for each of the ten powers
+  // of two from `smallest` up to but not including `largest`, and one for `largest` itself.
   static constexpr size_t classes = 4 * 10 + 1;
   mutable std::mutex mutex_;
   struct free_blocks {

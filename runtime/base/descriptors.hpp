@@ -10,17 +10,19 @@
 namespace headrace::detail {
 
 /// Raises the soft limit of this process's descriptors (RLIMIT_NOFILE) to the hard limit, but at
-/// most to `most_descriptors`: the usual soft limit, 1024, is meant for programs that use select().
-/// Programs started later inherit the limit. Returns the limit in force.
+/// most to `most_descriptors`. It is raised because the usual soft limit, 1024, is meant for
+/// programs that use select(). Programs that this process starts later inherit the limit. Returns
+/// the limit in force.
 size_t raise_descriptor_limit() noexcept;
 inline constexpr size_t most_descriptors = size_t{1} << 20;
 
 /// The number of descriptors that this process may have.
 size_t descriptor_limit() noexcept;
 
-/// True if all descriptors below half of the limit are in use. If one of these is free the result
-/// is false, even if more than half of all are in use; the next descriptor that is opened is then
-/// one of the lower half. Costs three system calls. `any` is an open descriptor.
+/// True if all descriptor numbers below half of the limit are in use, or the process or the system
+/// has no free descriptor. One free number in the lower half makes the result false, even if more
+/// than half of all numbers are in use, because the next descriptor gets the lowest free number.
+/// Costs three system calls. `any` is an open descriptor.
 bool lower_half_of_descriptors_taken(int any) noexcept;
 
 /// The time limit of a repeated call, and the pauses between its attempts, which double.

@@ -7,7 +7,7 @@ namespace headrace {
 
 /// The earlier processes that this process replaces.
 struct process_past {
-  /// The number of restarts by the parent process.
+  /// How often the parent process has restarted this process.
   uint64_t restarts = 0;
   /// How the previous process ended; empty if there was none.
   std::string last_reason;

@@ -62,6 +62,7 @@ private:
   if (!slot)                                                                                       \
     return slot.status();                                                                          \
   target = *std::move(slot)
-/// `HEADRACE_ASSIGN(auto x, may_fail())`: binds the value, or returns the status.
+/// `HEADRACE_ASSIGN(auto x, may_fail())` assigns the value to `x`, or returns the status from the
+/// enclosing function.
 #define HEADRACE_ASSIGN(target, expression)                                                        \
   HEADRACE_ASSIGN_(HEADRACE_CONCAT(headrace_r, __LINE__), target, expression)

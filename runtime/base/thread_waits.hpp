@@ -28,7 +28,8 @@ inline thread_waits& waits_here() noexcept {
   return here;
 }
 
-/// Adds the time from its construction to its destruction to one of the calling thread's waits.
+/// Adds the time from its construction to its destruction to one of the calling thread's waits, and
+/// shows the wait to other threads meanwhile if `thread_waits::shows` is set.
 class timed_wait {
 public:
   explicit timed_wait(uint64_t thread_waits::*kind) noexcept : kind_(kind) {

@@ -8,8 +8,8 @@
 namespace headrace::detail {
 
 /// Reads a payload step by step, never beyond its end. Sizes are compared with the number of
-/// remaining bytes, so that later readers of the payload need not check them. Once a step has
-/// failed, all further steps fail.
+/// remaining bytes, so that later readers of the payload need not check them. A step that fails
+/// returns nullopt or false, and then all further steps fail.
 class basp_content {
 public:
   explicit basp_content(std::span<const char> bytes) : rest_(bytes) {}
@@ -22,7 +22,7 @@ public:
   std::optional<std::string_view> text();
   bool skip(size_t bytes);
 
-  /// The name of a node, which must be of the usual kind and valid.
+  /// The name of a node; the name must be valid and of the usual kind.
   std::optional<basp_node> node();
   /// A list of at most `most` texts: their count, and then the texts.
   bool texts(size_t most);
@@ -48,8 +48,8 @@ private:
 };
 
 /// The number of CAF's spawn server in the protocol. Programs that use CAF send messages to this
-/// actor; no headrace node needs them, so they are dropped. Messages to other named receivers are
-/// refused.
+/// actor. headrace does not use the actor, so these messages are dropped; messages to other named
+/// receivers are refused.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
 /// The number of the usual kind of node name in the protocol.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;

@@ -12,7 +12,8 @@ constexpr basp_verdict refuse(basp_refusal cause, const char* problem) {
 constexpr basp_verdict pass{};
 constexpr basp_verdict ignore{.what = fate::ignore};
 
-// Bits in the id of a direct message. This one is set in responses.
+// Bits in the id of a direct message. The first is set in responses, the second in messages that
+// the receiver has already answered.
 constexpr uint64_t response_bit = uint64_t{1} << 63;
 constexpr uint64_t answered_bit = uint64_t{1} << 62;
 /// Set in messages of the framework's streams, whose content the framework does not check.

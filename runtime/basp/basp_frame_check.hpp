@@ -22,7 +22,7 @@ struct basp_verdict {
 };
 
 /// Decides for one connection which frames are passed to the framework: complete ones, with correct
-/// sizes, that a headrace node would send at that point of the conversation. Other frames make
+/// sizes, that a headrace node would send at that point of the conversation. Other frames can make
 /// release 0.17 of the framework follow null pointers, fill memory or confuse types.
 class basp_frame_check {
 public:

@@ -14,8 +14,8 @@ enum class basp_refusal : uint8_t {
   out_of_turn, ///< a handshake at the wrong time, or another frame in place of a handshake
   foreign,     ///< well formed, but not a frame that headrace sends
   impostor,    ///< the frame was sent in the name of another node, or for another node
-  /// The peer had not sent its handshake when there were too many such connections, or too few free
-  /// descriptors.
+  /// The connection was the oldest of too many whose peers had not sent a handshake, or it was
+  /// accepted when too few descriptors were free.
   crowded,
   silent, ///< the peer did not send its handshake in time
   unread, ///< the peer sends requests and does not read the answers

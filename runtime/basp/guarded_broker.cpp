@@ -110,8 +110,8 @@ void guarded_broker::on_tick(caf::timespan lease) {
       break;
     refuse(oldest, basp_refusal::silent, "it did not greet in time");
   }
-  // The framework would close these connections, too, but would keep their descriptors until the
-  // peers close them.
+  // Connections on which nothing has arrived for the lease are closed here. The framework would
+  // close them, too, but would keep their descriptors until the peers close them.
   std::vector<handle_type> lost;
   for (const auto& [handle, it] : ctx)
     if (lease > lease.zero() && it.last_seen + lease < now)

@@ -71,8 +71,8 @@ private:
   std::unordered_map<handle_type, connection> connections_;
   /// Accepted connections whose peers have not sent a handshake, by number, the oldest first.
   std::map<uint64_t, handle_type> ungreeted_;
-  /// Closed connections whose cleanup in the framework has not run yet. A new connection may get
-  /// the same handle before that.
+  /// The number of closed connections with each handle whose cleanup in the framework has not run
+  /// yet. A new connection may get the same handle before the cleanup.
   std::unordered_map<handle_type, size_t> late_cleanups_;
   uint64_t last_number_ = 0;
   std::vector<char> header_; ///< reused for all frames

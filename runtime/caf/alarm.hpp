@@ -18,7 +18,7 @@ namespace headrace::port {
 /// arrives at the earlier time, and the core then has nothing to do.
 class alarm {
 public:
-  /// Reminders are sent for at most this time ahead, because a pending reminder keeps the memory of
+  /// The longest delay of a reminder. It is bounded because a pending reminder keeps the memory of
   /// an actor that has ended. For a later deadline the reminder arrives early.
   static constexpr duration longest = std::chrono::seconds{30};
 

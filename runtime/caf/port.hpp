@@ -157,8 +157,8 @@ void tell_urgently(const Handle& to, Args&&... xs) {
   caf::anon_mail(std::forward<Args>(xs)...).urgent().send(to);
 #endif
 }
-/// Sends a message to the actor itself after `delay`, by the clock of the system (or the test). It
-/// cannot be cancelled: put an epoch into the message and ignore messages with an old epoch.
+/// Sends a message to the actor itself after `delay`, by the clock of the system (or the test). The
+/// message cannot be cancelled: put an epoch into it and ignore messages with an old epoch.
 template <class Self, class... Args>
 void remind(Self* self, caf::timespan delay, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -170,7 +170,7 @@ void remind(Self* self, caf::timespan delay, Args&&... xs) {
     .send(caf::actor_cast<caf::actor>(self));
 #endif
 }
-/// Lets `to` answer the request in place of this actor.
+/// Sends a message to `to`, whose answer becomes the answer to the request that this actor handles.
 template <class Self, class Handle, class... Args>
 auto delegate(Self* self, const Handle& to, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY

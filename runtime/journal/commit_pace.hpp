@@ -8,7 +8,7 @@
 namespace headrace::detail {
 
 /// Decides when the next commit may begin: on average one commit per `spacing`, and up to `burst`
-/// commits at once after a pause. So a few steps in a row, for instance at the beginning of an
+/// commits in a row after a pause. So a few appends in a row, for instance at the beginning of an
 /// iteration, do not wait, and under a steady load several appends share a commit.
 class commit_pace {
 public:

@@ -7,7 +7,8 @@
 
 namespace headrace::detail {
 
-/// A file that only occupies space on a disk. It is emptied when the disk is full.
+/// A file that only occupies space on a disk. When the disk is full, the file is emptied, so that
+/// other files there can still be written.
 class disk_reserve {
 public:
   /// Occupies the space, unless the disk has less than `needs` free: then `held` is false. For 0
@@ -18,8 +19,8 @@ public:
   ~disk_reserve();
 
   uint64_t bytes() const noexcept { return bytes_; }
-  /// The free space that the disk must have before the reserve is made again. It is larger than the
-  /// reserve, so that space is left for the writers that needed it.
+  /// The free space that the disk must have before the reserve is occupied. It is larger than the
+  /// reserve, so that space is left for other files.
   uint64_t needs() const noexcept { return bytes_ + bytes_ / 4; }
   /// True if the space is occupied.
   bool held() const noexcept { return held_; }

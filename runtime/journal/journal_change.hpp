@@ -6,8 +6,9 @@
 
 namespace headrace::detail {
 
-/// The total of all rows of a journal. It is written with each commit, and compared when the rows
-/// are read, so that a missing row is detected.
+/// The number of rows and the sum of their checksums, of a journal or of one stream. The total of
+/// the journal is written with each commit, and compared when the rows are read, so that a missing
+/// row is detected.
 struct journal_total {
   uint64_t rows = 0;
   uint64_t crcs = 0; ///< sum of the checksums

@@ -162,7 +162,8 @@ private:
   int log_pages_ = 0;
 };
 
-/// Fails if the file is missing or empty and its log is not: SQLite would drop the log.
+/// Fails if the file is missing or empty although its log has content, because SQLite would drop
+/// that log.
 status check_presence(const std::string& path, const std::string& vfs) {
   auto* system = sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str());
   if (!system)

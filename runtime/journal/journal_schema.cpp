@@ -52,7 +52,7 @@ status bring_up_to_date(sqlite_connection& file, std::span<const char* const> st
                   file.path(), version, newest));
   if (!fresh && version < 1)
     return damaged_journal(file.path(), fmt::format("it says that its version is {}", version));
-  // This changes the file, so it is done only after the file is known to be a journal.
+  // This changes the file, so it is done only after the file is known to be new or a journal.
   HEADRACE_TRY(file.run("PRAGMA journal_mode = WAL", "write"));
   if (version == newest)
     return {};

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t most_in_commit = 16384;
 constexpr size_t most_bytes_in_commit = size_t{16} << 20;
 constexpr auto pause_at_end = std::chrono::milliseconds{50};
-/// `end` waits until this time after the deadline, because the thread may be about to return.
+/// `end` waits for this time longer than the deadline, because the thread may be about to return.
 constexpr auto grace_at_end = std::chrono::milliseconds{500};
 
 time_point now() { return clock::system().now(); }

@@ -21,12 +21,12 @@ struct sqlite_journal_options {
   std::function<void(status)> on_health = {};
   /// The space that is kept allocated, so that running jobs can continue when the disk is full.
   uint64_t reserve_bytes = uint64_t{16} << 20;
-  /// The average time between commits: up to `commit_burst` commits at once, then one commit in
-  /// each such time, with all changes since the previous commit. Zero: each commit begins when the
-  /// previous commit has ended.
+  /// The average time between commits under a steady load; each commit has all changes since the
+  /// previous one. After a pause up to `commit_burst` commits do not wait for this time. Zero: each
+  /// commit begins when the previous commit has ended.
   duration commit_spacing = std::chrono::milliseconds{2};
   uint32_t commit_burst = 64;
-  /// If this number of changes waits, the next commit begins at once.
+  /// If this number of changes waits, the next commit begins without waiting for `commit_spacing`.
   size_t crowd = 64;
   /// The pause before a write to a full disk is repeated.
   duration full_pause = std::chrono::seconds{1};

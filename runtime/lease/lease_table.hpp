@@ -17,7 +17,7 @@ struct lease_options {
   duration heartbeat = std::chrono::seconds{1};
   /// For how long a holder counts as alive after its last report.
   duration lease = std::chrono::seconds{5};
-  /// How long after the loss of its connection a holder begins to count as unreachable.
+  /// The time from the loss of a holder's connection until the holder counts as unreachable.
   duration reconnect = std::chrono::milliseconds{250};
 };
 
@@ -25,8 +25,8 @@ struct lease_options {
 /// with the time, and `advance` returns the changes.
 ///
 /// A lost connection does not end a lease. A holder that connects again within the reconnect time
-/// is not reported; otherwise it is reported as unreachable (it should be given nothing new), and
-/// removed only when its lease expires. If the owner of the table was away itself (restarted,
+/// is not reported; otherwise it is reported as unreachable (the owner should give it nothing new),
+/// and removed only when its lease expires. If the owner of the table was away itself (restarted,
 /// stopped, without processor time), heartbeats could not arrive, so no lease expires for the
 /// length of one lease. The owner calls `returned` in that case. The table also detects the absence
 /// itself: the owner calls `advance` at each `next_deadline`, so a longer pause than
@@ -127,7 +127,7 @@ public:
   }
 
   bool contains(const Id& holder) const { return holders_.contains(holder); }
-  /// True if the holder has a lease and is not reported as unreachable.
+  /// True if the holder has a lease and was not reported as unreachable since its last message.
   bool reachable(const Id& holder) const {
     auto at = holders_.find(holder);
     return at != holders_.end() && !at->second.told;

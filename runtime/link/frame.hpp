@@ -25,8 +25,8 @@ namespace headrace::detail {
 /// each. The payload is the segments one after the other, without padding. It may be spread over
 /// this frame and *continuation* frames (flag bit 0) of the same channel, which carry no sizes and
 /// no header; frames of other channels may come between them. A message is complete when all its
-/// segments are. So a channel has at most one incomplete message, and messages of one channel never
-/// overtake each other.
+/// segments are. The next message of a channel begins only then, so a channel has at most one
+/// incomplete message, and messages of one channel never overtake each other.
 ///
 /// The first frame of each side is its *hello* (flag bit 1): channel 0, no payload, the header is a
 /// `LinkHello` (schemas/link.capnp). No other frame has that flag. The prefix and the hello stay as

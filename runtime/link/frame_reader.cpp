@@ -9,9 +9,10 @@ namespace headrace::detail {
 namespace {
 
 constexpr size_t staging_size = size_t{64} << 10;
-// Smaller parts go through the staging buffer, because a system call costs as much as copying them.
+// Parts up to this size go through the staging buffer, because a system call for such a part costs
+// as much as a copy.
 constexpr size_t direct_limit = size_t{16} << 10;
-// In smaller messages all parts share one buffer.
+// In messages up to this size all parts share one buffer.
 constexpr size_t shared_limit = size_t{16} << 10;
 // A part of up to `trusted_part` bytes is allocated at once, if at most `trusted_sum` bytes of
 // memory are then allocated for bytes that have not arrived. Other parts are allocated as their

@@ -25,8 +25,8 @@ public:
 
   /// The memory for the next bytes, one range after the other; never empty. Valid until `filled`.
   std::span<const iovec> targets();
-  /// `n` more bytes of the peer were put into `targets`. `next` must then be called until it
-  /// returns no message.
+  /// To be called when `n` more bytes of the peer were put into `targets`. `next` must then be
+  /// called until it returns no message.
   void filled(size_t n) noexcept;
   /// Returns the next complete message, if there is one; pings are not returned. The first message
   /// is the peer's hello. After an error the connection is unusable; `cause` has the kind of error.

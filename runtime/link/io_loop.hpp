@@ -20,7 +20,7 @@ public:
   virtual void stop(const status& why) = 0;
 };
 
-/// A thread that waits for events of sockets. Only this thread uses the residents.
+/// A thread that waits for events of sockets. Only this thread uses the set of residents.
 class io_loop {
 public:
   io_loop() : guard_(context_.get_executor()) {
@@ -37,8 +37,8 @@ public:
     asio::post(context_, std::forward<F>(f));
     return true;
   }
-  /// To be called on the thread. False if the loop is ending: then the resident must not begin its
-  /// work.
+  /// Adds a resident. To be called on the thread. False if the loop is ending: then the resident
+  /// must not begin its work.
   bool add(std::shared_ptr<loop_resident> x) {
     return !ending_ && residents_.insert(std::move(x)).second;
   }

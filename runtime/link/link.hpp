@@ -36,7 +36,7 @@ struct link_message {
   /// The bytes are sent from these buffers, which stay alive until the kernel has taken the bytes.
   /// Each received segment is aligned to `buffer_alignment`; those of a small message share memory.
   std::vector<buffer> payload;
-  /// Set in place of header and payload, on a link that is `in_process`.
+  /// If set, the message has no header and no payload. Only on a link that is `in_process`.
   std::shared_ptr<const local_content> content = {};
 
   /// The bytes of header and payload together, or of the content.

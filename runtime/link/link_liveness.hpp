@@ -25,9 +25,10 @@ struct link_liveness {
 /// Decides when one end of a link sends pings, and when it closes the link because its peer is
 /// silent. Pure: it is given the time, and only returns decisions.
 ///
-/// Only arriving bytes count. A blocked write does not: the socket buffer to a slow peer is full,
-/// too, and the peer is alive as long as its pings arrive. A peer that hangs sends no pings. If
-/// bytes are lost only in the direction to the peer, the peer receives nothing and closes the link.
+/// Only arriving bytes count. A blocked write is no sign of silence: the socket buffer to a slow
+/// peer is full, too, and a slow peer is alive as long as its pings arrive. A peer that hangs sends
+/// no pings. If bytes are lost only in the direction to the peer, the peer receives nothing and
+/// closes the link.
 class silence_watch {
 public:
   /// `promised`: the interval in the peer's hello; zero: the peer's silence is ignored.

@@ -31,8 +31,8 @@ struct link_options {
   duration connect_timeout = std::chrono::seconds{5};
   /// The interval of pings and the longest silence, for every open link.
   link_liveness liveness;
-  /// The largest number of incoming connections in the handshake; if there are more, the oldest is
-  /// closed. Positive.
+  /// The largest number of incoming connections that are in the handshake, or were refused and are
+  /// about to be closed; if there are more, the oldest is closed. Positive.
   size_t most_greeting = 64;
   /// The registry for the metrics of links; null: the service makes one.
   std::shared_ptr<metric_registry> metrics;
@@ -60,8 +60,8 @@ public:
 
   /// Listens on a numeric address, or on a name that resolves to an address of this host; port 0
   /// means any free port. Returns the port. `on_accepted` is called on an I/O thread with each link
-  /// whose peer has passed the handshake; it must set the handlers, or pass the link on. While half
-  /// of the process's descriptors are in use, new connections wait.
+  /// whose peer has passed the handshake; it must set the handlers, or pass the link on. While all
+  /// descriptor numbers below half of the process's limit are in use, new connections wait.
   result<uint16_t> listen(const std::string& host, uint16_t port, link_accepted on_accepted);
   /// Connects and performs the handshake; `done` is called once, on an I/O thread. Errors name the
   /// address and the reason: no program listens there, no answer in time, another program listens

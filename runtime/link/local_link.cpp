@@ -207,8 +207,9 @@ public:
 
 namespace {
 
-/// The hub that the servers of this process share, and the id of the process that made it. A forked
-/// child has another id, and does not use the hub, because the hub's thread does not exist there.
+/// The hub that the servers of this process share, and the id of the process that made the hub. A
+/// forked child has another process id, and does not use the hub, because the hub's thread does not
+/// exist in the child.
 struct hub_of_process {
   std::mutex mutex;
   std::weak_ptr<local_hub> hub;

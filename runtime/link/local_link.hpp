@@ -18,7 +18,7 @@ public:
   /// reach by a socket.
   static std::shared_ptr<local_hub> of_process();
   /// The hub of this process; null if there is none, which means that no node of this process
-  /// listens.
+  /// listens on a hub.
   static std::shared_ptr<local_hub> present();
 
   local_hub();

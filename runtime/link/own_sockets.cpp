@@ -19,8 +19,8 @@ namespace {
 // The sockets that a forked child must close. A child may call almost no function (a lock that
 // another thread held at the fork is never released in the child), so this is a table, with the
 // socket's inode number for each descriptor; inode numbers are unique in the system. An entry stays
-// when its socket is closed; a different inode number shows that it is stale. Descriptors beyond
-// the table are closed on exec, but not in forked children.
+// when its socket is closed; it is stale if the descriptor has a different inode number.
+// Descriptors beyond the table are closed on exec, but not in forked children.
 constexpr size_t table_size = size_t{1} << 16;
 std::array<std::atomic<uint64_t>, table_size> sockets{};
 std::atomic<size_t> in_use{0}; // the entries from this index on are empty

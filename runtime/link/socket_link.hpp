@@ -101,7 +101,7 @@ private:
   // Only the loop's thread uses the wire, except for writing (see `write_some`). A plain wire can
   // be read and written at the same time.
   std::unique_ptr<wire> wire_;
-  // A thread locks this mutex while it writes, and must lock it before `mutex_`.
+  // A thread locks this mutex while it writes, and must not lock it while it holds `mutex_`.
   std::mutex write_mutex_;
   frame_writer writer_;
 

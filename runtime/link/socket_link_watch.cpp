@@ -13,7 +13,8 @@
 namespace headrace::detail {
 
 // Here an open link sends pings, and detects that its peer sends none. All functions run on the
-// loop's thread, with one timer for each link; sending and receiving cost nothing more.
+// loop's thread, with one timer for each link, so that they add almost no cost to sending and
+// receiving.
 
 namespace {
 
@@ -24,7 +25,7 @@ bool readable(int socket) {
 
 // A second limit, for links whose own timer cannot run or from which nothing is read yet: the
 // kernel closes a connection if bytes that were sent to the peer are not acknowledged for twice
-// `limit`. Linux also counts the time in which a peer's window is closed, so this time must be
+// `limit`. Linux also counts the time in which a peer's window is closed, so twice `limit` must be
 // longer than any pause that a peer may make.
 void bound_unacknowledged(int socket, duration limit) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(limit).count();

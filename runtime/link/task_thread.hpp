@@ -8,7 +8,7 @@
 
 namespace headrace::detail {
 
-/// A thread that runs functions in order. It is ended by its owner, or by the destructor.
+/// A thread that runs functions in order, until its owner calls `end` or destroys this object.
 class task_thread {
 public:
   task_thread();

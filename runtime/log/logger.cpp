@@ -55,7 +55,7 @@ private:
   std::function<void(std::string_view)> f_;
 };
 
-/// The output of the process, which all loggers share.
+/// The standard error of the process, which all loggers without a file or sink share.
 line_output& standard_error() {
   static line_output the{STDERR_FILENO};
   return the;

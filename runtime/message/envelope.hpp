@@ -10,7 +10,7 @@
 
 namespace headrace::detail {
 
-/// A message to a published actor, or the answer.
+/// A message to a published actor, or the answer to such a message.
 using envelope = message<schema::Envelope>;
 
 struct protocol_version {

@@ -16,12 +16,12 @@ bool has_pointers(capnp::Type of) {
          || of.isInterface();
 }
 
-/// The fields of a struct that hold pointers or groups. They are kept, because to find them takes
-/// longer than to follow the pointers of a small message.
+/// The fields of a struct that hold pointers or groups. Each thread determines them once for each
+/// struct, because that takes longer than following the pointers of a small message.
 struct pointer_fields {
   std::vector<capnp::StructSchema::Field> always; ///< those outside of the union
   bool has_union = false;
-  std::vector<bool> in_union; ///< by discriminant: whether that member holds one
+  std::vector<bool> in_union; ///< by discriminant: the member holds a pointer or group
 };
 
 const pointer_fields& fields_of(capnp::StructSchema schema) {
@@ -105,9 +105,9 @@ std::shared_ptr<const message_block> message_block::check(buffer words, capnp::S
     words = buffer::copy_of(words.data(), words.size());
   try {
     auto content = as_words(words);
-    // Two bounded walks over all pointers, each of which visits every word about once: one over
-    // everything, because a copy of the message also includes fields that a newer schema has added;
-    // and one over the fields of the schema.
+    // Two bounded walks over pointers, in each of which every word is visited about once. The first
+    // is over all pointers, because a copy of the message also includes fields that a newer schema
+    // has added; the second is over the fields of the schema.
     capnp::FlatArrayMessageReader probe{content, {2 * content.size() + 2, max_message_depth}};
     if (probe.getEnd() != content.end())
       return broken("message has bytes after its end");

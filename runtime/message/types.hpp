@@ -8,7 +8,7 @@
 namespace headrace::detail {
 
 // The first type id of each layer's block. A layer that sends types of its own between actors lists
-// them in one header, and registers them there:
+// them in one header, which also declares a function that registers them:
 //
 //   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::detail::actors_first_type_id)
 //     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::detail::task_event>))
@@ -17,7 +17,7 @@ namespace headrace::detail {
 //
 //   void register_actor_types(caf::actor_system_config& config);
 //
-// and in its .cpp:
+// The header's .cpp defines the function:
 //
 //   void register_actor_types(caf::actor_system_config& config) {
 //     port::register_types<caf::id_block::headrace_actors>(config);

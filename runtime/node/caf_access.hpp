@@ -22,8 +22,8 @@ std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options optio
 /// the address does not belong to this host, or the options do not allow it (`check_exposure`).
 result<uint16_t> listen(node& x, published_actor root);
 
-/// Ends `whom` when the node ends, before the actor system ends, because the actor system waits for
-/// all actors.
+/// Makes the node end `whom` when the node ends. This is needed because the actor system, which
+/// ends after that, waits for all actors.
 void adopt(node& x, caf::actor whom);
 
 } // namespace headrace::detail

@@ -11,7 +11,7 @@ struct connector_state::attempt {
   greeting how;
   caf::actor_clock::time_point deadline;
   caf::typed_response_promise<local<connection>> answer;
-  uint64_t round = 0; ///< grows with each hello and repetition; earlier answers are ignored
+  uint64_t round = 0; ///< raised by each hello and repetition; answers of earlier rounds are void
   port::watcher::token watched = 0;
   status probed;
 };
@@ -25,8 +25,8 @@ namespace {
 /// Explains the framework's error codes.
 status explain(const address& to, const caf::error& why, bool tls) {
   auto where = to_string(to);
-  // The probe has found that the address accepts connections, so a connect that fails now failed in
-  // TLS.
+  // The probe has found that the address accepts connections, so with TLS a connect that fails now
+  // has failed in the TLS handshake.
   if (why == caf::sec::disconnect_during_handshake
       || (tls && why == caf::sec::cannot_connect_to_node))
     return {tls ? status_code::unauthenticated : status_code::unavailable,

@@ -39,7 +39,8 @@ private:
   port::self_pointer<handle_type> self_;
   node::impl& owner_;
   port::watcher watcher_;
-  /// Open connections with completed hellos, by address: these need no probe.
+  /// Open connections with completed hellos, by address. Requests for these addresses need no
+  /// probe.
   std::map<std::string, connection> reached_;
   std::set<attempt_ptr> under_way_;
 };

@@ -10,8 +10,8 @@
 namespace headrace::detail {
 
 /// Decides which failures of a first connection may be temporary, and for how long attempts are
-/// repeated: servers and trainers may be started in any order, and a dispatcher that is being
-/// restarted cannot be reached for a short time.
+/// repeated. Some failures are temporary, because servers and trainers may be started in any order,
+/// and a dispatcher that is being restarted cannot be reached for a short time.
 ///
 /// A failure is final if waiting cannot help: another version, or another program at the address. A
 /// TLS connection that ends early may belong to a process that ends; if this happens several times

@@ -32,7 +32,7 @@ public:
   static result<std::shared_ptr<node>> process(node_options options = {});
 
   const node_options& options() const noexcept;
-  /// A random number, not zero; each node has another.
+  /// The node's id: a random number, not zero, and different in each node.
   uint64_t id() const noexcept;
   const logger& log() const noexcept;
 

@@ -51,8 +51,9 @@ void configure(caf::actor_system_config& config, const node_options& options) {
   auto cores = std::max<size_t>(std::thread::hardware_concurrency(), 1);
   auto threads = options.threads != 0 ? options.threads : std::min<size_t>(cores, 4);
   config.set(option("scheduler.max-threads"), threads);
-  // Otherwise an actor whose mailbox never gets empty keeps its thread for ever: of 20 consumers
-  // that decode compressed elements of 16 MB, two were given all elements.
+  // The number of messages that an actor handles before another actor gets the thread. Without this
+  // limit an actor whose mailbox never gets empty keeps its thread for ever: of 20 consumers that
+  // decoded compressed elements of 16 MB, two were given all elements.
   config.set(option("scheduler.max-throughput"), size_t{4});
   config.set(option("scheduler.policy"), options.policy == scheduler_policy::sharing
                                            ? port::word("sharing")

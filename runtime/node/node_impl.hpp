@@ -57,8 +57,8 @@ struct node::impl {
 /// options allow that. `what`: the port, for the message.
 status check_exposure(const node_options& options, const std::string& what);
 
-/// The reason why this node cannot listen at `host:port`: the port is in use, the address does not
-/// belong to this host, or it is not allowed. Ok if the node can listen there.
+/// The reason why this node cannot listen at `host:port`, for instance that the port is in use, the
+/// address does not belong to this host, or a permission is missing. Ok if it can listen there.
 status why_not_listening(const std::string& host, uint16_t port);
 
 } // namespace headrace::detail

@@ -46,7 +46,7 @@ struct node_options {
   /// port may use it, and its traffic is not encrypted.
   bool insecure = false;
 
-  /// A peer from which nothing arrives for this time is lost.
+  /// A peer is lost if nothing arrives for this time on the connection of actors to the peer.
   duration lease = std::chrono::seconds{5};
   /// The interval of heartbeats on each connection of actors. Zero: a quarter of the lease.
   duration heartbeat = duration::zero();

@@ -30,9 +30,9 @@ struct peer_events {
 };
 
 /// Keeps a connection to the published actor of another node, by address, as a part of an actor's
-/// state. It connects, watches, and connects again after a loss. It sends nothing while the peer is
-/// connected; if another actor of the owner's node has exchanged hellos with the other node, no
-/// further hello is sent until the connection is lost.
+/// state. It connects, watches the other actor, and connects again after a loss. It sends nothing
+/// while the peer is connected; if another actor of the owner's node has exchanged hellos with the
+/// other node, no further hello is sent until the connection is lost.
 class peer {
 public:
   /// `watch` is the only watcher of the owner; both outlive the peer.

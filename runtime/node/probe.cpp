@@ -58,7 +58,7 @@ struct attempt {
                              + " ms" + question);
   }
 
-  /// Waits until the socket has an event. False: the limit has passed.
+  /// Waits until the socket has one of `events`. False: the limit has passed.
   result<bool> wait(int fd, short events) const {
     for (;;) {
       using namespace std::chrono;
@@ -173,10 +173,10 @@ struct attempt {
   }
 
   /// Sends bytes that are invalid both with and without TLS, so that the other side closes the
-  /// connection, and waits until it is closed. Release 0.17 of the framework removes a connection
-  /// that violates the protocol at once. A connection that only ends is removed later, by its
-  /// number. By then the connection that the framework makes after the probe may have the same
-  /// number.
+  /// connection, and waits until it is closed, for at most 100 ms. At the other side, release 0.17
+  /// of the framework removes a connection at once if the connection violates the protocol. If the
+  /// connection only ends, it is removed later, by the number of its descriptor. By then the next
+  /// connection of this node may have the same number there, and would be removed in its place.
   void dismiss(int fd) const {
     const std::string nonsense(greeting_header, '\0');
     if (::send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) < 0)

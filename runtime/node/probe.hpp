@@ -17,9 +17,9 @@ struct probe_options {
 };
 
 /// Tests, before the framework connects, whether a program listens at an address, and whether it
-/// sends the first bytes of a headrace actor port. The framework's own connect blocks all its other
-/// connects for as long as the operating system waits for a connection, and it reports neither of
-/// the two.
+/// sends the first bytes of a headrace actor port. The framework's own connect reports neither of
+/// these facts, and blocks all its other connects for as long as the operating system waits for a
+/// connection.
 ///
 /// If another program listens there, which waiting cannot change, the error is `invalid_argument`.
 /// All other failures may be temporary.

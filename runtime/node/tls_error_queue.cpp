@@ -8,7 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Called for all bytes that OpenSSL reads from or writes to the socket.
+/// OpenSSL calls this function before and after each operation on the socket. Before bytes are read
+/// or written, the function clears the queue of errors.
 long before_transfer(BIO* socket, int what, const char*, size_t, int, long, int result, size_t*) {
   // A session that fails sends an alert, and `SSL_in_init` is true meanwhile, as in a handshake.
   // The queue is not cleared then, because it contains the session's own error, which the caller

@@ -10,7 +10,7 @@
 
 namespace headrace::detail {
 
-/// The exit code of a process whose code the system did not keep (SIGCHLD is ignored).
+/// The exit code of a process whose code the system did not keep, because SIGCHLD is ignored.
 inline constexpr int unknown_exit_code = 255;
 
 /// How a process ended.

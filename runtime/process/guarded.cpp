@@ -163,8 +163,8 @@ int run_guarded(const std::function<int(int signals)>& body,
     const auto signal = ::sigwaitinfo(&awaited, &info);
     if (signal <= 0 || ::sigismember(&passed, signal) != 1)
       continue;
-    // The signal is passed on as a byte in a pipe, because of two equal signals that are pending in
-    // a process one is dropped.
+    // The signal is passed on as a byte in a pipe and not as a signal, because the system drops a
+    // signal if an equal one is already pending in the process.
     const auto byte = static_cast<unsigned char>(signal);
     [[maybe_unused]] const auto n = ::write(pipe[1], &byte, 1);
   }

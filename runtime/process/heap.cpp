@@ -11,7 +11,7 @@ namespace headrace::detail {
 void return_large_memory_at_once() noexcept {
 #ifdef __GLIBC__
   if (std::getenv("MALLOC_MMAP_THRESHOLD_") != nullptr)
-    return; // the user has chosen
+    return; // the user has chosen a threshold
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   // Setting the threshold for mmap also fixes the threshold for trimming the heap, at 128 KiB, with
   // which the heap would shrink and grow all the time.

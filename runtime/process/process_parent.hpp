@@ -10,8 +10,8 @@
 
 namespace headrace::detail {
 
-/// The data about its earlier lives that a child process can read and write, in memory that it
-/// shares with the parent.
+/// Data about the earlier lives of a child process, which the child can read and write: they are in
+/// memory that it shares with its parent.
 class process_lives {
 public:
   virtual ~process_lives() = default;
@@ -42,9 +42,9 @@ struct parent_options {
   std::function<void(const process_end&, duration pause)> on_restart;
 };
 
-/// True if a child with this end is restarted: it reached its memory limit, has stuck threads, or
-/// was killed by a signal that users do not send on purpose (crashes, SIGABRT, SIGKILL by the
-/// kernel).
+/// True if a child with this end is restarted: it reached its memory limit, had stuck threads, or
+/// was killed by a signal other than SIGTERM, SIGINT and SIGHUP, which users send on purpose (so
+/// after a crash, SIGABRT, or a SIGKILL by the kernel).
 bool is_restarted(const process_end& end) noexcept;
 
 /// Runs `body` in a child process, and again as long as `is_restarted` is true for the child's end.

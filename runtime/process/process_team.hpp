@@ -54,7 +54,7 @@ struct team_end {
 
 /// Child processes under one supervisor. The end of a child is detected at once, by SIGCHLD, and
 /// handled as a supervision_core decides. The children are killed when this process ends, even if
-/// it is killed itself.
+/// this process is killed.
 ///
 /// SIGTERM, SIGINT and SIGHUP stop the team: all members except the first are requested to end, and
 /// then the first one. A second signal kills them.

@@ -12,7 +12,7 @@ namespace headrace::detail {
 /// The snapshots of the supervisors of one tree, which share the board. Thread-safe.
 class supervision_board {
 public:
-  /// Replaces the snapshot of the supervisor at `now.path`.
+  /// Stores the snapshot of the supervisor at `now.path`, in place of its earlier one.
   void put(supervisor_snapshot now);
   /// Removes the snapshot of a supervisor that has ended.
   void erase(const std::string& path);

@@ -23,12 +23,12 @@ struct stop {
   std::string id;
   uint64_t run = 0;
 };
-/// End a child without a request.
+/// Kill a child that did not end within its `shutdown` time after the request.
 struct kill {
   std::string id;
   uint64_t run = 0;
 };
-/// Cease to wait for a child.
+/// Do not wait any longer for a child that did not end when it was killed.
 struct abandon {
   std::string id;
   uint64_t run = 0;
@@ -56,8 +56,8 @@ using commands = std::vector<command>;
 
 } // namespace supervise
 
-/// Decides for a supervisor: it is given events with the time, and returns commands. It uses no
-/// actor and no clock.
+/// Makes the decisions of a supervisor: it is given events with the time, and returns commands. It
+/// uses no actor and no clock.
 ///
 /// Children start in the order in which they were added and stop one after the other in reverse
 /// order, each within its `shutdown` time. A commanded start counts as done; a start that fails is

@@ -25,8 +25,8 @@ struct supervisor_snapshot {
     /// The number of restarts of the child.
     uint64_t restarts = 0;
     /// The reason for the child's last end that its supervisor had not requested, with the chain of
-    /// causes; empty if there was none, or it was a normal end. For a child that was abandoned: a
-    /// text about that.
+    /// causes; empty if there was no such end, or it was a normal end. For a child that was
+    /// abandoned: a text that reports this.
     std::string last_reason;
     /// The snapshot of the child if it is a supervisor itself and has a snapshot: one or none.
     std::vector<supervisor_snapshot> below;

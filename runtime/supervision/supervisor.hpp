@@ -62,9 +62,9 @@ public:
   /// Stops all children in reverse order, each within its `shutdown` time, then calls `done`.
   void stop(std::function<void()> done);
   /// From now on, if the owner is requested to end, its children are stopped first, as by `stop`.
-  /// Before that `first` is called, if it is set; it must call its argument when it is done. If the
-  /// owner is requested again before the argument was called, `first` is called again, with an
-  /// equivalent argument.
+  /// Before they are stopped, `first` is called, if it is set; it must call its argument when it is
+  /// done. If the owner is requested to end again before that call, `first` is called again, with
+  /// an equivalent argument.
   void stop_before_owner(std::function<void(std::function<void()> stop)> first = {});
   /// To be called for the message (atom::supervise, epoch).
   void timer(uint64_t epoch);

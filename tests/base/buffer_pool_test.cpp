@@ -66,7 +66,7 @@ TEST(BufferPool, DropsBlocksOfTheSizesUsedLongestAgoForThoseInUse) {
   };
   const auto first = fill(40'000, 10);
   const auto second = fill(100'000, 2);
-  const auto third = fill(300'000, 2); // in the place of some of the first size
+  const auto third = fill(300'000, 2); // replaces blocks of the first size
   EXPECT_LE(pool.kept(), limit);
   EXPECT_GT(pool.kept() + first.capacity, limit);
   EXPECT_EQ(pool.take(100'000).data, second.data);

@@ -180,7 +180,7 @@ TEST(Command, ThePortFileHoldsThePort) {
   EXPECT_FALSE(std::ifstream{file}) << "the server is gone";
 }
 
-/// The process of the server: the one child of the process that was started.
+/// The process id of the server, which is the only child of the process that was started.
 pid_t child_of(const server& parent) {
   const auto pid = std::to_string(parent.process.pid());
   pid_t child = 0;

@@ -24,7 +24,7 @@ protected:
     return distribute{
       {.processing_mode = sharding_policy::dynamic, .service = cluster_.target(), .job_name = job}};
   }
-  /// The next answer, which may be an error.
+  /// Requests at most `most` elements. Returns the answer, which may be an error.
   result<local<consumed>> ask(const consumer_actor& from, uint64_t most) {
     system_visit inside;
     caf::scoped_actor self{system_};

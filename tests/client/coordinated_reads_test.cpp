@@ -179,8 +179,8 @@ TEST_F(CoordinatedReads, RefuseAnotherNumberOfConsumers) {
 /// The elements of each consumer, in the order of the rounds.
 using rounds_of = std::vector<std::vector<int64_t>>;
 
-/// Checks that the consumers got consecutive elements of one worker in each round. `apart`: the
-/// distance of the numbers of two workers.
+/// Checks that the consumers got consecutive elements of one worker in each round. Each worker has
+/// added a multiple of `apart` to its elements.
 void expect_in_step(const rounds_of& got, int64_t apart) {
   const auto n = static_cast<int64_t>(got.size());
   for (size_t round = 0; round < got[0].size(); ++round)

@@ -112,7 +112,7 @@ TEST_P(TrainersOfACache, ReadTheSameBlocksWhichAreEncodedOnce) {
     });
   for (auto& x : threads) x.join();
   EXPECT_EQ(well, k);
-  // The newest block may not be encoded yet, because its stream has no room for it.
+  // The newest block may not be encoded yet, because no stream has credit for it.
   EXPECT_TRUE(shows([](const window_status& x) {
     return x.blocks > 1 && x.encoded <= x.blocks && x.encoded + 1 >= x.blocks;
   }));

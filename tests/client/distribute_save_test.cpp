@@ -339,7 +339,7 @@ TEST_F(DistributeSave, FilesAreCutWhereTheWorkerSays) {
   const auto large = dataset::range(8).map([](expr x) { return fill({1 << 17}, x); });
   auto how = waiting();
   how.compression = saved_compression::none;
-  distribute_save(large.take(8), path("a"), how); // `take` makes it a single piece
+  distribute_save(large.take(8), path("a"), how); // after a `take`, the save has only one piece
   size_t files = 0;
   for (const auto& at : fs::recursive_directory_iterator{path("a")})
     files += at.path().extension() == ".rows";

@@ -23,7 +23,8 @@ private:
     while (auto job = jobs_.next()) {
       if (random_() % 10 < 3)
         continue;
-      // The delay ranges from before the actor's first message to after its last one.
+      // The random delay may end before the actor's first message, between two messages, or after
+      // the last one.
       for (auto spin = random_() % (1u << (random_() % 16)); spin != 0; --spin)
         std::this_thread::yield();
       lives::kill(job);

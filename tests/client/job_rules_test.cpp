@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Jobs end as soon as they have no readers.
+/// An unfinished repetition without readers is collected almost at once, except under DYNAMIC.
 constexpr job_terms at_once{.gc_timeout = 1ms, .gc_check_interval = 10ms};
 
 class JobRules : public testing::Test {

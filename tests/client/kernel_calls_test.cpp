@@ -24,7 +24,8 @@ TEST(KernelCalls, AreAtMostOneABlockAndColumnOfEveryOperatorAndThoseInItsFunctio
 }
 
 TEST(KernelCalls, AreCountedOfEveryOperatorThereIs) {
-  // These two are in no case: distribute runs in other processes, and options has no iterator.
+  // No test case contains these two operators: distribute runs in other processes, and options
+  // has no iterator.
   std::set<dataset_op> counted{dataset_op::distribute, dataset_op::options};
   for (const auto& x : operator_cases(test::data_path("")))
     counted.merge(count_kernel_calls(x, 1000).ops);

@@ -179,7 +179,8 @@ TEST(LocalCluster, DrainingOneConsumerAndThenTheOtherEnds) {
   auto a = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto b = dataset::range(20'000).apply(over(cluster, sharding_policy::dynamic, "drained"));
   auto second = b.iterate();
-  // The iterator of `b` receives elements first, and gives back those that are not read here.
+  // The iterator of `b` receives elements before that of `a` starts, and later gives back those
+  // that it has not handed out.
   std::vector<int64_t> all{second.next().value().value()[0].scalar<int64_t>()};
   for (auto value : sorted_values(a)) all.push_back(value);
   while (auto rows = second.next_block()) {

@@ -10,7 +10,7 @@
 namespace headrace::detail {
 namespace {
 
-/// The table of the metrics that a dispatcher or a worker counts.
+/// The Markdown table of the metrics that a dispatcher or a worker counts.
 std::string table() {
   std::string out = "| metric | kind | unit | what it is |\n| --- | --- | --- | --- |\n";
   for (const auto& [what, kind] : monitor::counted_metrics())
@@ -19,7 +19,7 @@ std::string table() {
   return out;
 }
 
-/// The table of the status that a dispatcher's HTTP port shows.
+/// The Markdown table of the metrics that a dispatcher's HTTP port makes from the service's status.
 std::string table_of_the_status() {
   std::string out = "| metric | kind | unit | what it is |\n| --- | --- | --- | --- |\n";
   for (const auto& [name, x] : monitor::described_metrics())

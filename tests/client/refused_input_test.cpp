@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A dispatcher's status as soon as it satisfies `good`, or the last one.
+/// The first status of a dispatcher that satisfies `good`; if none does within 60 s, the last one.
 service_status status_when(const std::string& dispatcher,
                            const std::function<bool(const service_status&)>& good) {
   const auto end = clock::system().now() + std::chrono::seconds{60};

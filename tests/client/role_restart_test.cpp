@@ -55,7 +55,7 @@ struct RoleRestart : testing::Test {
     read_rest(reading, out);
     return out;
   }
-  /// Reads one block, calls `kill`, waits until `again` is true and reads the rest.
+  /// Reads one block, calls `kill`, waits until the status satisfies `again`, and reads the rest.
   template <class Kill, class Again>
   reading_end read_across(const dataset& from, Kill&& kill, Again&& again) {
     reading_end got;

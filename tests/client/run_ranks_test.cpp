@@ -96,8 +96,8 @@ TEST(Rival, IsAWorkerOfTheSameRankAndAnotherProcess) {
   other.since_heartbeat = 4s; // the last heartbeat came before this process began
   EXPECT_FALSE(of({other}).lives);
   EXPECT_EQ(of({other}).address, other.address);
-  // A worker that left belongs to this run, unless the dispatcher has stored workers of earlier
-  // runs.
+  // A worker that left is taken to be of this run, unless the dispatcher also lists workers that
+  // left in an earlier run.
   const auto left = worker(1, false, true, "other");
   EXPECT_TRUE(of({left}).lives);
   EXPECT_EQ(of({left}, true).address, "");

@@ -71,7 +71,8 @@ TEST(ServerTiming, ALinkIsAsLongSilentAsALeaseBeforeItIsGivenUp) {
   EXPECT_EQ(liveness_for(48h).silent_for, 48h);
 }
 
-/// The interval of pings that a worker promises in its hello at this data port.
+/// The interval of pings that a worker announces in the hello that it sends to each peer at this
+/// data port.
 duration promised_pings(uint16_t port) {
   test::raw_peer peer{port};
   peer.send(test::hello_bytes());

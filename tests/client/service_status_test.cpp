@@ -30,7 +30,7 @@ TEST(ServiceStatus, CountsWhatIgnoreErrorsLeftOutWhileATaskRunsAndAfterwards) {
   test_dispatcher cluster;
   test_worker worker{cluster.target()};
   cluster.await_workers(1);
-  // A third of the first numbers fails; after these there are only failures, without end.
+  // One third of the first 300 elements fails. All later elements fail, and there is no end.
   auto failing =
     dataset::counter().map([](expr x) { return 6 / where(x < 300, x % 3, 0); }).ignore_errors();
   const auto service = [&](const std::string& job) {

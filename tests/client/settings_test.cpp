@@ -297,7 +297,8 @@ TEST(Settings, AVariableNearToAKnownOneIsRefusedAndOthersAreNot) {
     ASSERT_FALSE(now.ok()) << name;
     EXPECT_THAT(now.status().message(), AllOf(HasSubstr(name), HasSubstr(said)));
   }
-  // Variables of this project, of Kubernetes for a service called headrace, and of other programs.
+  // These variables have no effect and are no errors: they belong to other parts of this project,
+  // to Kubernetes for a service called headrace, or to other programs.
   const environment others{{"HEADRACE_BUILD_DIR", "x"},
                            {"HEADRACE_JOBS", "2"},
                            {"HEADRACE_TEST_SEED", "7"},
@@ -413,10 +414,7 @@ TEST(Settings, ATextWithANulIsRefused) {
 }
 
 TEST(Settings, ConfigPrintsWhatIsNotUtf8AndControlCharactersAsAFileAgain) {
-  const auto first = run_command({"config", "worker", "--tag",
-                                  "a\x7f"
-                                  "b",
-                                  "--log-file", "\xff"});
+  const auto first = run_command({"config", "worker", "--tag", "a\177b", "--log-file", "\xff"});
   ASSERT_EQ(first.code, exit_code::ok) << first.text;
   const config_file file{first.text};
   const auto second = run_command({"config", "worker", "--config", file.name()});

@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-/// A pause that ends early when the test is over.
+/// Pauses the threads of a test. `end` ends the pauses of all threads; later calls do not pause.
 class pauses {
 public:
   void operator()(duration length) {
@@ -51,7 +51,7 @@ protected:
     trainer.reset();
   }
 
-  /// A worker with a function named `work`, which takes the duration `work` for each block.
+  /// The options of a worker whose function `work` takes the duration `work` for each block.
   worker_server_options worker_that_takes(duration work) {
     return {.dispatcher = dispatcher.target(),
             .find_function = [this, work](const function_reference&) -> named_function {
@@ -65,8 +65,8 @@ protected:
     workers.push_back(std::make_unique<worker_server>(std::move(about)));
     ASSERT_TRUE(await_service_workers(dispatcher.target(), workers.size(), test::patience).ok());
   }
-  /// A worker with a function named `work`. Each call takes the duration that the variable `work`
-  /// has at that time.
+  /// The options of a worker with a function `work`. Each call takes the duration that the variable
+  /// `work` has at that time.
   worker_server_options worker_that_may_take(const std::atomic<duration>& work) {
     return {.dispatcher = dispatcher.target(),
             .find_function = [this, &work](const function_reference&) -> named_function {
@@ -167,7 +167,7 @@ TEST_F(SlowParts, TheTrainers) {
 }
 
 TEST_F(SlowParts, TheFiles) {
-  // A pipe that is written slowly takes the place of a slow file.
+  // A pipe into which a thread writes slowly stands for a slow file.
   const auto path = testing::TempDir() + "headrace_slow_file";
   std::filesystem::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);

@@ -72,7 +72,7 @@ TEST(Verdict, DistinguishesOperatorsOfOneName) {
   EXPECT_EQ(x.place, 2u);
   EXPECT_THAT(x.text,
               HasSubstr("cause: map (the 2nd of 3 from the source) on 2 workers, busy 90 %"));
-  // Two operators named map, each of which is the limit of some task.
+  // There are two operators named map, and each of them limits the rate of some task.
   auto other = all;
   std::swap(other[2], other[3]);
   const auto y = verdict_of(
@@ -193,7 +193,7 @@ TEST(Verdict, BlamesNoWorkerWhoseFewResultsAreChance) {
     workers(2));
   EXPECT_EQ(x.cause, slow_part::op);
   EXPECT_EQ(x.what, "filter");
-  // Here no operator gives many rows.
+  // Here no operator gives enough rows to compare the workers.
   const auto y = verdict_of(
     job({trainer("a", 0.9)}, {task(1, {op("map(f)", 0.95, 1)}), task(2, {op("map(f)", 0.95, 6)})}),
     workers(2));

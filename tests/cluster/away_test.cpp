@@ -72,7 +72,7 @@ TEST_F(AwayWorker, UnderDynamicTakesAtMostWhatItHeldAndNothingComesTwice) {
   EXPECT_TRUE(left);
   EXPECT_EQ(seen.wrong(), 0u);
   EXPECT_EQ(seen.failed(), 0u);
-  // The task of the lost worker held a lease of at most a quarter of the range.
+  // When the worker was lost, at most a quarter of the range was leased to its task.
   EXPECT_GE(seen.count(), static_cast<size_t>(total) * 3 / 4);
 }
 

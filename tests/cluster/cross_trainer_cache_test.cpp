@@ -77,7 +77,8 @@ TEST_F(CrossTrainerCache, EncodesEachBlockOfAPassOnceForEachOfTwoEncodings) {
   await_workers(dispatcher.address, 1);
   constexpr int64_t elements = 100'000;
   constexpr int trainers = 8;
-  // All readers read into the last block, but none to the end: the task would end there.
+  // Each reader reads all elements but the last one. So each reader gets the last block, but none
+  // reaches the end, at which the task would end.
   std::vector<dataset_iterator> readers;
   for (int i = 0; i < trainers; ++i)
     readers.push_back(

@@ -23,8 +23,8 @@ TEST_P(InterruptedDemo, LeavesNoProcessBehind) {
     ASSERT_TRUE(demo.read_until(at, patience));
     demo.kill(GetParam());
     ASSERT_TRUE(demo.wait(patience));
-    // The demo's servers have the demo's standard error. So reading comes to the end of that stream
-    // when the last server has ended.
+    // The demo's servers have inherited its standard error, so that stream ends when the last
+    // server has ended.
     result<std::string> line = std::string{};
     while (line) line = demo.read_line(patience);
     EXPECT_EQ(line.status().code(), status_code::out_of_range) << to_string(line.status());

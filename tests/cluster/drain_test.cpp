@@ -152,7 +152,7 @@ TEST(Drain, OutlivesADispatcherThatKeepsItsStateInADirectory) {
   auto dispatcher = start_dispatcher(flags);
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   await_workers(dispatcher.address, 1);
-  leaves.process.kill(SIGSTOP); // the drain does not reach it yet
+  leaves.process.kill(SIGSTOP); // the request to drain waits for SIGCONT
   auto first = drain(dispatcher, leaves.address, {"--timeout", "1s"}).get();
   EXPECT_THAT(first.text, HasSubstr("It goes on leaving"));
   dispatcher.process.kill(SIGKILL);

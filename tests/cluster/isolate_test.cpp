@@ -212,7 +212,7 @@ TEST(Isolate, EndsAtOnceWhereItsPortIsInUse) {
 }
 
 TEST(Isolate, ThePortOfThePageIsTheDispatchersAlone) {
-  const auto port = std::to_string(relay{}.port()); // free again when this line has ended
+  const auto port = std::to_string(relay{}.port()); // free again after this statement
   auto up = isolated::start({"--workers", "2", "--http-port", port});
   EXPECT_TRUE(up.read_until("dispatcher listening on ", patience));
   EXPECT_TRUE(up.read_until("status page at http://127.0.0.1:" + port + "/", patience));
@@ -242,7 +242,7 @@ TEST(Isolate, PassesOnWhatItWasGiven) {
   EXPECT_EQ(up.workers().size(), 1u) << "it has an entry of the list";
   up.process.kill(SIGTERM);
   ASSERT_TRUE(up.process.wait(patience));
-  // The log lines of all processes are in the one file.
+  // All processes write their log lines into the same file.
   std::ifstream lines{log};
   std::set<std::string> said;
   for (std::string line; std::getline(lines, line);) {

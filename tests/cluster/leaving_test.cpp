@@ -102,7 +102,7 @@ TEST(Leaving, LosesAndRepeatsNothingOfAJobWithSeveralSources) {
   auto dispatcher = dispatcher_of_long_leases();
   auto stays = start_worker(dispatcher.address);
   // The sources end at different times. At the end of a source a task waits while the other task
-  // holds unread splits of it, so that the tasks may wait for each other.
+  // has unread splits of that source, so the two tasks could wait for each other for ever.
   const auto what = dataset::sample_from_datasets(
     {dataset::range(each), dataset::range(each, 2 * each).batch(7).unbatch(),
      dataset::range(2 * each, 3 * each)},
@@ -147,7 +147,7 @@ distribute two_at_a_time(const server_process& dispatcher) {
 TEST(Leaving, GivesWhatItHasBegunThroughABoundOnElements) {
   constexpr int64_t total = 20'000;
   auto dispatcher = dispatcher_of_long_leases();
-  // The time for the drain is long, because elements that the worker has not given when it is over
+  // The time limit of the drain is long: elements that the worker has not given when it has passed
   // would be lost.
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   auto stays = start_worker(dispatcher.address);

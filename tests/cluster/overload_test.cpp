@@ -72,7 +72,7 @@ TEST(Overload, TwoHundredConsumersOfOneJobGetEachElementOnceAndWorkersHoldLittle
 }
 
 TEST(Overload, AConsumerThatStallsHoldsNoMoreThanItsCreditAndNobodyElse) {
-  constexpr int64_t large = 256; // elements of 1 MiB
+  constexpr int64_t large = 256; // the number of elements, each of 1 MiB
   two_workers service;
   const auto megabytes = [](int64_t count) {
     return dataset::range(count).map([](expr x) { return fill({mib / 8}, x); });

@@ -57,7 +57,7 @@ TEST(StuckThreads, AreNotThoseThatComputeForLongerThanALease) {
   auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "1"});
   await_workers(dispatcher.address, 1);
   const auto quick = dataset::range(1);
-  // One element that takes many leases, during which no stop token is checked.
+  // One element, whose computation takes many times as long as a lease and checks no stop token.
   const auto slow = dataset::range(1).map([](expr x) {
     auto product = fill({400, 400}, x);
     for (int i = 0; i < 10; ++i) product = matmul(product, product);

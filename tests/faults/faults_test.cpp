@@ -61,7 +61,7 @@ std::string report(const scenario& what, const outcome& of, bool full) {
 /// Services of processes, each with one fault. Several run at a time, because they mostly wait.
 ///
 /// Environment variables: HEADRACE_FAULTS is `full` (each round has all scenarios) or `drawn` (each
-/// round has one random scenario); otherwise each round has one scenario of each kind.
+/// round has one random scenario); otherwise each round has the scenarios of `short_round`.
 /// HEADRACE_FAULT: only scenarios whose name begins with its value are run. HEADRACE_FAULT_ROUNDS:
 /// the number of rounds, which have different seeds. HEADRACE_FAULT_JOBS: the number of services
 /// that run at a time. HEADRACE_FAULT_STORIES: if set, the actions in each service are printed.

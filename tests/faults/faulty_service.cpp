@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 
 /// The delay that a busy machine may add to the bounds set by options.
 constexpr duration slack = 15s;
-/// A trainer must end within this time and `worker_timeout` after the fault was healed, or, if the
-/// fault is not healed, after it began.
+/// A trainer must end within the sum of this time and `worker_timeout` after the fault was healed,
+/// or, if the fault is not healed, after it began.
 constexpr duration longest_end = 90s;
 
 std::string milliseconds_of(duration x) { return std::to_string(x / 1ms) + "ms"; }

@@ -71,7 +71,7 @@ private:
   child_process* stopped_process();
   void say_what_came_again();
   told_history history() const;
-  bool is_away(duration margin) const;
+  bool is_away(duration limit) const;
 
   const scenario what_;
   const std::string folder_;

@@ -29,7 +29,7 @@ public:
     fs::create_directories(folder_);
     keeps_ = below(2) == 0;
     total_ = static_cast<int64_t>(500 + below(1500));
-    begin_dispatcher(0);
+    begin_dispatcher();
     for (auto i = 1 + below(3); i > 0; --i) add_worker();
   }
 
@@ -81,7 +81,7 @@ private:
   void say(std::string what) { story_.push_back(std::move(what)); }
   std::string dispatcher_address() const { return fmt::format("127.0.0.1:{}", front_.port()); }
 
-  void begin_dispatcher(uint16_t) {
+  void begin_dispatcher() {
     std::vector<std::string> options{"--lease", "1s", "--heartbeat", "200ms"};
     if (keeps_)
       options.insert(options.end(), {"--work-dir", folder_ + "/state"});
@@ -125,7 +125,7 @@ private:
       dispatcher_->process.kill(SIGKILL);
       static_cast<void>(dispatcher_->process.wait(patience));
       std::this_thread::sleep_for(lasts);
-      return begin_dispatcher(0);
+      return begin_dispatcher();
     case 4:
       say(fmt::format("worker {} is cut off for {} ms", n, lasts.count()));
       w.control->refuse(true);

@@ -17,7 +17,7 @@ enum class fault : uint8_t {
                  ///< fault is healed
   swallow_back,  ///< bytes to the connecting side are discarded; connections are cut when the
                  ///< fault is healed
-  refuse,        ///< one more worker joins, whose data port refuses
+  refuse,        ///< one more worker joins, whose data port refuses connections
   stop,          ///< SIGSTOP, and SIGCONT when healed
   kill,          ///< SIGKILL; another worker or dispatcher starts when healed
   roll,          ///< the workers are replaced one after another, while the trainers (at
@@ -25,7 +25,7 @@ enum class fault : uint8_t {
   end,           ///< SIGTERM to everything at once
   slow,          ///< bytes arrive a fifth of a second late, and few at a time
   full,          ///< the dispatcher's disk has no space left
-  clock,         ///< the time of day jumps: an hour ahead, and back by two when healed
+  clock,         ///< the time of day jumps: an hour ahead, and back by two hours when healed
 };
 std::string to_string(fault x);
 
@@ -84,7 +84,8 @@ struct scenario {
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
               uint64_t seed, const fault_scale& scale, bool at_least_once = false);
 
-/// One scenario of each kind. The lease is two seconds, or five for faults that must not cost it.
+/// Some scenarios, with each fault at least once. The lease is two seconds, or five for faults that
+/// must not cost it.
 std::vector<scenario> short_round(uint64_t seed);
 /// Every fault, length, mode and number of trainers, and SIGTERM to everything a hundred times.
 std::vector<scenario> full_round(uint64_t seed);

@@ -137,7 +137,8 @@ public:
         return t.told.name + " hangs" + where(t);
       }
     }
-    // A trainer that rejoined has had fewer rounds when the others leave, and would wait for them.
+    // When the other trainers leave, a trainer that rejoined has read fewer rounds than they have.
+    // It would wait in vain for further rounds, and is killed.
     for (auto& t : trainers_)
       if (t.rejoined && !t.told.killed)
         end(t);

@@ -32,14 +32,14 @@ struct told_history {
   std::vector<int64_t> elements; ///< all elements of the graph, in ascending order
   bool off = false;
   bool shared = false; ///< the readings share a job; else each has one of its own
-  /// Each row of the graph is made of one split, so that it is exactly known which splits came.
+  /// Each row of the graph is made of one split, so that no split is lost in part.
   bool single_rows = true;
-  /// A worker died, left, or was away for about its lease.
+  /// A worker died or left, or its lease may have expired because the worker or the dispatcher was
+  /// away.
   bool worker_away = false;
-  /// No element may be missing; if a worker was unreachable, or a reader is gone, some may be
-  /// repeated.
+  /// No element may be missing; if a worker was away, or a reader is gone, some may be repeated.
   bool at_least_once = false;
-  /// Under OFF: the number of workers that began a copy of the elements.
+  /// Under OFF: the number of workers that may have begun a copy of the elements.
   size_t copies = 1;
   /// Under OFF: the number of workers that were present from the beginning to the end.
   size_t steady = 1;

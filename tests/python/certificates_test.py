@@ -113,7 +113,7 @@ def test_WithoutHostsTheyAreForTheirNameAndThisHost(tmp_path):
         assert verified(tmp_path, "-verify_ip", x, name=long), x
 
 
-#: A program that holds 80 connections to a port, its argument, and opens each connection again when it is closed.
+#: A program that holds 80 connections to the port in its argument, and opens each of them again when it is closed.
 COME_AGAIN = """
 import contextlib, socket, sys, threading
 def hold():

@@ -147,7 +147,7 @@ def test_ThreeWorkersGiveWhatOneIterationGives(program, services, files):
     assert counts(ds.apply(far)) == counts(ds)
 
 
-# Where inputs do not advance together, a worker may hold one element that has no partner.
+# Programs whose inputs do not advance together: at the end each worker may have one element without a partner.
 ABOUT = {
     "zip of a filter": lambda files: D.zip((R(500).filter(lambda x: x % 2 == 0), R(250))).map(lambda a, b: b),
     "zip of lists": lambda files: D.zip((D.list_files(files, shuffle=False), R(30))).map(lambda a, b: b),

@@ -18,7 +18,7 @@ def run(module: Any, folder: pathlib.Path) -> int:
     """Runs the examples of a module, with the names that every example may use. Returns the number of failures."""
     beside = {"hr": hr, "np": np, "Dataset": hr.Dataset, "TensorSpec": hr.TensorSpec, "folder": str(folder),
               "images": hr.Dataset.from_tensors(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))}
-    for name in getattr(module, "__all__", ()):  # some are made when they are first used
+    for name in getattr(module, "__all__", ()):  # some attributes are made when they are first read
         getattr(module, name)
     if module is not _core:
         return doctest.testmod(module, extraglobs=beside).failed

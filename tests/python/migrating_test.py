@@ -8,7 +8,8 @@ import textwrap
 
 import pytest
 
-# Two modes; operators before `distribute` run on workers, later ones in the trainer.
+# Datasets are read under three processing modes. Operators before `distribute` run on workers, later ones in the
+# trainer.
 MODES = """
     import tensorflow as tf
 
@@ -133,7 +134,7 @@ SENTENCES = """
               [[bytes(x) for x in pair.as_numpy_iterator()] for pair in pairs]]
 """
 
-# A table, line by line, and as columns; a series of numbers in windows.
+# A table is read line by line and as columns, and a series of numbers in windows, as a sum and in turns.
 TABLES = """
     import tensorflow as tf
 

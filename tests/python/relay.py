@@ -46,8 +46,8 @@ class Relay:
         thread.start()
 
     def close(self):
-        # The threads end before the sockets are closed: otherwise a thread could read from another socket with the
-        # number of a closed one.
+        # The threads end before the sockets are closed: otherwise a thread could read from a new socket that got the
+        # descriptor of a closed one.
         for one in (self._listener, *self._open):
             try:
                 one.shutdown(socket.SHUT_RDWR)

@@ -18,9 +18,10 @@ needs_command = pytest.mark.skipif(not COMMAND, reason="HEADRACE_COMMAND is not 
 LAUNCHERS = ("SLURM", "OMPI", "PMI", "MPI_", "PSSH", "HEADRACE_SERVICE", "RANK", "WORLD_SIZE", "LOCAL_", "TORCHELASTIC")
 PATIENCE = 60
 
-#: Prints a line when it runs, and waits for a line of input.
+#: A program that prints a line when it runs, and then waits for a line of input.
 WAITS = "import sys; print('here', flush=True); sys.stdin.readline()"
-#: Reads through all workers of the service, and prints how many there are.
+#: A program that reads through all workers of the service, and prints whether all elements came, and the number of
+#: workers.
 TRAIN = """
 import headrace as hr
 ds = hr.Dataset.range(100).apply(hr.service.distribute("distributed_epoch"))

@@ -144,7 +144,7 @@ public:
     constexpr uint16_t port = 4242;
     a.network.prepare_connection(accept_handle::from_int(1), connection_handle::from_int(2),
                                  b.network, "a", port, wire_);
-    // publish and remote_actor block: the messages that they wait for must run inside them.
+    // `publish` and `remote_actor` block, so the messages that they wait for are run inside them.
     a.scheduler.inline_next_enqueue();
     if (auto bound = a.system.middleman().publish(whom, port); !bound)
       return to_status(bound.error());

@@ -54,14 +54,14 @@ public:
     }
     at_->count.store(n + 1, std::memory_order_release);
   }
-  /// Records that the trainer calls `next`.
+  /// Records the time at which the trainer calls `next`.
   void asks(time_point now) noexcept { at_->asked = now.time_since_epoch().count(); }
   void was_answered(time_point now) noexcept {
     const auto waited = now.time_since_epoch().count() - at_->asked;
     at_->longest_wait = std::max<int64_t>(at_->longest_wait, waited);
   }
   void remark(const std::string& text) noexcept { copy(text, at_->remark); }
-  /// Records the end; the last call of the trainer.
+  /// Records how the reading ended. The trainer calls no other function after this one.
   void end(const status& how) noexcept {
     at_->code = static_cast<uint32_t>(how.code());
     copy(how.message(), at_->message);
@@ -78,9 +78,9 @@ public:
   std::span<const int64_t> handed_out_at() const noexcept {
     return {times(), std::min<uint64_t>(count(), capacity())};
   }
-  /// To be called after the process was stopped with `count` elements and continued. The elements
-  /// of its next step may have been handed out before the stop, and their time read after it: they
-  /// are given the time of the element before them.
+  /// To be called if the process was stopped when the record had `count` elements, and continued.
+  /// The elements of its next step may have been handed out before the stop, although their time
+  /// was read after it. So they are given the time of the element before them.
   void was_stopped_at(uint64_t count) noexcept {
     const auto all = handed_out_at();
     if (count == 0 || count >= all.size())

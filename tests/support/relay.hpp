@@ -32,7 +32,7 @@ public:
   };
   static constexpr uint64_t never = UINT64_MAX;
 
-  /// If `target_port` is 0, connections are refused until `forward_to` is called.
+  /// If `target_port` is 0, new connections are closed until `forward_to` is called.
   explicit relay(uint16_t target_port = 0) : target_(target_port) {
     listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     auto at = loopback(0);
@@ -58,7 +58,7 @@ public:
   /// The port to connect to in place of the target's.
   uint16_t port() const noexcept { return port_; }
 
-  /// New connections are forwarded to this port.
+  /// Forwards later connections to this port.
   void forward_to(uint16_t target_port) { target_ = target_port; }
   /// Blocks until this number of connections were accepted in all; false after `limit`.
   bool await_connections(size_t count, std::chrono::seconds limit) {
@@ -106,8 +106,8 @@ public:
     swallowing_[static_cast<int>(which)] = on;
     wake();
   }
-  /// Delays all bytes by this time, and lets at most 64 KiB through within it, on each connection
-  /// and in each direction. With zero, bytes pass at once.
+  /// Delays all bytes by this time, and lets at most 64 KiB through in each such time, on each
+  /// connection and in each direction. With zero, bytes pass at once.
   void delay(std::chrono::milliseconds by) {
     delay_ = by;
     wake();

@@ -24,7 +24,8 @@ public:
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  /// A folder in a file system in memory, where syncs cost nothing, if there is one.
+  /// A folder in a file system in memory, where syncs cost nothing, or in the default place if
+  /// there is no such file system.
   static std::unique_ptr<scratch_directory> in_memory() {
     const std::filesystem::path memory{"/dev/shm"};
     return std::filesystem::is_directory(memory) ? std::make_unique<scratch_directory>(memory)

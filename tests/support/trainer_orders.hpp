@@ -19,16 +19,16 @@ struct trainer_orders {
   /// (`member` is its index).
   std::string mode = "dynamic";
   std::string job;   ///< empty: a job of its own
-  int64_t total = 0; ///< the elements of the range at the source of the graph
+  int64_t total = 0; ///< the number of elements of the range at the source of the graph
   int64_t most_outstanding = 0;
   int64_t worker_timeout_ms = 60'000;
   int64_t pause_us = 0; ///< after each `burst` steps
   int64_t burst = 1;
-  int64_t begun_after = 1; ///< the elements after which the trainer prints "begun"
+  int64_t begun_after = 1; ///< the number of elements after which the trainer prints "begun"
   std::string member = "-";
   uint32_t members = 0; ///< rounds: the number of consumers
   bool rejoins = false; ///< rounds: the trainer takes the place of a consumer that is gone
-  int64_t most = 0;     ///< the elements after which the trainer leaves; 0: it reads to the end
+  int64_t most = 0;     ///< the number of elements after which the trainer leaves; 0: it reads all
 
   std::vector<std::string> arguments() const {
     return {dispatcher,

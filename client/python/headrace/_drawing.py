@@ -34,7 +34,7 @@ def note() -> None:
 def traced() -> Iterator[None]:
     """The context in which a function is traced, and with it the functions of the datasets that it makes."""
     before = _of_thread.count
-    yield  # no dataset is made of a function that fails
+    yield  # an exception skips the next line, because no dataset is made of a function that fails
     _of_thread.last = _of_thread.last or _of_thread.count != before
 
 

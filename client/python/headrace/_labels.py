@@ -12,8 +12,8 @@ from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any
 
-#: By label, the function that converts a plain tuple or dict to the class with this label; if several classes have the
-#: label, to the newest.
+#: By label, the function that converts a plain tuple or dict to the class with this label, or, if several classes have
+#: the label, to the newest of these.
 _makers: dict[str, Callable[[Any], Any]] = {}
 
 

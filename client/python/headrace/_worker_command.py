@@ -15,7 +15,7 @@ from .errors import DeadlineExceededError, FailedPreconditionError, OpError
 # The command's exit codes.
 _USAGE, _CANNOT_CONNECT, _VERSION_MISMATCH = 2, 4, 5
 
-#: Settings of the command's own process, which a worker in Python does not have.
+#: Settings of `headrace worker` that a worker in Python does not have.
 _NOT_HERE = ("http_port", "lease", "plugin", "max_stuck_threads", "memory_limit", "no_restart", "port_file", "log_level", "log_format",
              "log_file")
 

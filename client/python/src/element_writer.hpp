@@ -45,7 +45,7 @@ private:
   strings_as strings_;
   std::vector<nb::object> types_;
   std::vector<nb::object> names_;  ///< the dict keys, in the order in which `write` uses them
-  std::vector<nb::object> makers_; ///< by `maker_of`, for labelled tuples and dicts, in that order
+  std::vector<nb::object> makers_; ///< the results of `maker_of`, in the order of their use
   std::vector<leaf> leaves_;
   element held_;
   nb::object owner_; ///< a capsule that keeps the block, made when an array needs it

@@ -210,7 +210,7 @@ reading::~reading() {
   }
   at_ = {};
   close();
-  // The destructor of `shared` may wait for threads that need the GIL to end.
+  // The destructor of `shared` may wait until threads have ended, and these may need the GIL.
   nb::gil_scoped_release others;
   shared_.reset();
 }

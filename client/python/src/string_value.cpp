@@ -52,7 +52,8 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-/// True for numpy's arrays, lists and tuples, which are compared value by value, as with a tensor.
+/// True for numpy's arrays, lists and tuples: a String is compared with each of their values, as a
+/// string tensor is.
 bool has_values(PyObject* x) { return PyArray_Check(x) || PyList_Check(x) || PyTuple_Check(x); }
 
 /// Converts `x` to a numpy array of Python objects.

@@ -21,8 +21,8 @@ bool starts_bands(const program::plan& plan, const program::plan::step& step) {
   return node.op == expr_op::resize_image && node.attrs.text != "nearest"
          && node.spec.dims.is_static()
          && node.spec.dims.rank() == 3
-         // Images of one line are not joined: a fused pass over them may also compute values of the
-         // same shape that do not depend on an image.
+         // A resize to images of one line is not joined with passes: a fused pass over such images
+         // may also compute values of the same shape that do not depend on an image.
          && node.spec.dims[0] > 1;
 }
 
@@ -37,8 +37,9 @@ public:
   joining(program::plan& plan, size_t first)
     : plan_(plan), members_{first}, made_(plan.steps[first].nodes) {}
 
-  /// Collects the fused passes over the resized images. False: there are none, or the resized
-  /// images are needed elsewhere: by a step that cannot join, or as a result of the function.
+  /// Collects the fused passes over the resized images, up to the first step that reads a result of
+  /// a member and cannot join. Returns false if there are no passes, or if the resized images are
+  /// also needed elsewhere: by that step or a later one, or as a result of the function.
   bool find_members() {
     const auto image = made_.front();
     bool ends = false;
@@ -87,7 +88,8 @@ private:
            && std::ranges::all_of(step.nodes,
                                   [&](size_t i) {
                                     const auto& item = plan_.items[i];
-                                    // The condition of a `where` also decides which rows fail.
+                                    // A `where` cannot join, because its condition also decides
+                                    // which rows fail.
                                     return !item.uniform && item.node->spec.dims == image
                                            && item.node->op != expr_op::where;
                                   })

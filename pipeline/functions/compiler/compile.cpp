@@ -83,7 +83,7 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
     return key;
   const auto& value = attrs.value;
   const auto& bytes = value.value_buffer();
-  // Large constants and strings are not compared: each node has a key of its own.
+  // Large constants and strings are not compared: each such node has a key of its own.
   if (!value.is_string() && bytes.size() <= 64)
     put(key, std::string_view{reinterpret_cast<const char*>(bytes.data()), value.bytes()});
   else
@@ -110,7 +110,7 @@ private:
   using kind = program::plan::kind;
 
   /// Adds the values that `root` needs, then the value of `root`, and returns the number of the
-  /// value of `root`. Written without recursion, because chains of nodes may be long.
+  /// value of `root`. There is no recursion, because chains of nodes may be long.
   size_t visit(const expr_ptr& root) {
     std::vector<const expr_ptr*> open{&root};
     while (!open.empty()) {
@@ -237,8 +237,9 @@ private:
     return key_of(whole, item.inputs);
   }
 
-  /// The results of a loop are computed together: a row is skipped only if none of them needs it.
-  /// With the same guards they have the same level, so that none is read before the loop has run.
+  /// Gives all results of a loop the guards that they have in common. The results are computed
+  /// together, so a row is skipped only if no result needs it. With equal guards the results have
+  /// equal levels, so that no result is read before the loop has run.
   void guard_loops() {
     std::map<std::string, std::vector<size_t>> loops;
     for (size_t i = 0; i < plan_.items.size(); ++i)
@@ -264,7 +265,7 @@ private:
   /// Computes levels and groups; the fused items of a group become one pass. The level of an item
   /// is the lowest one that is higher than the levels of its guards and of the inputs with which it
   /// cannot share a pass, and not lower than the levels of its other inputs. All items of a group
-  /// have one level: none depends on another item of the group through an item outside of the
+  /// have one level, so no item depends on another item of the group through an item outside of the
   /// group.
   void level() {
     levels_.resize(plan_.items.size());

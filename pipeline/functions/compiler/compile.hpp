@@ -17,8 +17,9 @@ struct program::plan {
     kind what = kind::op;
     std::vector<size_t> inputs;
     bool uniform = false; ///< the value has one row, which stands for all rows
-    /// Items that are conditions of a `cond`, each with the branch that uses this value: a row of
-    /// this value is needed only if, in the row, each condition chooses that branch.
+    /// Items that are conditions of a `cond`, each with the branch (true: the first) that uses this
+    /// value. A row of this value is needed only if, in that row, every one of these conditions
+    /// chooses the branch beside it.
     std::vector<std::pair<size_t, bool>> guards;
     value ready; ///< for a constant, also a folded one: its value
   };
@@ -31,7 +32,7 @@ struct program::plan {
     std::optional<fused_pass> pass;
     std::vector<size_t> kept; ///< the items of the pass that are read outside of it
     bool alike = false;       ///< the inputs' shapes are static: rows' shapes are not compared
-    std::vector<fused_pass> single;        ///< for each node of the pass, a pass with it alone
+    std::vector<fused_pass> single;        ///< for each node of the pass, a pass of this node alone
     std::vector<size_t> done;              ///< values that are not read by later steps
     std::shared_ptr<const plan> condition; ///< for a loop: computes its condition
     std::shared_ptr<const plan> after;     ///< for a loop: computes the variables after a step

@@ -65,8 +65,8 @@ struct call_result {
   std::vector<row_error> errors;
 };
 
-/// Calls `f` with the columns of `inputs`. The errors of the result are those of the inputs and
-/// those that `f` added.
+/// Calls `f` with the columns of `inputs`. The errors of the result are those of the inputs, except
+/// for errors in a branch that the row does not choose, and those that `f` added.
 call_result call_with(const expr_node& node, std::span<const value* const> inputs, size_t rows,
                       bool uniform, const std::vector<uint8_t>& failed_before,
                       const std::function<std::vector<column>(const op_call&)>& f);

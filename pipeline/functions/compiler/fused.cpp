@@ -10,7 +10,8 @@ namespace {
 
 using kernels::tile_form;
 
-/// The bytes of a temporary (a *register*): several of them stay in the first-level cache.
+/// The most bytes of a temporary (a *register*). They are so few that several registers stay in the
+/// first-level cache.
 constexpr size_t tile_bytes = 8192;
 
 dtype operand_type(const expr_node& node) {

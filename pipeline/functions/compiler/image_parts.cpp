@@ -50,7 +50,7 @@ public:
 
 private:
   /// Appends the node, and before it all nodes that it needs, to `order_`, and counts their uses.
-  /// Written without recursion, because chains of nodes may be long.
+  /// There is no recursion, because chains of nodes may be long.
   void visit(const expr_ptr& root) {
     std::vector<std::pair<const expr_ptr*, size_t>> open{{&root, 0}};
     while (!open.empty()) {
@@ -81,7 +81,8 @@ private:
 
   bool needed_whole(const expr_node& image) const {
     const auto& used = uses_.at(&image);
-    // The extents of a PNG are read by decoding it.
+    // The extents of a PNG are found only by decoding it, so an image that may be a PNG is decoded
+    // once as a whole if both its extents and a resize of it are used.
     return used.others != 0 || used.slices + used.resizes > 1
            || (used.resizes != 0 && used.extents != 0 && image.attrs.text != "jpeg");
   }

@@ -73,8 +73,8 @@ public:
     }
   }
 
-  /// The last values of the variables, for the `rows` rows outside of the loop. Rows that failed or
-  /// did not take part have any value.
+  /// The last values of the variables, for the `rows` rows outside of the loop. A row that failed,
+  /// or did not take part in the loop, has any value.
   std::vector<column> results(size_t rows) const {
     std::vector<column> out;
     for (size_t v = 0; v < parts_.variables.size(); ++v) {
@@ -135,8 +135,8 @@ private:
     active_.clear();
   }
 
-  /// Stores the values of rows that are done, and removes all rows that do not go on from the
-  /// active rows. `fates`: as from `goes_on`.
+  /// Stores the values of rows that are done, and removes from the active rows all rows that do not
+  /// go on. `fates`: as `goes_on` returns them.
   void leave(const std::vector<uint8_t>& fates) {
     row_list done, rest;
     for (uint32_t r = 0; r < fates.size(); ++r)

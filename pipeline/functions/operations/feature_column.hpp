@@ -25,8 +25,8 @@ public:
   status read_index(protozero::data_view feature);
   /// Checks and arranges the row's values, or puts the default in their place.
   status end_row();
-  /// Adds the row to the column: after `end_row`, or instead of it for a failed row, which gets
-  /// zeros or empty strings.
+  /// Adds the row to the column. It is called after `end_row`, or instead of `end_row` for a failed
+  /// row, whose values are then zeros or empty strings.
   void commit(bool failed);
 
   column finish() &&;
@@ -49,7 +49,8 @@ private:
   void put(const taken& from, int64_t i);
   void put_filler();
   status check_steps();
-  /// Arranges the row's values in lines of `lengths` values, each filled to the longest length.
+  /// Arranges the row's values in lines with the numbers of values `lengths`, and fills each line
+  /// to the longest length.
   status pad(const std::vector<int64_t>& lengths);
   status scatter();
 

@@ -40,7 +40,7 @@ struct margins {
 
 margins margins_of(const jpeg_decompress_struct& c, const image_part& part) {
   const auto step = [&](int factor) {
-    return static_cast<int64_t>(factor) * DCTSIZE; // at a ratio above 1 more than needed
+    return static_cast<int64_t>(factor) * DCTSIZE; // at a ratio above 1 this is more than needed
   };
   const auto across = step(c.max_h_samp_factor), down = 2 * step(c.max_v_samp_factor);
   const auto left = std::max<int64_t>(0, part.left - across);

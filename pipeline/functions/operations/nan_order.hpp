@@ -32,8 +32,8 @@ public:
 private:
   bool equal(int32_t i, int32_t j) const { return before_.equal(i, j); }
 
-  /// The first place of the order. A value replaces the value found so far unless the latter is
-  /// before it: NaN replaces any value, and the value after a NaN replaces the NaN.
+  /// The first place of the order. A value replaces the value found so far unless the found value
+  /// is before it. So NaN replaces any value, and the value after a NaN replaces the NaN.
   int32_t first() const {
     int32_t found = 0;
     for (int32_t i = 1; i < static_cast<int32_t>(places_.size()); ++i)
@@ -61,8 +61,8 @@ private:
     const auto comes_first = [this](int32_t i, int32_t j) {
       return before_(i, j) || (!before_(j, i) && i < j);
     };
-    // A heap of the places found so far, with the last of them at its top, which is removed next.
-    // At first it has one place more than are kept.
+    // A heap of the places found so far. The last of these in the order is at the top, and is
+    // removed next. At first the heap has one place more than are kept.
     const auto begin = places_.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);
     std::make_heap(begin, end + 1, comes_first);
     std::pop_heap(begin, end + 1, comes_first);

@@ -89,7 +89,8 @@ public:
       return {};
     });
   }
-  /// Ends the line. If it failed, or no value was taken, its value is 0 or empty.
+  /// Ends the line. The value of the field is 0 or empty if the line failed, or if no value was
+  /// taken.
   void end_line(bool failed) {
     if (failed)
       values_.truncate(end_);

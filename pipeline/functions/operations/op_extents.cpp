@@ -24,7 +24,7 @@ template <class Body>
 column run_shaped_rows(const op_call& call, size_t rank, Body&& body) {
   const auto nothing = shape_of_nothing(call.node.spec, rank);
   column_builder out{call.node.spec.type, call.rows};
-  // Operands whose ranks were not known when the function was made are checked in each row.
+  // Operands whose ranks were not known when the node was made are checked in each row.
   const bool checked =
     std::ranges::all_of(call.node.inputs, [](const auto& x) { return x->spec.dims.has_rank(); });
   row_specs specs{call};

@@ -14,13 +14,14 @@ namespace {
 
 // -- decode_image -----------------------------------------------------------------------------
 //
-// Inputs: the file; if only a part of the image is decoded, also the place where the part begins,
-// and its extents if these are computed: vectors of three integers, as for `slice`. `attrs.text`:
-// jpeg, png, or any; `attrs.dims`: the channels (0: as in the file) and the ratio, for a part
-// followed by its three extents (-1: the rest of the axis); `attrs.flag`: true if the result is
-// only the extents of the image, as of `shape_of`; `attrs.axes`: empty, or the height and width
-// below which the extents of a JPEG are not divided; `attrs.index`: 1 for the fast transform. The
-// dtype is uint8; for png and any it may be uint16, and for any float32 in [0, 1].
+// Inputs: the file; if only a part of the image is decoded, also one or two vectors of three
+// integers, as for `slice`: the place where the part begins and, if they are computed, its extents.
+// `attrs.text`: jpeg, png, or any; `attrs.dims`: the channels (0: as in the file) and the ratio,
+// for a part followed by its three extents (-1: the rest of the axis); `attrs.flag`: true if the
+// result is only the extents of the image, as `shape_of` returns them; `attrs.axes`: empty, or the
+// least height and width to which the extents of a JPEG may be divided; `attrs.index`: 1 for the
+// fast transform. The dtype of pixels is uint8; for png and any it may also be uint16, and for any
+// it may also be float32 in [0, 1].
 
 status check_part(const library_operands& in) {
   if (in.attrs.dims.size() != 5)

@@ -88,8 +88,8 @@ private:
     return lists ? found->read_steps(value) : found->read(value);
   }
 
-  /// Examples of one writer have their features in one order, so the feature after the last found
-  /// one is tried first.
+  /// Returns the column of the feature `key`; null if there is none. Examples of one writer have
+  /// their features in one order, so the feature after the last found one is tried first.
   feature_column* find(std::string_view key, bool lists) {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const auto at = next_ + i < columns_.size() ? next_ + i : next_ + i - columns_.size();

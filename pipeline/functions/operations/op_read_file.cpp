@@ -30,8 +30,8 @@ status append_file(const std::string& path, const std::stop_token& impatient, bu
 
 column run_contents(const op_call& call) {
   const auto& in = *call.inputs[0].data;
-  // If no file descriptor was free in the time for which a file waits for one, the later files of
-  // this call do not wait.
+  // If no file descriptor became free in the time for which `random_file::open` waits for one, the
+  // later files of this call are opened without waiting.
   std::stop_source impatient;
   buffer_builder borders, bytes;
   borders.push_back(int64_t{0});

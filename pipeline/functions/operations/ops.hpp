@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-/// Functions that several files of operations use. The functions `run_*` are the
-/// `library_function::run` of records in other files.
+/// Functions that several files of operations use. The functions `run_*` are
+/// `library_function::run` of functions that other files describe.
 namespace headrace::detail {
 
 column run_compare(const op_call& call); ///< for strings

@@ -23,7 +23,8 @@ constexpr std::array costly{expr_op::decode_image,  expr_op::encode_image,
 /// The first `images` functions in `costly` take far longer for any row than waking a thread takes.
 constexpr size_t images = 2;
 
-/// The place in `costly` of the costliest function of `f`.
+/// The place in `costly` of the costliest function of `f`; nullopt if `f` has none of these
+/// functions.
 std::optional<size_t> costliest(const function& f) {
   std::optional<size_t> out;
   std::unordered_set<const expr_node*> seen;

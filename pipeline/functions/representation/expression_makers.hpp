@@ -27,7 +27,8 @@ result<expr_ptr> make_constant(column value);
 /// The spec of the tensor to which a feature is parsed.
 tensor_spec spec_of(const feature_spec& feature);
 
-/// The shape that rows of these shapes broadcast to, by numpy's rules; nullopt if they cannot.
+/// The shape that rows of these shapes broadcast to, by numpy's rules; nullopt if the shapes are
+/// not compatible.
 std::optional<shape> broadcast(const shape& a, const shape& b);
 
 } // namespace headrace::detail

@@ -7,7 +7,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The records of all functions, indexed by the numbers of `expr_op`; null for other numbers.
+/// The `library_function` of each `expr_op`, indexed by the number of the `expr_op`; null for other
+/// numbers.
 std::vector<const library_function*> all_functions() {
   std::vector<const library_function*> out;
   for (const auto group :

@@ -5,8 +5,8 @@
 
 #include <span>
 
-/// The library: the functions that nodes of expressions apply. Each has a record with the functions
-/// that check and run it.
+/// The library: the functions that nodes of expressions apply. Each is described by a
+/// `library_function`, with the C++ functions that check and run it.
 namespace headrace::detail {
 
 /// The specs of the operands of a library function: those known when the node is made, or those of
@@ -25,23 +25,23 @@ struct library_function {
   const char* name; ///< the name that users know
   size_t least_operands;
   size_t most_operands;
-  /// The result's spec, or an error without the function's name. With static shapes its extents are
-  /// known unless they depend on data. It is called again for rows, whose shapes may be more
-  /// precise than those known when the function was made.
+  /// The result's spec, or an error without the function's name. With static shapes the extents of
+  /// the result are known unless they depend on data. `infer` is called again for rows, whose
+  /// shapes may be more precise than those known when the node was made.
   result<tensor_spec> (*infer)(const library_operands& in);
   /// Returns a column of `call.rows` rows of the spec `call.node.spec`. May be null if `run_all` is
   /// not; null for functions that run only in fused passes (see compiler/fused.hpp), for loops and
   /// for their variables (see compiler/loop_run.cpp).
   column (*run)(const op_call& call) = nullptr;
-  /// Makes `expr_node::prepared` when the node is made. It is null if the function has nothing to
-  /// prepare.
+  /// Called when a node is made: returns its `expr_node::prepared`, or an error about the node.
+  /// Null if there is nothing to prepare or to check.
   result<std::shared_ptr<const void>> (*prepare)(const expr_node& node) = nullptr;
-  /// If not null, it is called in place of `run` for all results of one call: one column for each
-  /// component.
+  /// If not null, it is called in place of `run` for all results of one call, and returns one
+  /// column for each of them.
   std::vector<column> (*run_all)(const op_call& call) = nullptr;
 };
 
-/// The record of `op`; null if it is not in the library.
+/// The description of `op`; null if `op` is not in the library.
 const library_function* find_library_function(expr_op op) noexcept;
 
 /// The result's spec, or an error about the inputs or attributes (without the function's name).
@@ -78,8 +78,9 @@ std::span<const library_function> extent_functions(); ///< range, repeat, slices
 
 // -- helpers for the implementations of functions ------------------------------
 
-/// Evaluates row by row: `body(r, dims, out)` appends row `r`, of shape `dims` as inferred for it,
-/// to the `column_builder` (values and `end_row`), or fails without having appended anything.
+/// Evaluates row by row: `body(r, dims, out)` appends the values of row `r`, whose inferred shape
+/// is `dims`, to the `column_builder` and calls its `end_row`, or fails without having appended
+/// anything.
 template <class Body>
 column run_rows(const op_call& call, Body&& body);
 

@@ -12,13 +12,14 @@ namespace headrace::detail {
 
 namespace {
 
-/// Copies a loop's expressions so that they use nothing but the loop's own variables.
+/// Copies a loop's expressions so that they use nothing but the loop's own variables, constants and
+/// the row's seed. Values from outside of the loop become captures.
 class capturing {
 public:
   capturing(std::shared_ptr<const loop_scope> scope, size_t variables)
     : scope_(std::move(scope)), variables_(variables) {}
 
-  /// Written without recursion, because chains of nodes may be long.
+  /// Returns the copy of `root`. There is no recursion, because chains of nodes may be long.
   expr_ptr closed(const expr_ptr& root) {
     find_inside(root);
     // Operands are visited in their order, which is the order of the captures.
@@ -70,7 +71,7 @@ private:
     return std::make_shared<const expr_node>(std::move(copy));
   }
 
-  /// Finds whether `root`, and each node that it needs, belongs inside.
+  /// Finds whether `root`, and each node that `root` needs, belongs inside the loop.
   void find_inside(const expr_ptr& root) {
     std::vector<const expr_ptr*> open{&root};
     while (!open.empty()) {

@@ -22,7 +22,7 @@ struct loop_parts {
   std::span<const expr_ptr> condition; ///< one expression
   std::span<const expr_ptr> after;     ///< the variables' values after a step
   int64_t most_steps = -1;             ///< -1: any number
-  bool seeds = false; ///< true: the last capture is the row's seed; each step derives its own one
+  bool seeds = false; ///< true: the last capture is the row's seed; each step derives its own seed
 };
 loop_parts parts_of(const expr_node& loop);
 

@@ -3,7 +3,7 @@
 #include "headrace/pipeline/functions/representation/library.hpp"
 #include "headrace/pipeline/functions/representation/shapes.hpp"
 
-/// The checks of functions all of whose operands are of one kind.
+/// The checks of functions whose operands are all of one kind.
 namespace headrace::detail {
 
 /// A kind of operands, and its name in messages.

@@ -54,7 +54,7 @@ private:
 
 /// Compiles expressions whose own parameters are those of `scope` (null: none).
 program compile(const std::vector<expr_ptr>& tensors, const function_scope* scope = nullptr);
-/// Compiles a traced function that gives tensors. @pre `f.named.empty() && !f.dataset`
+/// Compiles a traced function that returns tensors. @pre `f.named.empty() && !f.dataset`
 program compile(const function& f);
 
 } // namespace headrace::detail

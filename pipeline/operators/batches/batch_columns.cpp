@@ -63,7 +63,7 @@ column variable_batches(const column& c, size_t size, const failed_batches& fail
   for (size_t b = 0; b < batches; ++b) {
     start[b] = c.first_value(b * size);
     const auto values = c.first_value((b + 1) * size) - start[b];
-    if (failed.at(b)) { // may have any shape with as many values as there are in the buffer
+    if (failed.at(b)) { // a failed batch may have any shape with this number of values
       *dim++ = values;
       for (size_t d = 0; d < rank; ++d) *dim++ = 1;
       continue;

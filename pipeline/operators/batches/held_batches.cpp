@@ -19,8 +19,9 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
     return std::nullopt;
   if (held < size_)
     return batches{take(held, kernel_calls), held};
-  // Batches whose rows lie in one block are returned without a copy; a batch whose rows lie in
-  // several blocks is copied.
+  // Batches whose rows lie in one block are returned without a copy. A batch whose rows lie in
+  // several blocks is copied; if the first block has less than a quarter of a batch, all complete
+  // batches are copied together.
   const auto front = held_.front().rows;
   auto count = front / size_;
   if (count == 0)

@@ -18,8 +18,8 @@ public:
     block rows;
     size_t size = 0;
   };
-  /// Waits for one batch, and returns it with the other complete batches that have been read by
-  /// then, at most `wanted`. At the end it returns a smaller batch, then nullopt.
+  /// Waits for one batch, and returns it, or several complete batches if they were read by then and
+  /// `wanted` allows it. At the end it returns a smaller batch, then nullopt.
   std::optional<batches> next(const limits& wanted, uint64_t& kernel_calls);
 
   /// The point at which to continue so that the held rows are read again.

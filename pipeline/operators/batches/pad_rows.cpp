@@ -35,7 +35,7 @@ result<shape> padded_shape(const column& rows, size_t first, size_t last, const 
 
 /// Places a tensor of shape `dims` at the beginning of each axis of a tensor of shape `whole`.
 /// Calls `run(from, to, count)` for each range of `count` values that are contiguous in both
-/// tensors; `from` and `to` are the places of the first value in the source and in the result.
+/// tensors; `from` and `to` are the indices of the first value in the source and in the result.
 class placing {
 public:
   using place = std::function<void(int64_t, int64_t, int64_t)>;

@@ -88,7 +88,7 @@ column all_values(const column& rows, size_t size, const shape& inner,
     int64_t parts = 0;
     if (part != 0 && values % part == 0)
       parts = values / part;
-    else if (failed.at(b)) { // may have any shape with as many values as there are in the buffer
+    else if (failed.at(b)) { // a failed batch may have any shape with this number of values
       std::vector<int64_t> dims(inner.rank() + 1, 1);
       dims[0] = values;
       out.add(end, std::move(dims));

@@ -98,8 +98,9 @@ void open_groups::changed(int64_t key) {
   if (saved_.empty())
     return;
   changed_.insert(key);
-  // After so many changes the lists are dropped, and changes are no longer recorded: the next
-  // position begins with a list of all groups again.
+  // If a list of the changes would be longer than a list of all groups, the saved lists are
+  // dropped, and changes are no longer recorded: the next position begins with a list of all groups
+  // again.
   if (changed_.size() > groups_.size() + 1024) {
     saved_.clear();
     changed_.clear();

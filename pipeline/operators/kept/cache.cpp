@@ -50,10 +50,11 @@ protected:
   }
 
   // Saves the `kind` of the pass as the first number, then values that depend on the kind.
-  // saved_pass, which is read from a folder: its id, and the block and row of the next row.
-  // saved_pass_by_reader: its id; as a part the position of the second input, which reads it.
+  // saved_pass, which is read from a folder: the id of the saved elements, and the block and row of
+  // the next row. saved_pass_by_reader: the id; as a part the position of the second input, which
+  // reads the elements.
   // whole_pass, which is kept in memory or is being kept: the pass, the number of returned rows
-  // and, if the order depends on time, the number of the reading; as a part the position at its
+  // and, if the order depends on time, `pass_place::order`; as a part the position at its
   // beginning. passed_on, a pass of the input that is not kept: the pass; as a part the position of
   // the input. not_begun: as parts the caches below, and the input, if it was opened after the
   // position.

@@ -135,8 +135,8 @@ private:
   }
 
   void give() {
-    // While the buffer is full, the places that are drawn next are determined already, so their
-    // rows are prefetched.
+    // While the buffer is full, the place that is drawn `ahead` rows later is determined already,
+    // so its row is prefetched.
     constexpr uint64_t ahead = 16;
     if (size_ >= many_rows) {
       const auto soon = random_soon_.below(drawn_ + ahead, rows_->held());

@@ -13,9 +13,9 @@ namespace headrace::detail {
 namespace {
 
 /// The order is that of tf.data: `cycle` places are visited in turn and give `length` rows each.
-/// When the dataset of a place has ended, the next place is visited at once; when the place is
-/// visited again, it takes the next row of the input. If the order may change, a place whose
-/// dataset has no rows ready is visited later.
+/// When the dataset of a place has ended, the next place is visited at once. When a place without a
+/// dataset is visited, the dataset of the next row of the input is opened there. If the order may
+/// change, a place whose dataset has no rows ready is visited later.
 class interleave_iterator final : public operator_iterator {
 public:
   interleave_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -197,8 +197,8 @@ private:
     return slot.open() && (slot.at != slot.rows->rows || refill(slot, wanted, wanted.rows));
   }
 
-  // Moves to the next place that has a row ready, or at which a dataset can be opened. False: there
-  // is no such place yet.
+  // Moves to the next place that has a row ready or whose dataset has ended, or at which a dataset
+  // can be opened. False: there is no such place yet, and a dataset is open.
   bool go_to_ready_place() {
     seen_ = arrivals_->count();
     const auto places = std::min(cycle_, slots_.size() + 1);
@@ -249,7 +249,8 @@ private:
         return at == 0 ? state::failed : state::failure_given;
       return open() ? state::open : state::closed;
     }
-    /// True if the place has no row ready. @pre the place is open
+    /// True if neither a row of the place nor the end of its dataset has arrived. @pre the place is
+    /// open
     bool waits() const { return !failed && at == rows->rows && !ahead->ready(); }
     bool open() const { return dataset.rows || ahead || failed; }
   };

@@ -20,8 +20,8 @@ public:
 
   /// The next choice that has to be repeated; null: there is none.
   const choice* next() const { return again_.empty() ? nullptr : &again_.front(); }
-  /// Records that the next choice was repeated or, if it is to take rows, that `rows` of these were
-  /// taken.
+  /// Records that the next choice was repeated. If the choice is to take rows, `rows` of them were
+  /// taken, and the choice stays until all were taken.
   void repeated(size_t rows = 0) {
     auto& first = again_.front();
     first.rows -= rows;

@@ -54,7 +54,7 @@ struct parallel_blocks::shared {
   const job* awaited = nullptr;
   /// The puller waits for the end of a call.
   bool room_awaited = false;
-  size_t in_work = 0;  ///< the number of jobs that are not done, also while they wait for a thread
+  size_t in_work = 0;  ///< the number of jobs that are not done; they run or wait for a thread
   uint64_t row_ns = 0; ///< the average cost of the last rows; 0: not known
   budget_share held;
 };
@@ -121,8 +121,8 @@ struct parallel_blocks::job {
 
 namespace {
 
-// The limit of jobs for each concurrent call. More blocks that are done out of order would gain
-// little, and a position contains each of them.
+// The most jobs that are kept for each concurrent call. A job that is finished out of order is kept
+// until all earlier jobs are finished, and a position contains it. More jobs would gain little.
 constexpr size_t most_jobs_a_call = 64;
 /// The approximate limit for the cost of all rows of a block, in nanoseconds.
 constexpr uint64_t most_block_ns = 5'000'000;
@@ -360,8 +360,9 @@ size_t parallel_blocks::rows_of_a_block() const {
   return std::clamp<size_t>(most_block_ns / cost, 1, wanted_.rows);
 }
 
-// The number of rows that may be pulled now, and their bytes. If the budget has no room, rows for
-// which the reader waits are allowed without being counted.
+// The number of rows that may be pulled now, and the bytes that are counted for them. Not counted
+// are the rows of a block that a restored order needs, and, if the budget has no room, rows for
+// which the reader waits.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
   if (const auto* next = order_.planned(); next && (asked_ || !as_many_as_may_be()))
     return {next->rows, 0};

@@ -30,7 +30,7 @@ public:
   /// call the function at the same time. It must not throw.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
-    /// Limits the number of calls that run at a time. If there is a call for each core, the
+    /// Limits the number of calls that run at a time. If one call for each core may run, the
     /// reader's thread may run one more.
     std::shared_ptr<call_gate> calls;
     bool ordered = true;      ///< false: blocks come in the order in which they are done
@@ -109,7 +109,8 @@ private:
   bool asked_ = false;     ///< the reader waits for a block that was not read yet
   bool held_back_ = false; ///< the budget does not allow a further block
   time_point held_back_since_;
-  /// The last member: the thread ends before the other members, which it uses.
+  /// The last member, so that the thread ends before the other members, which the thread uses, are
+  /// destroyed.
   std::jthread puller_;
 };
 

@@ -8,9 +8,9 @@ namespace headrace::detail {
 
 namespace {
 
-/// A seed consists of two numbers, a hash of the key and the row's origin, and the row's number:
-/// the seeds of rows of different tasks differ because the splits differ, those of rows of one
-/// split because the numbers differ.
+/// A seed consists of two numbers: a hash of the key and the row's origin, and the row's number. So
+/// rows of different tasks have different seeds because their splits differ, and rows of one split
+/// because their numbers differ.
 class seeded_rows final : public iterator {
 public:
   seeded_rows(dataset_op op, uint64_t key, std::unique_ptr<iterator> input)

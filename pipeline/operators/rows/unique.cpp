@@ -90,7 +90,7 @@ private:
   }
 
   std::unique_ptr<iterator> input_;
-  position_ptr begin_; ///< the position of the input before the first row; null before that row
+  position_ptr begin_; ///< the position of the input before the first row; null at first
   uint64_t read_ = 0;
   std::unordered_set<std::string> seen_;
 };

@@ -44,7 +44,7 @@ private:
   std::stop_token stop_;
   std::vector<file> files_; ///< the files that have records
   uint64_t size_ = 0;
-  status bad_; ///< why the last record cannot be read
+  status bad_; ///< not ok: the reason why the last record cannot be read
   size_t open_ = SIZE_MAX;
   int fd_ = -1;
 };

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The elements that the iterators of one trainer were given of a pass that several workers share.
+/// The elements of a pass, shared by several workers, that one trainer's iterators were given.
 struct pass_reading {
   std::string trainer;
   std::vector<int64_t> elements; ///< the elements of all its iterators, one after the other
@@ -64,7 +64,7 @@ TEST(WholePassRules, AreBrokenByWhatTheyForbid) {
 }
 
 /// Under DYNAMIC, workers share the splits of one finite pass, and each trainer must be given all
-/// elements of the pass through the windows.
+/// elements of the pass from the windows of the tasks.
 class whole_pass_world {
 public:
   /// `gentle`: the only events are workers that join, and workers that leave in order.
@@ -160,7 +160,7 @@ private:
       if (!t.history().left)
         return return_later(index, t);
       // Tasks that end before the next iterator is started do not wait for the trainer, and the
-      // pass may be over by then.
+      // pass may be over when that iterator is started.
       excused_ = true;
       may_fail_ = true;
       say(t.name() + " has left");

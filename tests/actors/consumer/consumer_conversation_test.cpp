@@ -105,7 +105,8 @@ TEST_F(ConsumerConversation, IsAnotherOnesWhereverAConsumerWasKilled) {
     const auto had = taken.size();
     node.end(consumer);
     if (last >= 1 && last + 2 < steps.size()) {
-      // Elements that the killed consumer handed out must not be sent to the next consumer.
+      // With its last messages the killed consumer reports the elements that it handed out, so that
+      // they are not sent to the next consumer.
       const auto& sent = worker().sent;
       ASSERT_GE(sent.size(), 2u);
       const auto grant = read_from_consumer(sent[sent.size() - 2]).value();

@@ -24,7 +24,7 @@ protected:
     core.linked("host:9", now);
     core.arrived(task, from_task{stream_opened{}}, now);
   }
-  /// The next heartbeat that the consumer sends until `limit`; nullopt: it sends none.
+  /// The next heartbeat of the consumer; nullopt: it sends none up to the time `limit`.
   std::optional<consume::beat> beats(time_point limit) {
     while (*core.next_deadline() <= limit) {
       now = std::max(now, *core.next_deadline());
@@ -99,7 +99,7 @@ TEST_F(ConsumerLease, CountsNoTimeInWhichItsProcessWasStopped) {
   status how;
   EXPECT_EQ(out->try_next(current, how), handout::outcome::nothing_yet);
   ASSERT_TRUE(beats(now + 1s));
-  now += 100s; // longer than the time-outs for workers and for the dispatcher's answer
+  now += 100s; // exceeds the time-outs for workers and for the dispatcher's answer
   EXPECT_TRUE(beats(now));
   EXPECT_FALSE(core.over());
   core.heartbeat_answered({}, now, now);
@@ -152,7 +152,7 @@ TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatPartOfItsPassWasOverWhenItC
                                  "workers had come to their end, with 1000 elements, and 2 workers "
                                  "were lost"));
 
-  // A task may end after it was named and before its stream is opened.
+  // The task may end after the job named it and before the consumer opens its stream.
   out = std::make_shared<handout>([] {});
   auto later = of_a_shared_pass(consumer_id{2});
   later.dispatcher_up(now);

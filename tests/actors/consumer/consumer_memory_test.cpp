@@ -36,7 +36,7 @@ protected:
   ConsumerMemory() {
     memory.components = {tensor_spec{dtype::int64, shape{}}};
     memory.actor = {
-      .now = [this] { return now() + late; },
+      .now = &ConsumerMemory::now,
       .announce =
         [this] {
           ++announced;
@@ -89,7 +89,8 @@ protected:
       channel, {.first = static_cast<uint64_t>(first), .rows = numbers_from(first, rows)}, packed));
   }
   void arrives(const from_task& what) { as_link(write_message(channel, what)); }
-  /// The trainer takes all elements that it can be handed; they must continue those before.
+  /// The trainer takes all elements that it can be handed. Their numbers must follow those that it
+  /// took before.
   void take_all() {
     std::shared_ptr<const block> some;
     while (out->try_next(some, how) == handout::outcome::rows) {
@@ -114,7 +115,6 @@ protected:
   stream_grant first_grant;
   consumer_memory memory;
   std::shared_ptr<handout> out = std::make_shared<handout>([this] { take_trainer_moved(memory); });
-  duration late{0}; ///< the time by which the clock of other threads is ahead of the actor's
   std::atomic<int> announced{0};
   std::counting_semaphore<> calls{0}; ///< released by each call of `announce`
   int closed = 0;
@@ -165,7 +165,7 @@ TEST_F(ConsumerMemory, ALinkThatIsClosedCutsItsStreamAfterItsLastMessage) {
   block_arrives(0, 1'000);
   block_arrives(1'000, 1'000, true);
   take_cut(memory, *at, channel, unavailable("the peer closed the link"));
-  block_arrives(2'000, 1'000); // is dropped: the stream was cut before
+  block_arrives(2'000, 1'000); // this block is dropped, because its stream was cut
   EXPECT_EQ(memory.routes.size(), 1u);
   as_announced_actor();
   EXPECT_TRUE(memory.routes.empty());
@@ -184,7 +184,7 @@ TEST_F(ConsumerMemory, AStreamOnALinkThatWasClosedIsCut) {
 TEST_F(ConsumerMemory, NobodyWaitsForItAndWhoHasLockedItHandlesTheEventsOfOthers) {
   block_arrives(0, 4'000'000);
   int64_t first = 4'000'000;
-  at->on_send = [&](const link_message&) { // the mutex is locked
+  at->on_send = [&](const link_message&) { // called while `memory.mutex` is locked
     if (const auto now = std::exchange(first, 0); now != 0)
       std::thread{[&] { block_arrives(now, 10); }}.join();
   };

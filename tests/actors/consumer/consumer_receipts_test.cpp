@@ -55,7 +55,7 @@ protected:
         out = one;
     return out;
   }
-  /// The next heartbeat.
+  /// Advances the time until the consumer sends a heartbeat, and returns the heartbeat.
   consume::beat beats() {
     now = *core->next_deadline();
     const auto did = core->timer(now);
@@ -185,7 +185,7 @@ TEST_F(ConsumerReceipts, SayWhyToATrainerThatWasGivenUpWhileItsProcessWasStopped
   std::shared_ptr<const block> rows;
   ASSERT_EQ(out->try_next(rows, how), handout::outcome::over) << "its rows are others'";
   EXPECT_EQ(how.code(), status_code::aborted);
-  out->add(task_id{}, block::failed_row({}, how)); // an iterator adds the error as last element
+  out->add(task_id{}, block::failed_row({}, how)); // as an iterator does with its last error
   EXPECT_EQ(out->try_next(rows, how), handout::outcome::rows);
 }
 

@@ -74,7 +74,7 @@ protected:
 TEST_F(ConsumerStreams, HaveCompressedAndOtherBlocksInTheirOrder) {
   start();
   tell(task_is::running);
-  for (int64_t i = 0; i < 6; ++i) // arrive before the actor runs
+  for (int64_t i = 0; i < 6; ++i) // these messages arrive before the actor runs
     worker().handlers.on_message(
       block_message(i * 1'000, 1'000, i % 3 == 1 ? block_encoding::snappy : block_encoding::plain));
   EXPECT_EQ(take(), 1'000u) << "the first one needs no actor";
@@ -95,7 +95,7 @@ TEST_F(ConsumerStreams, HaveAReportLeftToTheActorWhenTheDispatcherIsLost) {
   });
   port::tell(consumer, held);
   node.dispatch();
-  memory->announced = true; // the actor is called later
+  memory->announced = true; // as if the actor was called and has not run yet
   EXPECT_EQ(take(), 10u);
   take_trainer_moved(*memory);
   ASSERT_FALSE(memory->unfinished.empty());

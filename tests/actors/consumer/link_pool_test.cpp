@@ -18,7 +18,7 @@ namespace {
 class slow_transport final : public transport {
 public:
   ~slow_transport() override {
-    for (auto& x : made) x->handlers = {}; // they may own the link, which owns them
+    for (auto& x : made) x->handlers = {}; // the handlers may own the link that owns them
   }
   result<std::string> listen(const std::string&, link_accepted) override {
     return unimplemented("nobody listens here");

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A consumer in the process 7, whose job has tasks in this process and in others.
+/// A consumer in a process with the place 7. Its job has tasks in this process and in others.
 class LocalTasks : public testing::Test {
 protected:
   iteration_view view(target_workers targets) {
@@ -52,7 +52,7 @@ protected:
     }
     now = end;
   }
-  /// The end of the trainer's iteration, if it has ended.
+  /// The status with which the trainer's iteration ended; nullopt: it has not ended.
   std::optional<status> end() {
     std::shared_ptr<const block> rows;
     status how;

@@ -30,7 +30,7 @@ protected:
     for (auto id : {task_id{7}, task_id{8}})
       core.arrived(id, from_task{stream_end{0, task_outcome::exhausted}}, now);
   }
-  /// The end of the trainer's iteration, if it has ended.
+  /// The status with which the trainer's iteration ended; nullopt: it has not ended.
   std::optional<status> end() {
     std::shared_ptr<const block> rows;
     status how;

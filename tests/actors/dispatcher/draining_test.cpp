@@ -48,8 +48,8 @@ protected:
   static bool answers(const commands& from, request_token to) {
     return std::ranges::any_of(all_of<answer>(from), [&](const auto& a) { return a.to == to; });
   }
-  /// A request that is answered once the worker's number of tasks differs from that in the answer
-  /// `said`, or the worker is gone.
+  /// A request that is answered as soon as the worker's number of tasks differs from the number in
+  /// the answer `said`, or the worker is gone.
   static drain_request follow(const worker_drains& said) {
     return {.which = said.data_address, .known = said.tasks, .life = said.life};
   }
@@ -163,7 +163,7 @@ TEST_F(Draining, HoldsForTheNextProcessInItsPlaceUntilTheWorkerHasLeft) {
 
 TEST_F(Draining, DoesNotTakeTheNextProcessForTheOneThatWasToLeave) {
   const auto said = progress(drain({.which = "host:1"}));
-  leaves(1, 11); // the client that drains the worker has lost its connection: it gets no answer
+  leaves(1, 11); // the client that drains the worker is not connected, and gets no answer
   x.add_worker("host:1", 31);
   EXPECT_THAT(refusal(drain(follow(said))).message(), HasSubstr("another process"));
   EXPECT_FALSE(told(beat(1, 31, 0, false)));

@@ -25,7 +25,7 @@ public:
     : terms(std::move(of)), core(terms, service_record{}, 42) {
     take(core.start(now));
   }
-  /// Another core continues with the stored record.
+  /// Replaces the core by another one, which continues with the stored record.
   commands restart() {
     auto [next, record] = store.take_over();
     writer = next;

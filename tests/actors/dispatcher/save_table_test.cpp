@@ -74,8 +74,8 @@ TEST_F(SaveTable, AStepOfAWorkerThatIsGoneIsForAnother) {
   EXPECT_TRUE(table.has_step_for(second));
   const auto b = next(second);
   EXPECT_EQ(piece_of(b), 0);
-  // The report of a worker that counted as lost comes too late; another worker reports that the
-  // piece is written.
+  // The report of a lost worker is ignored, because its step was given to another worker. The
+  // report of that worker counts.
   EXPECT_TRUE(ask(first, {done(a)}).orders.empty());
   EXPECT_EQ(table.find(saved)->written, 0);
   next(second, {done(b)});

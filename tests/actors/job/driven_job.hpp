@@ -63,7 +63,7 @@ public:
     return {about.id,       about.policy,    about.plan,   about.past,
             about.shards(), about.guarantee, about.reads()};
   }
-  /// Another core continues with the stored record.
+  /// Replaces the core by another one, which continues with the stored record.
   job_outcome restart(const std::vector<worker_info>& present) {
     auto [next, record] = store.take_over();
     writer = next;
@@ -146,7 +146,7 @@ public:
     now += std::chrono::microseconds{10}; // the short time between two questions
     return take(core.lease(next(), what, now));
   }
-  /// The answer, if the job answers at once.
+  /// Sends a task's question. Returns the answer; nullopt: the job does not answer at once.
   std::optional<split_answer> ask(const task_order& task, const split_question& which) {
     const auto out = ask({.task = task.id, .life = task.life, .wish = {.which = which}});
     const auto at = out.answers.find(last_token);
@@ -154,7 +154,7 @@ public:
       return {};
     return std::get<lease_answer>(at->second).first;
   }
-  /// The time advances, and the timer is called whenever it is due.
+  /// Advances the time, and calls the core's timer whenever it is due, until the job ends.
   job_outcome pass(duration by) {
     job_outcome out;
     const auto end = now + by;

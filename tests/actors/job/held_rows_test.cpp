@@ -177,7 +177,8 @@ protected:
         return {.id = id, .life = t.life};
     return {};
   }
-  /// The splits that the task on worker 2 is leased until it must wait or is sent the end.
+  /// Lets the task on worker 2 send questions until it must wait or is sent the end. Returns the
+  /// splits that it is leased.
   std::vector<split_range> others() {
     std::vector<split_range> out;
     for (uint64_t n = 0;; ++n) {

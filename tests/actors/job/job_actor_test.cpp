@@ -67,7 +67,7 @@ TEST_F(JobActor, LosesAReaderThatIsSilentForALease) {
 TEST_F(JobActor, LosesNobodyByItsOwnAbsence) {
   open(1, 0);
   node.advance(1s);
-  node.scheduler.advance_time(7s); // nothing is dispatched in that time
+  node.scheduler.advance_time(7s); // no message is dispatched in that time
   node.dispatch();
   EXPECT_TRUE(beat(1, 0).ok());
 }
@@ -192,7 +192,8 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
     left -=
       lease(stays, 1, number++).value()->getDispatcher().getSplitsLeased().getRange().getCount();
   // The question of the task `stays` waits because the task `leaves` has unread splits of source 1.
-  // It is answered when `leaves` waits, too: for source 0, whose only split `stays` has.
+  // The job answers it when `leaves` waits as well: `leaves` requests splits of source 0, whose
+  // only split was leased to `stays`.
   asks(stays, 1, number);
   asks(leaves, 0, 0);
   ASSERT_TRUE(is_over(lease(stays, 0, 1)));

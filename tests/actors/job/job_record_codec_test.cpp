@@ -53,7 +53,8 @@ TEST(JobRecordCodec, TakesFewBytesForALease) {
 }
 
 TEST(JobRecordCodec, RefusesWhatANewerBuildWroteAndNamesIt) {
-  // Union members and values that this build does not define: their numbers replace valid ones.
+  // A copy of `from` in which the number `is` replaces the number `was` at `offset`: the number of
+  // a union member that this build does not define, or zero.
   const auto doctored = [](const buffer& from, uint16_t was, uint16_t is, size_t offset) {
     auto out = mutable_buffer{from.size()};
     std::memcpy(out.data(), from.data(), from.size());

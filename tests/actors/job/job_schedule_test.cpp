@@ -296,7 +296,8 @@ private:
       t.reader.leased(asked.which, given);
   }
   /// Checks that the stored facts, applied from the first one on, and the store's record make the
-  /// state of the core.
+  /// state of the core, and that an encoded and decoded record is equal and leads to the same
+  /// commands.
   void check() {
     auto fresh = driven_job::empty(job_.core.about());
     for (const auto& x : job_.all) fresh.apply(x);

@@ -39,7 +39,7 @@ struct random_plan {
         // for each other.
         const bool as_before = i != 0 && random() % 2 == 0;
         const auto splits = as_before ? totals.back() : random() % (most_splits + 1);
-        // Without a total in the plan, the tasks report it.
+        // If the plan lacks the total of a source, the tasks report it.
         const auto known = random() % 4 == 0 ? std::nullopt : std::optional{splits};
         if (i == 0 || !one.aligned)
           ++what.groups;

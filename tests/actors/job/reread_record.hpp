@@ -21,9 +21,9 @@ class reread_record {
 public:
   explicit reread_record(job_record empty) : empty_(std::move(empty)), now_(empty_) {}
 
-  /// `all`: the facts that made `original`. Applies those of them that are new to the copy, after
-  /// they were encoded and decoded; the copy must then be equal to `original`. After that replaces
-  /// the copy by `original`, encoded and decoded, which must be equal to `original`, too.
+  /// `all`: the facts that made `original`. Encodes and decodes those facts that the copy does not
+  /// have, and applies them to the copy, which must then be equal to `original`. After that encodes
+  /// and decodes `original`; the result must be equal to `original`, and becomes the copy.
   void check(const job_record& original, const std::vector<job_record::fact>& all) {
     const std::vector<job_record::fact> since{all.begin() + static_cast<ptrdiff_t>(followed_),
                                               all.end()};
@@ -38,7 +38,7 @@ public:
     now_ = *std::move(again);
     followed_ = all.size();
   }
-  /// The copy that was read last.
+  /// The copy that the last `check` decoded.
   const job_record& now() const { return now_; }
 
 private:
@@ -91,7 +91,8 @@ inline bool same(const job_commands& a, const job_commands& b) {
     a, b, [](const auto& x, const auto& y) { return std::visit(same_command{}, x, y); });
 }
 
-/// Two cores, with one of the records each, return the same commands for the same random events.
+/// Checks that two cores, one with each of the records, return the same commands for the same
+/// random events.
 inline void expect_same_decisions(const job_description& about, const job_record& one,
                                   const job_record& other, const std::vector<worker_info>& present,
                                   uint64_t seed) {

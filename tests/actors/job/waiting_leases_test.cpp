@@ -52,8 +52,8 @@ protected:
     ++(first.splits ? leased : ended)[{first.task, first.source}];
     return true;
   }
-  /// The task closes the pass because its zip has ended. `rest`: the splits of the source that it
-  /// was leased last and has not read.
+  /// The task closes the pass because its zip has ended. `rest`: the unread splits of the last
+  /// lease of the source to the task.
   void close(task_id who, uint32_t source, split_range rest) {
     for (const auto& fact : splits.close(who, {source, 0, asked[{who, source}], rest}))
       splits.apply(fact);
@@ -94,9 +94,9 @@ TEST_F(WaitingLeases, WhoHoldsNothingOfTheOtherInputsGivesWay) {
   ask(b, 0);
   ask(b, 1);
   ask(b, 1);
-  ask(b, 1); // two rows of the second source without partners
-  ask(b, 0); // waits for a
-  ask(a, 1); // waits for b
+  ask(b, 1); // b has two rows of the second source without partners
+  ask(b, 0); // b waits for a
+  ask(a, 1); // a waits for b
   EXPECT_EQ(ended.count({b, 0}), 1u);
   EXPECT_TRUE(waits(a));
   close(b, 1, {2, 1});

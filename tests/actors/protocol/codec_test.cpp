@@ -163,12 +163,12 @@ TEST(ProtocolCodec, TakesNothingFromAReceiptWhoseRunsCannotBeRead) {
   EXPECT_EQ(read("\x00\x00\x01\x00"s + largest).reached,
             (std::vector<split_run>{{0, 0, {0, UINT64_MAX}}}));
   for (const auto& runs : {
-         "\x00"s,                                    // ends after the source
-         "\x00\x00\x01\x05"s,                        // within a run
-         "\x00\x00\x01\x05\x80"s,                    // within a number
-         "\x00\x00\x01\x05"s + largest,              // past the last number
-         "\x00\x00\x02\x05\x01"s + largest + "\x01", // a gap that ends past the last number
-         "\xff\xff\xff\xff\x7f\x00\x00"s,            // there is no such source
+         "\x00"s,                                    // the bytes end after the source
+         "\x00\x00\x01\x05"s,                        // likewise, within a run
+         "\x00\x00\x01\x05\x80"s,                    // likewise, within a number
+         "\x00\x00\x01\x05"s + largest,              // a run that ends past the largest number
+         "\x00\x00\x02\x05\x01"s + largest + "\x01", // a gap that ends past the largest number
+         "\xff\xff\xff\xff\x7f\x00\x00"s,            // a source of a number that is too large
          "\x00\x00"s + largest,                      // more runs than are allowed
          std::string(11, '\xff'),                    // not a number
        })

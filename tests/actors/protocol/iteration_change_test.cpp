@@ -17,7 +17,7 @@ bool same(const iteration_view& a, const iteration_view& b) {
          && b.gone.empty();
 }
 
-/// Some tasks, each in a random state.
+/// A view of some tasks, each in a random state.
 iteration_view drawn(std::mt19937_64& random, uint64_t version) {
   iteration_view out{.job = job_id{7}, .repetition = 2, .version = version};
   for (uint64_t id = 1; id <= 20; ++id) switch (random() % 5) {

@@ -17,7 +17,7 @@ struct row {
   job_parameters existing;
   job_parameters asked;
   std::vector<std::string>
-    says; ///< the values of the job and of the request; empty: the job may be shared
+    says; ///< the error message's parts on the job and the request; empty: they may share
 };
 
 class SharingOfJobs : public testing::TestWithParam<row> {};
@@ -78,7 +78,7 @@ struct cache_row {
   const char* name;
   job_parameters asked;
   cache_request about;
-  const char* rule; ///< empty: the parameters are possible
+  const char* rule; ///< a part of the error message; empty: the parameters are possible
 };
 
 class CrossTrainerCacheRules : public testing::TestWithParam<cache_row> {};

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 struct round_reading {
   std::string name;
   uint32_t index = 0;
-  bool gone = false; ///< the trainer died, or was given up
+  bool gone = false; ///< the trainer died, or ended with an error
   std::vector<uint64_t> rounds;
   std::vector<int64_t> elements;
 };
@@ -89,8 +89,8 @@ std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumer
       r.numbers[x.index] = number;
     }
   }
-  // In a round the elements must rise with the consumer's index. A few rounds are excepted, because
-  // splits that a worker gave back are leased again after later splits.
+  // In a round the elements must rise with the consumer's index. One round in twenty is excepted,
+  // because splits that a worker gave back are leased again after later splits.
   size_t falling = 0;
   for (const auto& [round, r] : rounds) falling += !std::ranges::is_sorted(r.numbers, {}, second);
   if (falling > rounds.size() / 20)
@@ -178,7 +178,7 @@ public:
   /// fewer and the dispatcher never died, else an empty text.
   std::string uncounted_rounds(const std::vector<round_reading>& all) {
     uint64_t missing = 0;
-    std::map<uint32_t, uint64_t> next; // by index, of gone consumers: the round after the last
+    std::map<uint32_t, uint64_t> next; // by index of a gone consumer: the round after its last one
     for (const auto& x : all) {
       if (x.rounds.empty())
         continue;
@@ -372,8 +372,8 @@ private:
       if (!who->alive() || who->stopped())
         return;
       say(fmt::format("{} is stopped for {} ms", who->name(), back / 1ms));
-      // A consumer that was stopped for longer than its lease is given up, and the other consumers
-      // wait for a successor that does not join.
+      // A consumer that is stopped for nearly a lease or longer may be given up. Then the other
+      // consumers wait for a successor, which does not join.
       may_fail_ |= back > 3s;
       who->stop();
       w.net.changed(*who);

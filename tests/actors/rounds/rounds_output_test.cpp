@@ -28,7 +28,7 @@ struct dealt {
   explicit dealt(uint32_t consumers) : out(consumers) {}
   rounds_output out;
   std::map<consumer_id, std::vector<int64_t>> got;
-  std::map<consumer_id, std::pair<uint64_t, uint64_t>> common; ///< epoch, groups that all have
+  std::map<consumer_id, std::pair<uint64_t, uint64_t>> common; ///< epoch, groups received by all
 
   status open(uint64_t who, uint32_t index, uint64_t from = 0, uint64_t window = 1 << 20) {
     auto how = out.opened(consumer_id{who}, {.received = from, .handed_out = from, .index = index});

@@ -37,7 +37,8 @@ public:
     for (auto i = draw_.between(1, 4); i > 0; --i) add_worker();
     t.after(draw_.between(1ms, 1s), [this] { ask(); });
     for (auto i = faults_; i > 0; --i) t.after(draw_.between(10ms, 8s), [this] { befall(); });
-    // Restores cut connections, and starts a dispatcher and a worker if there are none.
+    // Ends all faults: heals connections, continues stopped workers, and starts a dispatcher and a
+    // worker if there are none.
     t.after(30s, [this] { make_good(); });
     const auto until = t.now() + 10min;
     while (t.now() < until && !over() && t.step()) {

@@ -14,9 +14,9 @@
 
 namespace headrace::detail::test::sharing {
 
-/// The splits that one task was given of each pass over each source, as its job has recorded them,
-/// and the pass that each source is in. They are computed from the rules of sharing, without any
-/// code of the engine.
+/// The splits of each pass over each source that the job's answers gave to one task, and the pass
+/// that each source is in. Both are computed from the rules of sharing, without any code of the
+/// engine.
 class given_splits {
 public:
   using where = std::pair<uint32_t, uint64_t>; ///< source, pass

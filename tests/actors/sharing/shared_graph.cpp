@@ -286,8 +286,8 @@ shared_graph sampled_from(dice& die, const shared_graph& a, const shared_graph& 
   return out;
 }
 
-/// Repeats a graph, or maps it. It is mapped at random, and always if it must not be repeated or is
-/// empty: a repeated empty graph would end at once.
+/// Repeats a graph, or maps it instead: with a probability of 1/8, and always if the graph must not
+/// be repeated or is empty, because a repeated empty graph would end at once.
 shared_graph again(dice& die, const shared_graph& in, int64_t n) {
   return in.unsure || in.graph->cardinality == 0 || die.below(8) == 0 ? mapped(in)
                                                                       : repeated(in, n);

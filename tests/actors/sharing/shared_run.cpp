@@ -35,8 +35,8 @@ shared_run::~shared_run() {
 
 void shared_run::run() {
   carry_out(job_.open(1));
-  // After this number of steps there are no accidents: otherwise a task that needs hundreds of
-  // leases to fill its `take` would never live long enough.
+  // After this number of steps there are no accidents: otherwise no task would live long enough to
+  // get the hundreds of leases that some graphs need for the elements of a `take`.
   constexpr size_t eventful = 5'000;
   for (size_t steps = 0; !job_.state().finished() && !::testing::Test::HasFailure(); ++steps) {
     if (options_.accidents && steps < eventful && random_() % 24 == 0)

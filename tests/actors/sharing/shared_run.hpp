@@ -28,13 +28,13 @@ public:
     std::vector<std::string> rows; ///< the rows that it gave
     /// The splits of these rows, as its reader has recorded them.
     std::shared_ptr<reached_splits> received = std::make_shared<reached_splits>();
-    places reached;         ///< the splits of `rows`, without the code of `reached_splits`
+    places reached;         ///< the splits of `rows`, recorded without `reached_splits`
     bool accounted = false; ///< the task is lost, and its reader has sent a receipt
     bool by_itself = false;
   };
   struct options {
     size_t workers = 1;      ///< the number of workers at the beginning
-    size_t most_workers = 5; ///< no worker joins by chance beyond this number
+    size_t most_workers = 5; ///< at random, workers join until so many have joined in all
     bool accidents = true;
     bool deaths = true;
   };

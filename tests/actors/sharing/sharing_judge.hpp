@@ -13,10 +13,10 @@ namespace headrace::detail::test::sharing {
 /// each `choose_from`, has its own caches, and its datasets without end do not end. A task that
 /// died gives only the beginning of these elements.
 ///
-/// In each pass a split belongs to at most one task. If a task was sent the end
-/// of a pass, each split of the pass belongs to a task, except those that were given back by a task
-/// whose pipeline had closed the pass. If no operator could leave a pass before it is over, each
-/// split belongs to a task.
+/// In each pass a split belongs to at most one task; `shared_run` checks this. If a task was sent
+/// the end of a pass, each split of the pass belongs to a task. If operators can leave a pass
+/// before it is over, splits that were given back are excepted; otherwise the rule holds for all
+/// passes.
 inline std::string what_is_wrong(const shared_graph& graph,
                                  const std::map<task_id, shared_run::task>& tasks,
                                  const shared_run::places& leased,

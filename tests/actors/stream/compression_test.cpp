@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t block = size_t{1} << 20;
 
-/// The number of blocks that were compressed, and the number of samples that were compressed for
-/// the choice.
+/// The number of blocks that were to be compressed, and the number of samples that were compressed
+/// to make this choice.
 struct outcome {
   int compressed = 0;
   int samples = 0;

@@ -149,7 +149,7 @@ private:
     for (size_t t = 0; t < w.tasks.size(); ++t) w.find_task(t);
     for (auto& [id, c] : w.consumers)
       for (auto& [t, p] : c.pipes) p.refused = false;
-    // Consumers that send nothing are given up, and their trainers read an error that states it.
+    // Consumers that send nothing are given up, and their trainers read an error that states this.
     std::vector<uint64_t> silent;
     for (const auto& [id, c] : w.consumers)
       if (c.silent)

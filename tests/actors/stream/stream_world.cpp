@@ -251,7 +251,7 @@ void stream_world::name_readers() {
 void stream_world::answer_beat(uint64_t id, time_point at) {
   auto& c = consumers.at(id);
   if (c.silent && readers_.contains(id))
-    return; // the message is lost; the consumer asks again
+    return; // the heartbeat is lost, and the consumer sends another one
   if (!readers_.contains(id))
     return carry_out(id, c.core->heartbeat_answered(not_found("no such reader"), at, now));
   c.heard_at = now;
@@ -309,7 +309,7 @@ void stream_world::bury(uint64_t id) {
 
 void stream_world::die(uint64_t id) {
   for (size_t t = 0; t < tasks.size(); ++t) cut(id, t);
-  // The job receives no more heartbeats of the consumer.
+  // The job removes the consumer a lease after the last heartbeat that it received.
   if (const auto at = readers_.find(id); at != readers_.end())
     at->second = consumers.at(id).heard_at + world_timing.lease;
   bury(id);

@@ -55,7 +55,7 @@ public:
     std::deque<std::pair<produce::stream_key, from_consumer>> up;
     std::deque<std::pair<produce::stream_key, from_task>> down;
     /// The task counts the consumer as a reader: elements that the consumer reported are given to
-    /// no other one.
+    /// no other consumer.
     bool counts = false;
     uint64_t known_handed_out = 0;   ///< as last reported to the task
     stream_grant granted;            ///< the last grant that the task received
@@ -78,7 +78,7 @@ public:
     bool room = false; ///< other windows may have made room for blocks that this task holds back
     std::deque<std::pair<time_point, task_readers>> names; ///< messages on their way to the task
     std::set<uint64_t> named;                              ///< the readers of the last message
-    std::map<std::string, uint64_t> began;                 ///< by trainer: its first element
+    std::map<std::string, uint64_t> began;                 ///< by trainer: its first position
     uint64_t lost_with_readers = 0;                        ///< elements, by the task's last report
     std::deque<split_question> accounts;                   ///< the unacknowledged accounts
   };
@@ -112,7 +112,8 @@ public:
 
   void produce(size_t t, size_t rows);
   void exhaust(size_t t);
-  /// The task's worker leaves: the task gives the elements that it has.
+  /// The task's worker leaves. The task makes no more elements, and gives its readers those that it
+  /// has made.
   void leave_task(size_t t);
   /// The task's worker is lost, and the job gives the task up. Unless `for_good`, the worker may
   /// return with its state.
@@ -128,16 +129,17 @@ public:
   // -- consumers -----------------------------------------------------------------------------
 
   uint64_t come(std::string trainer = "trainer", cache_start start = cache_start::oldest);
-  /// The consumer ends without a message; the job notices when its lease has expired.
+  /// The consumer ends without a message. The job removes it when the consumer's lease expires.
   void die(uint64_t id);
   /// The consumer leaves in order: its last messages arrive over the links that exist.
   void go(uint64_t id);
-  /// The consumer's messages to its job are lost, and the job gives it up after a lease.
+  /// From now on no messages pass between the consumer and its job, and the job gives the consumer
+  /// up after a lease.
   void silence(uint64_t id);
 
   // -- the network, the time -------------------------------------------------------------------
 
-  /// If the consumer waits for a link, it is made or refused.
+  /// Makes or refuses the link to the task if the consumer waits for one.
   void connect(uint64_t id, size_t t);
   void cut(uint64_t id, size_t t);
   bool deliver_up(uint64_t id, size_t t);
@@ -147,11 +149,11 @@ public:
   bool deliver_names(size_t t);
   /// Delivers the job's answer to the oldest account of the task. False: there is none.
   bool acknowledge(size_t t);
-  /// A message from the consumer cannot be decoded.
+  /// Delivers the consumer's oldest message to the task as one that cannot be decoded.
   void damage_up(uint64_t id, size_t t);
   void pass(duration by);
   /// Delivers all messages that are on their way, and those that follow from them within
-  /// `for_long`. Returns the number of messages of streams; gives up at `most`.
+  /// `for_long`. Returns the number of messages of streams, and stops when it is `most`.
   size_t settle(size_t most = 100'000, duration for_long = std::chrono::milliseconds{20});
 
   // -- trainers ------------------------------------------------------------------------------
@@ -175,7 +177,8 @@ public:
   /// gone. If unreported elements may be repeated, a consumer that is gone counts only for the
   /// elements that it reported.
   std::map<int64_t, size_t> all_handed_out() const;
-  /// A text that names the first element which was lost or repeated against the rules; empty: none.
+  /// A text about the first violation that is found: an element that was lost or repeated against
+  /// the rules or that no task made, or losses that a task did not report; empty: none.
   std::string fault() const;
   void expect_each_element_once() const { EXPECT_EQ(fault(), ""); }
 
@@ -185,7 +188,7 @@ public:
   std::map<uint64_t, consumer> consumers;
   size_t blocks_sent = 0;
   size_t recalls_sent = 0;
-  size_t given_up = 0;                   ///< consumers that were given up, as their trainers read
+  size_t given_up = 0;                   ///< trainers that read that they were given up
   std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
   /// The elements that consumers which are gone handed out, by trainer and in order. If unreported
   /// elements may be repeated, only the reported elements are included.

@@ -64,8 +64,8 @@ bool stream_world::deliver_up(uint64_t id, size_t t) {
     said = grant->handed_out;
     p.granted = *grant;
   }
-  // A task that is over reads no reports. A consumer that is given up after the end of a stream
-  // reports all rows that its trainer may still take.
+  // A task that is over reads no reports. They do not count here, and may be too high: a consumer
+  // that is given up after the end of a stream reports all rows that its trainer may still take.
   if (p.counts && !tasks[t].over)
     p.known_handed_out = std::max(p.known_handed_out, said);
   carry_out(t, tasks[t].core->arrived(key, what, now));
@@ -163,8 +163,8 @@ void stream_world::pass(duration by) {
     now = std::max(now, next);
     for (size_t t = 0; t < tasks.size(); ++t) deliver_room(t);
     for (size_t t = 0; t < tasks.size(); ++t) acknowledge(t);
-    // Before a lease ends, the job's messages to tasks arrive, and consumers notice cut links: both
-    // take at most a second.
+    // The job's messages to tasks arrive, and consumers notice cut links, when a second has passed:
+    // both happen before a lease ends.
     for (size_t t = 0; t < tasks.size(); ++t)
       while (!tasks[t].names.empty() && now - tasks[t].names.front().first > std::chrono::seconds{1}
              && deliver_names(t)) {

@@ -44,7 +44,8 @@ protected:
   }
 
   static time_point now() { return clock::system().now(); }
-  /// The actor handles a message of the consumer. Returns the bytes that the runner is credited.
+  /// The actor handles a message of the consumer. Returns the number of bytes that the task has
+  /// taken over from the runner.
   size_t as_actor(const from_consumer& what) {
     std::lock_guard hold{memory.mutex};
     size_t taken = 0;
@@ -88,7 +89,7 @@ protected:
                                {},
                                logger{}}};
   std::shared_ptr<test::kept_link> at = std::make_shared<test::kept_link>();
-  duration late{0}; ///< by which the runner's clock is ahead
+  duration late{0}; ///< the time by which the runner's clock is ahead of the actor's
   int announced = 0;
 };
 
@@ -162,7 +163,7 @@ TEST_F(DealRows, NothingIsDealtForAnotherActorOrRunner) {
 
 TEST_F(DealRows, AFailureLeavesBeforeTheEndOfTheStream) {
   as_runner(numbers_from(0, 5));
-  at->most.message_bytes = 64; // for the first time, a row is too large
+  at->most.message_bytes = 64; // too low for the message of a row
   {
     std::lock_guard hold{memory.mutex};
     for (auto& x : memory.send(memory.core.run_ended(1, {}, false, now()), now()))

@@ -57,7 +57,7 @@ TEST_F(TaskReaders, OpenTheirStreamsFromTheNodeThatTheJobNames) {
   ASSERT_EQ(refused.size(), 1u) << "another node took the stream over";
   EXPECT_EQ(refused[0].code(), status_code::permission_denied);
   EXPECT_EQ(core.refused_streams(), 1u);
-  // The present stream stays; rows are sent to it.
+  // The first stream stays, and rows are sent on it.
   core.arrived(stream_key{1}, from_consumer{stream_grant{.elements = 5, .bytes = 1 << 20}}, now);
   ASSERT_TRUE(core.runner_begins(1));
   const auto out = core.produced(1, numbers(0, 3), now);

@@ -107,8 +107,8 @@ TEST_F(WorkerActor, ReportsADispatcherThatStopsAnsweringAfterItsTimeOutAndOnce) 
   node.advance(5min);
   EXPECT_TRUE(told.empty()) << "it answers";
   dispatcher->held_kinds = {kind::WORKER_HEARTBEAT, kind::REGISTER_WORKER};
-  // The timeout begins only when the next heartbeat has been without an answer for a lease. So the
-  // timeout of a minute has not passed when this minute ends.
+  // The timeout of a minute begins only when a heartbeat has had no answer for the time of a lease.
+  // So it has not passed when this first minute ends.
   for (int second = 0; second < 60; ++second) node.advance(1s);
   EXPECT_TRUE(told.empty()) << "it was not silent for so long";
   for (int second = 0; second < 60; ++second) node.advance(1s);

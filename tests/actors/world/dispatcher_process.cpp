@@ -37,7 +37,7 @@ void dispatcher_process::begin() {
   auto [writer, record] = store_->take_over();
   writer_ = writer;
   steps_ = {};
-  // Any worker may read any shard.
+  // All entries of the list are equal, so that each worker may get any shard.
   const std::vector<std::string> list(world_.about.shards, "worker");
   core_ =
     std::make_unique<dispatcher_core>(service_terms{.timing = world_.about.timing,

@@ -116,7 +116,7 @@ void dispatcher_process::order(
   std::function<void(worker_process&, const std::function<void(const status&)>&)> what,
   std::function<void(const std::optional<status>&)> heard) {
   auto* to = worker(who);
-  if (to == nullptr) // the request is never answered
+  if (to == nullptr) // the worker has no connection, so no answer comes in time
     return after(of.core->about().start_timeout, [heard] { heard(std::nullopt); });
   request(
     worker_ends_.at(who), of.core->about().start_timeout,

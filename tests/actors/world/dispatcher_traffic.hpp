@@ -54,7 +54,7 @@ public:
   void count_stop(task_id which, const std::string& why);
   void count_announcement(const iteration_view& what);
 
-  /// Counts from zero. Before the first call nothing is counted.
+  /// Sets all counts to zero. Before the first call nothing is counted.
   void begin() {
     kinds_.clear();
     counts_ = true;

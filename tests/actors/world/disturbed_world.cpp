@@ -150,7 +150,7 @@ void disturbed_world::disturb(const virtual_process& who, duration how_long) {
   for (size_t i = 0; i < world_->workers.size(); ++i)
     if (&who == &world_->workers[i]) {
       excuses_.workers_away.insert(i);
-      // It may be the only worker, or the only one from which a trainer may read.
+      // The worker may be the only one, or the only one from which a trainer may read.
       excuses_.no_worker |= how_long >= worker_timeout_ - 6s;
     }
 }

@@ -34,7 +34,7 @@ public:
     shards = 1 << 15,             ///< no fault: a static policy, with a list of one to four workers
     rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
     drains = 1 << 17,             ///< the dispatcher is requested to drain a worker
-    locals = 1 << 18, ///< no fault: trainers may read only from the worker of their place
+    locals = 1 << 18, ///< no fault: in some worlds, trainers read only from workers of their place
     every = (1 << 19) - 1,
   };
   /// The bounds within which the numbers and times of a world are drawn.

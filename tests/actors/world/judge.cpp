@@ -311,7 +311,8 @@ void judge::every_error_is_excused() {
     if (excuses_.trainers_away.contains(i) || excuses_.dispatcher_away
         || excuses_.dispatcher_lost_state)
       continue;
-    // Under at_least_once the elements that a lost task did not report as done are read again.
+    // Under at_least_once the elements that a lost task did not report as done are read again. So a
+    // trainer that was given every element may still need a worker.
     const bool read_again = excuses_.no_worker && at_least_once();
     if (anonymous() && dynamic() && !read_again && h.handed_out.size() == world_.data.elements()) {
       find("late error", fmt::format("{} was given every element, and then read: {}",

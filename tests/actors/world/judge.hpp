@@ -37,17 +37,18 @@ public:
 
   /// Every wait of the trainers that are present ended.
   void every_wait_ended();
-  /// No element was handed out twice. Under at_least_once two exceptions are allowed: elements that
-  /// a trainer had not reported as handed out when it died, or when it ended with the error that it
-  /// was given up; and elements that were read again, if a trainer of the group is gone, or read an
-  /// error or a remark.
+  /// No element was handed out twice. Under at_least_once two exceptions are allowed: elements of a
+  /// trainer that perhaps did not report them as handed out, because it is gone or was given up;
+  /// and elements that were read again, if a trainer of the group is gone, or read an error or a
+  /// remark.
   void nothing_repeated();
-  /// An end without an error came after all elements, except those that were lost with a worker;
-  /// under at_least_once after all elements.
+  /// An end without an error came after all elements. Except under at_least_once, elements may be
+  /// missing that were lost with a worker, or that may have gone to a trainer that did not end
+  /// well.
   void every_end_is_true();
-  /// If the first view that a trainer received from its job said that the repetition was finished,
-  /// and the trainer got no error, then the repetition was finished, and the trainer got no
-  /// element.
+  /// If the first view that a trainer received from its job stated that the repetition was
+  /// finished, and the trainer got no error, then the repetition was finished, and the trainer got
+  /// no element.
   void what_is_over_was_read();
   /// An element was lost only if some row of its split had reached a trainer, or had been sent to a
   /// trainer that is gone or read an error.
@@ -62,7 +63,7 @@ public:
   void every_error_is_excused();
   /// At the end no worker runs a task that no trainer needs.
   void nothing_left_behind();
-  /// Credit is shared by the streams that exist.
+  /// No live stream had less credit than its share for a long time.
   void credit_is_shared();
   /// Checks all promises above, and returns the violations.
   const std::vector<violation>& all();
@@ -75,8 +76,8 @@ private:
   void find(std::string rule, std::string what) {
     found_.push_back({std::move(rule), std::move(what)});
   }
-  /// Under a static policy: each shard is read once, and again only if the task that read it was
-  /// lost.
+  /// Under a static policy: each shard is read once, and again only if the task that read it is
+  /// gone.
   void every_shard_is_whole(const std::set<int64_t>& given, bool unknown);
   bool dynamic() const { return world_.about.policy == sharding_policy::dynamic; }
   /// True if a trainer and a worker may have died together, so that it is unknown what the trainer

@@ -23,7 +23,7 @@ struct world_dataset {
   uint64_t elements() const noexcept { return splits * rows; }
 };
 
-/// Elements `index`, `index + shards` ... of a dataset.
+/// The elements `index`, `index + shards` ... of a dataset.
 struct world_shard {
   uint64_t shards = 1;
   uint64_t index = 0;
@@ -141,7 +141,7 @@ private:
   world_dataset what_;
   uint64_t run_;
   uint64_t skip_;
-  uint64_t base_; ///< added to each element, so that copies differ
+  uint64_t base_; ///< added to each element, so that the elements of two tasks differ
   world_shard shard_;
   std::optional<split_dealer> dealer_;
   std::deque<std::pair<uint64_t, uint64_t>> queue_; ///< elements [first, last)

@@ -80,7 +80,8 @@ void trainer_process::take() {
     record_.ended_at = now();
     carry_out(core_->trainer_leaves(now()));
   }
-  // Another thread may be in the core: the trainer can take more elements before they are handled.
+  // In a real process another thread may be in the core. So the core handles the elements that were
+  // taken only later, and the trainer may have taken more by then.
   if (woken_ && !record_.left && !std::exchange(looks_, true))
     after(time_.between(duration{1}, std::chrono::milliseconds{2}), [this] {
       looks_ = false;

@@ -81,7 +81,8 @@ private:
   bool needs_no_more() const;
   void end(const status& how);
   void make_link(const std::string& address);
-  /// Carries out the commands of an event that the actor handles, after those that were left to it.
+  /// Carries out the commands that were left to the actor, and then those of an event that the
+  /// actor handles.
   void carry_out(const consume::commands& what);
   /// Carries out the commands of an event that a link's thread or the trainer's thread handles.
   /// What only the actor can carry out is left to it.

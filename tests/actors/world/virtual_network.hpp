@@ -15,7 +15,7 @@
 
 namespace headrace::detail::test {
 
-/// Which of the two planes a connection belongs to.
+/// The kind of a connection: to the dispatcher (control), or of a trainer to a worker (data).
 enum class plane : uint8_t { control, data };
 
 class virtual_network;
@@ -71,7 +71,7 @@ public:
   /// `accepted` is called at `to`, then `done` at `from`.
   void connect(plane which, virtual_process& from, virtual_process& to,
                std::function<void(connection_end)> accepted, connected done);
-  /// False: this end is closed.
+  /// Sends a message: `what` is called at the other end. False: this end is closed.
   bool send(const connection_end& from, std::function<void()> what);
   /// Closes the connection at the end `by`. The other end notices this later.
   void close(const connection_end& by, const status& why);

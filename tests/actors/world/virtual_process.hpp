@@ -51,7 +51,7 @@ public:
       next();
     }
   }
-  /// Ends without a message.
+  /// Ends the process at once.
   void kill() {
     if (!std::exchange(alive_, false))
       return;

@@ -377,7 +377,8 @@ void worker_process::run(task_id id, uint64_t number) {
       return;
     auto made = t->runner->step(time_.between(1, options_.most_rows));
     if (auto* rows = std::get_if<block>(&made)) {
-      // These are read before the rows are passed to the core, whose commands may end the runner.
+      // Both values are read before the rows are passed to the core, because its commands may end
+      // the runner.
       const auto given = t->runner->given();
       const auto done = t->runner->done();
       carry_out(id, t->core.produced(number, std::move(*rows), now()));

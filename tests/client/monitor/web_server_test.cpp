@@ -107,7 +107,7 @@ TEST(WebServer, RefusesOtherMethodsAndNames) {
   EXPECT_THAT(get(*web, "/api/status.json", "evil.example"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(get(*web, "/live", "localhost:5051"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get(*web, "/live", "[::1]:5051"), StartsWith("HTTP/1.1 200"));
-  // The names of hosts are compared without regard to case.
+  // Names of hosts are compared without regard to case, and without a trailing dot.
   EXPECT_THAT(get(*web, "/live", "LocalHost.:5051"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get(*web, "/live", "localhost.evil.example"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(get(*web, "/live", "localhost\r\nHost: evil.example"), StartsWith("HTTP/1.1 400"));

@@ -108,7 +108,7 @@ public:
     if (auto how = await_service_workers(target(), count, patience); !how)
       throw error{how};
   }
-  /// Requests the status until it satisfies `good`.
+  /// Requests the status until it satisfies `good`; fails if it does not within `patience`.
   template <class Good>
   ::testing::AssertionResult shows(Good&& good) const {
     const auto end = clock::system().now() + patience;

@@ -7,8 +7,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An operator whose calls take `cost` for a row, and whose reader takes `pace` for a row. The
-/// slower of the two determines how long the 1,000 rows of an observation take.
+/// An operator whose calls take `cost` for a row, and whose reader takes `pace` for a row. A row
+/// takes the longer of `pace` and `cost` divided by the number of calls. An observation has 1,000
+/// rows.
 struct simulated {
   std::chrono::nanoseconds cost, pace;
   size_t bytes = 1;

@@ -36,8 +36,8 @@ TEST(OperatorActivity, DividesTheTimeOfAnOperatorWhoseCallerRunsIt) {
 TEST(OperatorActivity, DividesTheTimeOfAnOperatorWithThreadsOfItsOwn) {
   const operator_table table{batches()};
   auto before = table.read(), after = before;
-  // In one second, which is 2 seconds for two calls, the operator's calls worked for 1.2 s, and its
-  // reader waited in `next` for 0.9 s.
+  // The two calls of the operator have 2 s together in one second. They worked for 1.2 s of these,
+  // and the operator's reader waited in `next` for 0.9 s.
   after[0] = {
     .time_ns = 900 * ms, .below_ns = 200 * ms, .work_ns = 1'200 * ms, .samples = 5, .calls = 2};
   auto out = activity_between(table, before, after, 1s)[0];

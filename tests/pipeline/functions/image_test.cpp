@@ -246,7 +246,7 @@ TEST(RandomImages, FlipEachImageOfABatchByItself) {
 }
 
 TEST(Images, AreCutToWholeExtentsWhereTheyArePadded) {
-  struct known { // heights and widths of input and output, then where TensorFlow puts the image
+  struct known { // heights and widths; rows and columns [begin, end) with the image in TensorFlow
     int64_t from[2], to[2], rows[2], columns[2];
   };
   for (const auto& x : {known{{8, 10}, {14, 11}, {2, 10}, {0, 11}},

@@ -14,9 +14,10 @@ namespace {
 using namespace std::chrono_literals;
 using test::range;
 
-/// A clock whose time passes in two places only: in calls of the mapped function, while the thread
-/// that reads the rows (here the reader) waits for rows, and where the test calls `pass` between
-/// reads. So the tuner measures the same times in every run, however threads are scheduled.
+/// A clock that is advanced in two cases only: calls of the mapped function advance it while the
+/// reader, which is the thread that reads the rows, waits for rows; and the test advances it with
+/// `pass` between reads. So the tuner measures the same times in every run, however threads are
+/// scheduled.
 class staged_time final : public clock {
 public:
   explicit staged_time(std::thread::id reader) : reader_(reader) {}

@@ -15,7 +15,8 @@ using test::read_all;
 using test::traced;
 using testing::ElementsAre;
 
-/// The cardinalities of the datasets that `make` returns for the windows of three of seven numbers.
+/// The cardinalities of the datasets that `make` returns for the windows of seven numbers, which
+/// have 3, 3 and 1 elements.
 template <class F>
 std::vector<std::string> of_windows(F&& make) {
   const auto windows = make_window(range(0, 7), 3, 3).value();

@@ -66,7 +66,7 @@ protected:
     return folder_.write(name, bytes);
   }
 
-  /// Reads `rows` rows, saves the position, changes the data and tries to continue.
+  /// Reads `rows` rows, saves the position, changes the data, and returns the error of continuing.
   template <class Change>
   std::string why(const dataset_ptr& graph, size_t rows, Change change) {
     iterator_context context;

@@ -43,7 +43,7 @@ function_ptr traced(const dataset_ptr& input, F f) {
   return std::make_shared<const function>(trace(input->spec, f));
 }
 
-/// A provider whose answers are written by a test. It records all calls.
+/// A split provider with the answers that a test has set. It records all calls.
 class scripted_splits : public split_provider {
 public:
   struct answer {

@@ -81,7 +81,7 @@ public:
     return disk_.after_power_loss(rest, random);
   }
   /// Opens the journal after the loss of power, and returns its content. Checks that this is the
-  /// content after some of the calls, in order, with all that were reported as complete.
+  /// content after the first n calls, for some n that covers all calls reported as complete.
   journal_texts judge(const disk_image& rest) const {
     simulated_disk there{rest};
     auto log = open_sqlite_journal(on(there, directory_));

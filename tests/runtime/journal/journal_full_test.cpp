@@ -196,7 +196,7 @@ const child_body on_a_small_disk{
       fill(mount);
       for (kept = 1; said.healths().empty(); ++kept) REQUIRE(append(*log, 1, record).ok());
       REQUIRE(said.wait_for_health("as long as a reserve of 2 MiB lasts"));
-      // The journal goes on in the reserve for a while.
+      // For a while the journal stores records in the space of the reserve.
       for (int i = 0; i < 10; ++i, ++kept) REQUIRE(append(*log, 1, record).ok());
       outcomes ends;
       for (int i = 0; i < 200; ++i) log->append(1, bytes_of(record), ends.expect());

@@ -36,7 +36,7 @@ uint64_t count_in(uint64_t stream, const journal::kept& found) {
 }
 
 /// A process that appends to each stream from a separate thread, and prints each record that is
-/// stored. The threads wait for their appends only at times.
+/// stored. The threads wait for the results only after every second, third or fourth append.
 const child_body writer{
   "journal_writer", [](const std::vector<std::string>& args) -> int {
     auto options = quick(args.at(0));

@@ -148,7 +148,8 @@ inline result<std::shared_ptr<link>> connect(link_service& from, uint16_t port,
   return out ? *std::move(out) : deadline_exceeded("connect never ended");
 }
 
-/// A header of `words` words and segments of the given sizes, filled from a seed.
+/// A message with a header of `words` words and segments of the given sizes, filled with random
+/// values.
 inline link_message sample(uint64_t seed, size_t words, const std::vector<size_t>& sizes,
                            uint32_t channel = 0) {
   std::mt19937_64 random{seed};

@@ -104,7 +104,7 @@ TEST(LinkRefuses, AnotherMajorVersionAndTellsItWhy) {
   beside n;
   raw_peer peer{n.there.port};
   peer.send(hello_bytes({.protocol_major = 9, .protocol_minor = 4, .node_id = 5}));
-  // The answer is a hello, which contains our version for the peer.
+  // The answer is a hello, with which the peer can report the version of this build.
   frame_reader reader{{}};
   auto answer = peer.read_all();
   EXPECT_FALSE(peer.timed_out());

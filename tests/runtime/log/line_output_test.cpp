@@ -26,7 +26,7 @@ struct pipe_ends {
     if (read >= 0)
       ::close(std::exchange(read, -1));
   }
-  /// Reads all bytes that are in the pipe now. @pre it is not empty
+  /// Reads all bytes that are in the pipe now. @pre the pipe is not empty
   std::string take() const {
     std::string out(size_t{1} << 20, '\0');
     const auto n = ::read(read, out.data(), out.size());

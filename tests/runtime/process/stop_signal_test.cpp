@@ -20,7 +20,7 @@ constexpr auto patience = 30s;
 
 const child_body stops{"stops", [](auto& args) {
                          stop_signal stop{{.budget = args.at(0) == "hangs" ? 50ms : 20s}};
-                         // The signal must also reach this thread if another one waits for it.
+                         // The signal must reach both this thread and the other one.
                          std::thread other{[&] { stop.wait(); }};
                          say("ready");
                          auto signal = stop.wait();

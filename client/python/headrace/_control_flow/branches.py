@@ -190,7 +190,7 @@ def _merged(condition: _core.Tensor, yes: Any, no: Any, name: str) -> Any:
     if yes is no:
         return yes
     if isinstance(yes, Unset) or isinstance(no, Unset):
-        if name.startswith(f"{OPS}_value_"):  # the value of a `return` in a loop: read only if it was reached
+        if name.startswith(f"{OPS}_value_"):  # the value of a `return` in a loop, read only if the `return` was reached
             return no if isinstance(yes, Unset) else yes
         return Unset(f"`{name}` is set in only one branch of an `if` over a tensor")
     if _fits_no_tensor(yes) or _fits_no_tensor(no):

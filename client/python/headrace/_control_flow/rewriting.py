@@ -268,7 +268,7 @@ class _Rewriter(ast.NodeTransformer):
         if self._globals & set(_stored(yes + no)):
             return [self._plain(x, "a global variable")]
         self._set.update(names)
-        in_place = _in_place(yes + no)  # searched before blocks are changed
+        in_place = _in_place(yes + no)  # before `_block` changes the statements
         made, call = self._branches(x, self._block(yes, ends=True), self._block(no, ends=True), names, "returned",
                                     [ast.Constant(in_place)])
         return [*made, at(ast.Return(call), x)]

@@ -21,7 +21,7 @@ def _float(value: Any, function: str) -> Tensor:
     return x
 
 
-@as_one  # the intermediate result of exp may be infinite
+@as_one  # only the final result is checked, because the intermediate result of exp may be infinite
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
     """``1 / (1 + exp(-x))`` of floats.
 

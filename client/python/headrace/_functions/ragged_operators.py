@@ -77,4 +77,4 @@ for _name in ("neg", "abs", "invert"):
     setattr(RaggedTensor, f"__{_name}__", _unary(getattr(operator, _name)))
 setattr(RaggedTensor, "__bool__", _truth)
 setattr(RaggedTensor, "__hash__", None)
-setattr(RaggedTensor, "__array_ufunc__", None)  # so an array as the left operand lets the ragged tensor compute
+setattr(RaggedTensor, "__array_ufunc__", None)  # so that `array + ragged` calls `__radd__` of the ragged tensor

@@ -67,7 +67,8 @@ class Server:
         argv += [f"--host={host}", *plan.arguments]
         if self._files is not None:
             argv += [f"--tls-cert={self._files.cert}", f"--tls-key={self._files.key}", f"--tls-ca={self._files.ca}"]
-        # The kernel kills a child when the thread that started it ends, so this thread lives as long as the child.
+        # The kernel kills the server when the thread that started it ends. So a separate thread starts the server, and
+        # waits until the server has ended.
         self._keeper = threading.Thread(target=self._keep, args=(argv,), daemon=True, name="headrace-server")
         self._keeper.start()
         self._started.wait()

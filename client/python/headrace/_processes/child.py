@@ -74,7 +74,7 @@ class Steps(NamedTuple):
 
     #: The number of the pass, which no other pass has.
     of_pass: int
-    #: Passes that are over.
+    #: The numbers of passes that are over.
     over: list[int]
     #: The numbers of the elements, in ascending order.
     numbers: list[Any]

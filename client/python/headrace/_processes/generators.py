@@ -32,7 +32,7 @@ class _Process:
     def __init__(self, limits: Limits) -> None:
         self.child = Child(limits)
         self.lock = threading.Lock()
-        #: The numbers of passes that run in it. Changed without the lock.
+        #: The numbers of the passes that run in the process. Threads change it without holding ``lock``.
         self.passes: set[int] = set()
         #: The numbers of passes that are over, which were not sent to the process yet. ``Generator.__del__`` appends
         #: them without the lock, as it may run anywhere, also while its thread holds the lock.

@@ -27,19 +27,19 @@ class Shipped(NamedTuple):
 
     #: ``"function"`` or ``"generator"``.
     kind: str
-    #: The specs of its argument and result: nested tuples and dicts of lists ``[dtype name, dims]``, where dims is
-    #: None, or a list of ints and None. A ``RaggedTensorSpec`` has such lists as its parts.
+    #: The specs of the function's argument and result: nested tuples and dicts of lists ``[dtype name, dims]``, where
+    #: dims is None, or a list of ints and None. A ``RaggedTensorSpec`` has such lists as its parts.
     argument: Any
     declared: Any
-    #: The function of this package that made it: ``py_function``, ``numpy_function`` or ``from_generator``. The
-    #: strings in arguments are plain ``bytes``, except that those of a ``py_function`` also compare equal to the
-    #: ``str``.
+    #: The function of this package to which the user passed the function: ``py_function``, ``numpy_function`` or
+    #: ``from_generator``. The strings in arguments are plain ``bytes``, except that those of a ``py_function`` also
+    #: compare equal to the ``str``.
     made_by: str
     #: The pickled function. Unpickling runs code.
     program: bytes
 
 
-#: The functions of this package that make each kind. The header omits the first one.
+#: By kind, the valid values of ``made_by``. The header omits the first one.
 _MAKERS = {"function": ("py_function", "numpy_function", "from_generator"), "generator": ("from_generator",)}
 
 

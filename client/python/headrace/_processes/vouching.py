@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 from ..errors import PermissionDeniedError
 
-#: The environment variable that names another folder.
+#: The environment variable that names the folder of the files; if it is not set, there is a default folder.
 VARIABLE = "HEADRACE_PYTHON_FUNCTIONS"
 #: If there are ``_MANY`` files or more, those that were not used for ``_OLD`` seconds are removed.
 _MANY = 1000

@@ -18,7 +18,7 @@ from .declared import checked
 if TYPE_CHECKING:
     from .._dataset import Dataset
 
-#: The most elements that such a generator gives.
+#: The most elements that a generator with arguments of this kind may give.
 _MOST = 1 << 20
 
 

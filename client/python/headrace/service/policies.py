@@ -22,9 +22,9 @@ class ShardingPolicy(enum.IntEnum):
     OFF = 0
     #: Each element is given once: the sources' splits are leased to workers as these read.
     DYNAMIC = 1
-    #: Each worker gives the elements of its own files: of n workers, number i modulo n reads file i.
+    #: Each worker gives the elements of its own files: if there are n workers, file i is read by worker i modulo n.
     FILE = 2
-    #: Each worker makes all elements, and gives each n-th one, so all workers must make them in one order.
+    #: Each of n workers makes all elements, and gives every n-th one. So all workers must make them in one order.
     DATA = 3
     #: As FILE if there are at least as many files as workers, else as DATA.
     FILE_OR_DATA = 4
