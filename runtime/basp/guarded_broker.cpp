@@ -80,7 +80,7 @@ void guarded_broker::on_new(const caf::io::new_connection_msg& x) {
     return refuse(x.handle, basp_refusal::crowded, "half of the descriptors are in use");
   if (ungreeted_.size() > guard_.options().most_ungreeted)
     refuse(ungreeted_.begin()->second, basp_refusal::crowded,
-           "it had not greeted when too many others came");
+           "too many connections had not finished their handshakes, and this one was the oldest");
   pass_on();
 }
 

@@ -47,8 +47,8 @@ status bring_up_to_date(sqlite_connection& file, std::span<const char* const> st
   const auto newest = static_cast<int64_t>(steps.size());
   if (version > newest)
     return failed_precondition(
-      fmt::format("'{}' has version {} of the journal's format, and this build of headrace knows "
-                  "those up to {}: use a later one",
+      fmt::format("'{}' has version {} of the journal's format, and this build of headrace "
+                  "reads versions up to {}: use a later one",
                   file.path(), version, newest));
   if (!fresh && version < 1)
     return damaged_journal(file.path(), fmt::format("it says that its version is {}", version));

@@ -61,9 +61,9 @@ void socket_link::make_room() {
   if (phase_ != phase::handshake && phase_ != phase::greeting)
     return;
   core_->refused(refusal::crowded);
-  const auto why = resource_exhausted("had not said who it is when more than "
-                                      + std::to_string(core_->options.most_greeting)
-                                      + " connections had not; the oldest of them is closed");
+  const auto why = resource_exhausted("more than " + std::to_string(core_->options.most_greeting)
+                                      + " connections had not finished their handshakes, and this "
+                                        "one was the oldest");
   if (core_->options.on_refused)
     core_->options.on_refused(peer_address_, why);
   finish(why);

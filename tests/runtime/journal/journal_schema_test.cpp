@@ -57,7 +57,7 @@ TEST_F(JournalSchema, OfALaterVersionIsRefused) {
   EXPECT_THAT(log.status().message(),
               HasSubstr("'" + folder.file()
                         + "' has version 9 of the journal's format, and this build of headrace "
-                          "knows those up to 1"));
+                          "reads versions up to 1"));
 }
 
 TEST_F(JournalSchema, OfAnotherProgramIsRefusedAndStaysAsItWas) {
