@@ -5,11 +5,11 @@
 
 namespace headrace::detail::bench {
 
-/// Measures a limit for links: the table of link_rate calls it "raw", and the table of
-/// headrace_bench "framed socket". A child process fills `count` blocks of `size` bytes (a multiple
-/// of 8) and writes each, after a header of 64 bytes, to one loopback TCP connection. This process
-/// receives each block in a new buffer and reads every byte. Returns the bytes of blocks per
-/// second. Throws std::runtime_error.
+/// Measures the rate of a plain TCP socket, which is an upper limit for the rate of a link: "raw"
+/// in the table of link_rate, "framed socket" in the table of headrace_bench. A child process fills
+/// `count` blocks of `size` bytes (a multiple of 8) and writes each, after a header of 64 bytes, to
+/// one loopback TCP connection. This process receives each block in a new buffer and reads every
+/// byte. Returns the bytes of blocks per second. Throws std::runtime_error.
 double raw_stream_rate(size_t size, size_t count);
 
 /// Reads every byte, and returns the sum of the data as 64-bit integers.

@@ -16,7 +16,8 @@ namespace headrace {
 
 /// The options for an iteration in this process.
 struct iterate_options {
-  /// The seed for operators that have none of their own; unset: drawn, once for each dataset.
+  /// The seed for operators that have none of their own. Unset: a random seed, which all iterations
+  /// of one dataset object share.
   std::optional<uint64_t> seed;
   /// The number of this iteration over the dataset, from 0: operators that reshuffle have another
   /// order in each iteration. Unset: the next number.

@@ -29,8 +29,8 @@ struct task_readers {
   std::vector<consumer_id> consumers;
   /// The ids of these consumers' nodes. A consumer without an entry may read from any node.
   std::map<consumer_id, uint64_t> nodes = {};
-  /// Consumers that left in order, with the number of elements of each one's stream that its
-  /// trainer was handed.
+  /// Consumers that left in order. For each: how many elements of its stream were handed to its
+  /// trainer.
   std::map<consumer_id, uint64_t> departed = {};
   friend bool operator==(const task_readers&, const task_readers&) = default;
 };
@@ -120,7 +120,7 @@ struct heartbeat_heard {
 
 /// A client requests that a worker leave in order.
 struct drain_request {
-  /// The advertised `host:port` of the worker, or its number.
+  /// The advertised `host:port` of the worker, or its id.
   std::variant<std::string, worker_id> which;
   /// The number of tasks in the last answer: the next answer is sent when the number has changed,
   /// or the worker is gone.

@@ -253,7 +253,7 @@ void task_core::finish(time_point now) {
   if (order_.shared && (account_said_ || account_due_ || !leases_splits() || splits_.size() == 0))
     held.merge(output_->lost());
   // Rows that readers hold may be lost with the readers, so only the job can decide when the
-  // repetition is finished.
+  // repetition is finished. Until then the streams end with `left`.
   const auto said = held.empty() ? outcome() : task_outcome::left;
   for (const auto& x : output_->remaining_ends())
     then(produce::send{routes_.at(x.to).over, stream_end{x.elements, said}});

@@ -178,7 +178,7 @@ struct run_save {
   save_order what;
 };
 
-/// Stop the step of that save; it must not report an outcome after that.
+/// Stop the step of save `id`. The step must not report an outcome after that.
 struct stop_save {
   save_id id;
 };

@@ -8,8 +8,8 @@ namespace headrace::detail::command {
 
 namespace {
 
-/// If no worker of a rank is alive for this time, the rank counts as ended. A restart of a worker
-/// takes less time.
+/// A rank counts as ended if none of its workers has been alive for this time, which is longer than
+/// a restart of a worker takes.
 constexpr auto lost_for_good = std::chrono::seconds{10};
 
 std::vector<worker_status> workers_of(int rank, const service_status& in) {

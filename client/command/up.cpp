@@ -15,7 +15,7 @@ local_cluster_options options_of(const server_settings& from) {
   local_cluster_options out;
   out.workers = from.workers.least;
   // When the number of workers decreases, a worker that leaves has time to send its trainers all
-  // elements that it has begun.
+  // elements that it has begun to make.
   if (from.workers.most != from.workers.least)
     out.drain = std::chrono::minutes{1};
   out.endpoint = from.endpoint;

@@ -20,7 +20,8 @@ public:
                                    caf::result<void>(atom::arrived)>;
   static inline const char* name = "headrace.reader";
 
-  /// Starts a consumer that fills the handout, with these options and this memory, which is new.
+  /// Starts a consumer with these options that fills the handout. The `consumer_memory` has not
+  /// been used by another consumer.
   using starter = std::function<consumer_handle(std::shared_ptr<consumer_memory>, consumer_options,
                                                 std::shared_ptr<handout>)>;
 

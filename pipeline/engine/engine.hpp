@@ -169,9 +169,10 @@ public:
   /// pass whose splits the source must request: `pass`, or a later pass to which a source of its
   /// group has skipped.
   uint64_t begin_shared_pass(uint32_t source, uint64_t pass);
-  /// Makes the source, and the other sources of its group, continue with the later pass `pass` at
-  /// once. To be called when all passes before `pass` are over. False: nothing was changed, because
-  /// the number of the source's passes is unknown, so that it must not skip any.
+  /// Makes the source, and the other sources of its group, continue with the later pass `pass`,
+  /// without the passes between. To be called when all passes before `pass` are over. False:
+  /// nothing was changed, because the number of the source's passes is unknown, and then none may
+  /// be skipped.
   bool skip_to_pass(uint32_t source, uint64_t pass);
   /// Records that the present pass of the source is over. `alone`: no other run had splits of it.
   void end_shared_pass(uint32_t source, bool alone);

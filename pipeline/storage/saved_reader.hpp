@@ -9,7 +9,7 @@
 namespace headrace::detail {
 
 /// Reads elements that a `saved_writer` wrote, block by block, in any order. Errors name the file,
-/// and the offset in it. Not thread-safe.
+/// and for a damaged record its offset. Not thread-safe.
 class saved_reader {
 public:
   /// `expected`: the spec of the elements. `invalid_argument`: the saved elements have a spec that

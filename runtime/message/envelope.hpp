@@ -58,11 +58,11 @@ envelope make_unsupported(uint16_t arm, std::string_view role = {}, uint64_t req
 envelope make_bad_message(uint64_t count, std::string_view reason);
 
 /// The status in an answer: ok for `ok` and for any member of a role, otherwise the failure.
-/// `badMessage` results in data loss, `unsupported` in unimplemented with both versions, an invalid
-/// envelope in data loss with the reason.
+/// `badMessage` results in `data_loss`, `unsupported` in `unimplemented` with both versions, an
+/// invalid envelope in `data_loss` with the reason.
 status status_of(const envelope& answer);
 /// The dispatcher's message in `answer`, which must be the union member `due`; valid as long as the
-/// envelope. Errors: the error of `status_of`, or data loss if the answer is another message.
+/// envelope. Errors: the error of `status_of`, or `data_loss` if the answer is another message.
 result<schema::DispatcherMessage::Reader> dispatcher_answer(const envelope& answer,
                                                             schema::DispatcherMessage::Which due);
 

@@ -31,7 +31,8 @@ public:
   /// As `wait()`, for at most `limit`.
   std::optional<int> wait(duration limit);
   bool stopped() const;
-  /// Calls `f(signal)` once, from a thread of its own; at once if a signal has arrived already.
+  /// Calls `f(signal)` one time, from a thread of this object, when a signal arrives, or
+  /// immediately if one has arrived already.
   void on_stop(std::function<void(int)> f);
   /// Has the effect of a signal; the budget applies, too.
   void request();

@@ -21,8 +21,8 @@ struct supervision_tree {
 };
 
 message<schema::SupervisionTree> encode(const supervision_tree& tree);
-/// Data loss if the message is not valid. A strategy, policy or state that this build does not
-/// define is read as the last one that it defines.
+/// Decodes a tree. `data_loss`: the message is not valid. A strategy, policy or state that is
+/// unknown to this build is read as the last enumerator of its type.
 result<supervision_tree> decode(const message<schema::SupervisionTree>& in);
 
 /// The tree as text for users: a line for each root supervisor and each child, indented by depth,

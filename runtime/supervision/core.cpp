@@ -204,8 +204,8 @@ supervise::commands supervision_core::advance(time_point now) {
 }
 
 void supervision_core::advance_stops(time_point now, commands& out) {
-  // The loop runs backwards, so that children stop one at a time, and first the child that was
-  // added last. A child that is to be removed does not wait for others.
+  // Children stop one at a time (`busy`), in the reverse of the order in which they were added, so
+  // the loop runs backwards. A child that is to be removed does not wait for others.
   auto busy = false;
   for (auto i = children_.size(); i-- > 0;) {
     auto& x = children_[i];

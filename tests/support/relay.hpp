@@ -60,7 +60,7 @@ public:
 
   /// Forwards later connections to this port.
   void forward_to(uint16_t target_port) { target_ = target_port; }
-  /// Blocks until this number of connections were accepted in all; false after `limit`.
+  /// Blocks until `count` connections in total have been accepted. Returns false after `limit`.
   bool await_connections(size_t count, std::chrono::seconds limit) {
     std::unique_lock hold{mutex_};
     return accepted_.wait_for(hold, limit, [&] { return connections_ >= count; });

@@ -148,8 +148,9 @@ private:
 void evaluation::run_bands(const program::plan::step& step) {
   const auto& resize = step.members.front();
   const auto& item = plan_.items[resize.nodes.front()];
-  // If an operand of a pass has failed rows, these rows must not fail in the passes that do not
-  // read the operand. In this rare case the members run one by one.
+  // If an operand of a pass (not of the resize itself) has failed rows, these rows must fail only
+  // in the passes that read the operand. Bands do not separate the passes, so in this rare case the
+  // members run one after the other.
   for (auto i : step.inputs)
     if (!at(i).errors.empty() && std::ranges::find(item.inputs, i) == item.inputs.end()) {
       for (const auto& member : step.members) run_step(member);

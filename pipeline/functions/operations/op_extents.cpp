@@ -397,8 +397,9 @@ result<tensor_spec> infer_slice_along(const library_operands& in) {
   return tensor_spec{in[0].type, shape{std::move(dims)}};
 }
 
-/// A bound of a slice as in Python, converted to a place from the beginning of the axis and limited
-/// to the places that the axis has.
+/// Converts a bound of a slice, which counts from the end if it is negative, to an index from the
+/// beginning of the axis, limited to 0 ... extent, or for a slice that runs backwards to -1 ...
+/// extent - 1.
 int64_t normal_bound(int64_t bound, int64_t extent, bool backwards) {
   const int64_t first = backwards ? -1 : 0, last = backwards ? extent - 1 : extent;
   if (bound < 0)

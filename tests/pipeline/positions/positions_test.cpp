@@ -190,7 +190,7 @@ TEST(Positions, AreRefusedByOtherGraphsAndVersionsAndWhenDamaged) {
   for (size_t i = 0; i < record.size(); ++i) {
     auto bytes = std::vector<std::byte>{record.data(), record.data() + record.size()};
     bytes[i] ^= std::byte{0x41};
-    // A changed byte of padding is not noticed, and must not change the position.
+    // A changed byte of padding is not detected, and must not change the position.
     const auto read = decode_iteration(buffer::copy_of(bytes.data(), bytes.size()), name);
     if (read.ok()) {
       EXPECT_TRUE(std::ranges::equal(encode_iteration(*read)->as<char>(), record.as<char>())) << i;

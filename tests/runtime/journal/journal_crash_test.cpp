@@ -57,8 +57,8 @@ public:
     : directory_(std::move(directory)), disk_(std::move(content)), history_(std::move(texts)) {}
 
   /// Runs the calls until the disk loses its power at this operation. Returns false if the calls
-  /// ended before the operation. If `failing_one_of` is n > 0, one of n operations of the disk also
-  /// fails, chosen at random.
+  /// ended before the operation. If `failing_one_of` is n > 0, each operation of the disk before
+  /// that also fails with probability 1 / n.
   bool until(uint64_t operation, std::mt19937_64& random, unsigned failing_one_of = 0) {
     outcomes said;
     // The journal completes no call after the loss of power, so `said` stops waiting for results.

@@ -266,7 +266,7 @@ class WorkerServer(_Server):
                 advertised = {"advertise_data" if ":" in where else "advertise_host": where}
         limits = _pool.Limits(c.python_processes, c.python_memory_bytes,
                               c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None)
-        # With TLS, every client of the dispatcher has a certificate.
+        # With TLS, every client of the dispatcher has a certificate, so the worker may run the functions of all of them.
         from_anyone = c.python_from_anyone or bool(c.tls_cert)
         self._pool = _pool.Pool(limits) if from_anyone else _pool.Pool(limits, _vouching.check)
         return _core.start_worker(_endpoint(c, data_port=c.port or c.data_transfer_port, **advertised),
