@@ -11,8 +11,8 @@
 namespace headrace::detail {
 
 /// The threads of a process that were requested to stop and have not ended. A busy thread will
-/// check its stop token sooner or later. A thread that is idle for long is stuck in foreign code:
-/// nothing waits for it, it is only counted. Thread-safe.
+/// check its stop token sooner or later. A thread that is idle for long is taken to be stuck in
+/// foreign code; it is only counted, and nothing waits for it. Thread-safe.
 class stopping_threads {
 public:
   using token = uint64_t;

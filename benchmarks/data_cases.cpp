@@ -240,8 +240,8 @@ double plain_global_shuffle() {
 } // namespace
 
 void add_data_cases(std::vector<bench_case>& to) {
-  // The first case that reads the file writes it. The file is deleted when the last of these cases
-  // is destroyed.
+  // The file of examples is written at the first measurement of `example_parse_local` or of its
+  // limit, and deleted with the case.
   const auto file = std::make_shared<std::unique_ptr<example_file>>();
   const auto path = [file] {
     if (!*file)

@@ -1,6 +1,7 @@
 /// Measures the service between separate processes over loopback, and the engine in this process.
-/// The measurements of each case alternate with those of its limit, such as a bare socket, on the
-/// same machine: the rates themselves change from run to run, but their ratio hardly does.
+/// Each case has a limit: a simpler program that does only the indispensable work, such as a bare
+/// socket. Measurements of a case and of its limit alternate on the same machine, because rates
+/// change from run to run, but their ratio hardly does.
 
 #include "benchmarks/cases.hpp"
 

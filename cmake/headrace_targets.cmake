@@ -1,4 +1,4 @@
-# Functions and settings that make targets of the folders of this project.
+# Functions and settings with which the CMakeLists.txt of the folders define their targets.
 
 find_program(CCACHE ccache)
 if(CCACHE)
@@ -48,9 +48,9 @@ endif()
 option(HEADRACE_SHARED_PARSING "Precompile headers of other projects, compile sources in groups" ON)
 set(HEADRACE_GROUP_SIZE 5 CACHE STRING "The most sources of a folder that are compiled as one")
 
-# headrace_group(target): compiles up to HEADRACE_GROUP_SIZE sources of a folder as one. Names in their
-# unnamed namespaces must differ: `./run check` compiles each folder of the libraries as one source. A
-# new source changes only the groups of its own folder.
+# headrace_group(target): compiles up to HEADRACE_GROUP_SIZE sources of a folder as one. Names in the unnamed
+# namespaces of a folder must differ; `./run check` verifies it by compiling each folder of the libraries as
+# one source. A new source changes only the groups of its own folder.
 function(headrace_group target)
   if(NOT HEADRACE_SHARED_PARSING)
     return()
@@ -118,7 +118,7 @@ function(headrace_test folder)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} headrace_test_paths
     GTest::gtest GTest::gmock GTest::gtest_main)
-  # Tests are compiled without optimisation, because they are half of the compilers' work and run only once.
+  # Tests are compiled without optimisation, because compiling them is half of the work of a build, and each runs once.
   # The libraries that they test are optimised.
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
   headrace_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> ${ARG_PRECOMPILE})

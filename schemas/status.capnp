@@ -173,7 +173,7 @@ struct JobStatus {
   # other reader is given; an upper bound.
   guarantee @13 :Text;
   repeatedSplits @14 :UInt64;
-  # The splits among `rereadSplits` of which rows may have been handed out before.
+  # The number of those among `rereadSplits` of which rows may have been handed out before.
   rounds @15 :RoundsStatus;
   # Absent: the job has no coordinated reads.
   trainers @16 :List(TrainerStatus);

@@ -152,7 +152,8 @@ public:
   /// The next step for the rounds of coordinated reads; see `round_table::next`.
   decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
                            bool left_behind) const;
-  /// No reader is left: all tasks stop. Later readers get `how` as the result.
+  /// Stops all tasks, because no reader is left. If the repetition is not finished, it becomes
+  /// finished with the result `how`, which later readers get.
   decision cancel(const status& how = {}) const;
 
   void apply(const fact& what);

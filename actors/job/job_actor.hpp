@@ -49,8 +49,8 @@ private:
     consumer_id who;
     published_actor handle;
   };
-  /// A command of the core, or a change of a handle. All are carried out in the order in which they
-  /// were added.
+  /// A command of the core, or a change of the handle of a worker or reader. All are carried out in
+  /// the order in which they were added.
   using step = std::variant<job_commands::value_type, worker_change, known_reader>;
 
   void carry_out(job_commands commands);

@@ -159,8 +159,8 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
           continue;
         departed[what.who.consumer] = mark;
         readers_known_[task] = 0;
-        // The goodbye of a consumer that was given up may still be in time: its tasks wait for some
-        // time before they give its rows to others.
+        // The goodbye of a consumer that was given up may still be in time: the tasks from which it
+        // read wait for some time before they give its rows to others.
         if (!reads)
           name_readers(r, known->second);
       }

@@ -57,10 +57,11 @@ private:
     block rows;
     uint64_t end() const noexcept { return first + rows.rows; }
   };
-  /// Rows that were sent in one message, until the consumer has handed out all of them.
+  /// Rows that were sent in one message, or were received before the stream was opened again. The
+  /// entry is kept until the consumer has handed out all of them.
   struct in_flight {
-    uint64_t end = 0;
-    size_t bytes = 0;
+    uint64_t end = 0; ///< the number of the element after the last one
+    size_t bytes = 0; ///< zero for rows received before
   };
   using received_by_all = std::pair<uint64_t, uint64_t>; ///< epoch, groups
 

@@ -11,8 +11,8 @@ namespace headrace::detail {
 /// claim to its confirmation. Pure.
 class claim_ahead {
 public:
-  /// The least distance. The task counts this many elements ahead of the trainer as claimed,
-  /// without a claim.
+  /// The least number of elements that are claimed ahead of the trainer. The task counts this many
+  /// as claimed without a claim.
   static constexpr uint64_t least = 16;
   static constexpr uint64_t most = uint64_t{1} << 20;
 

@@ -22,7 +22,8 @@ bool split_dealer::alone(uint32_t source) const {
 const split_log::answer* split_dealer::known(const split_question& which) {
   if (const auto* found = log_.find(which); found != nullptr || !leaving_ || alone(which.source))
     return found;
-  // A source also reads the splits that another source of its group has begun.
+  // When the task leaves, a source still reads the splits that another source of its group was
+  // given, so that the sources of the group stay in step.
   for (auto other : together_[which.source])
     if (const auto* found = log_.find({other, which.pass, which.number})) {
       log_.add(which, *found);

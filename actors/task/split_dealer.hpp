@@ -37,8 +37,9 @@ public:
   /// True if every source has reached the end of its last pass, so that another task would get no
   /// splits. False for a pipeline that ended before its sources did.
   bool exhausted() const;
-  /// From now on a source reads only splits that it or another source of its group has begun.
-  /// Returns the splits that are for other tasks.
+  /// The task leaves: from now on a source reads only splits that it has begun, or that another
+  /// source of its group was given. Returns the unread splits, which the job may lease to other
+  /// tasks.
   std::vector<unread_splits> leave();
   bool leaving() const noexcept { return leaving_; }
   /// The number of kept answers, which is bounded.

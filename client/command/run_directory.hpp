@@ -63,7 +63,8 @@ public:
 
   /// An object for each run in the directory, ordered by file name.
   std::vector<run_directory> runs() const;
-  /// A warning for the user if other users may write to the directory; else empty.
+  /// A warning for the user if the directory belongs to another user, or if every user may replace
+  /// its files (writable for all, without the sticky bit); else empty.
   std::string doubts() const;
 
   const std::string& path() const noexcept { return path_; }

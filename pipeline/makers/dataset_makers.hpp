@@ -159,8 +159,8 @@ result<dataset_ptr> make_unique_elements(dataset_ptr input);
 /// Leaves out elements that failed, except for failures of the run: `cancelled`, `unavailable`, and
 /// those with `status::ends_run`.
 result<dataset_ptr> make_ignore_errors(dataset_ptr input);
-/// Fails at the end, or at the first surplus element, if the number of elements is not `count`; -1:
-/// without end.
+/// Fails at the end, or at the first surplus element, if the number of elements is not `count`. If
+/// `count` is -1, the input must have no end: the dataset fails if it ends.
 result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count);
 /// Pauses for this time, up to a day, before each element: for experiments with slow pipelines.
 result<dataset_ptr> make_sleep(dataset_ptr input, const number_argument& microseconds);

@@ -56,9 +56,10 @@ bool gives_rows(const function& f) {
   return true;
 }
 
-/// The sum of the cardinalities of all datasets that `f` makes. As in tf.data it is known only if
-/// the input is empty or a `group_by_window` of infinite cardinality, if each dataset has one
-/// element, or if `f` is the function of `unbatch`.
+/// The sum of the cardinalities of all datasets that `f` makes. As in tf.data it is known in these
+/// cases only: the input is empty; the input is a `group_by_window` of infinite cardinality; the
+/// input's cardinality is known, and each dataset has one element, or `f` is the function of
+/// `unbatch`.
 int64_t cardinality_of_all(const dataset_node& input, const function& f) {
   const auto each = f.dataset->cardinality;
   if (input.cardinality == 0)

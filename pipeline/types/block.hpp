@@ -24,7 +24,7 @@ void append_origin(std::vector<origin>& runs, const origin& run);
 /// Appends the origins of rows `[first, first + count)`. `from`: the origins of all rows.
 void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, size_t first,
                     size_t count);
-/// The origin of one row. @pre `runs` include the row
+/// The origin of one row. @pre `row` is less than the number of rows of all `runs`
 origin origin_of(const std::vector<origin>& runs, size_t row);
 
 /// The error of a failed row. At that row the columns have values of the right dtype, but of any

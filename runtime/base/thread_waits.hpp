@@ -51,8 +51,8 @@ private:
   time_point began_ = clock::system().now();
 };
 
-/// While this object exists, the calling thread's waits count from zero: waits inside a measured
-/// call are counted for that call alone.
+/// While this object exists, the calling thread's waits are counted from zero, and they are not
+/// added to the counts of before: waits inside a measured call are counted for that call alone.
 class own_waits {
 public:
   /// `shows`: where waits are shown while they last; may be null.

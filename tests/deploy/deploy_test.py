@@ -188,7 +188,8 @@ def test_TheChartsObjectsAreThoseOfTheApiWithOtherValues(release):
             "--set", "dispatcher.storageClass=fast,dispatcher.options={--lease=9s},image.pullPolicy=Always,tlsSecret=mine",
             "--set-json", 'workers.volumes=[{"name":"data","hostPath":{"path":"/data"}}]',
             "--set-json", 'workers.volumeMounts=[{"name":"data","mountPath":"/data","readOnly":true}]',
-            "--set-json", 'workers.tolerations=[{"key":"gpu","operator":"Exists"}]', "--set", "workers.nodeSelector.pool=data"]
+            "--set-json", 'workers.tolerations=[{"key":"gpu","operator":"Exists"}]', "--set", "workers.nodeSelector.pool=data",
+            "--set", "networkPolicy.monitorNamespaces.team=ml"]
     made = by_name(charted(*more))
     for thing in made.values():
         validate(thing, release)
@@ -196,6 +197,8 @@ def test_TheChartsObjectsAreThoseOfTheApiWithOtherValues(release):
     pod = workers["template"]["spec"]
     assert workers["replicas"] == 7 and pod["terminationGracePeriodSeconds"] == 75 and pod["volumes"][-1]["name"] == "data"
     assert 'tag = ["gpu"]' in takes("worker", pod["containers"][0]["args"][1:])
+    monitors = made["NetworkPolicy", "headrace-dispatcher"]["spec"]["ingress"][1]["from"][0]
+    assert monitors["namespaceSelector"] == {"matchLabels": {"team": "ml"}}
     assert ("NetworkPolicy", "headrace-workers") not in by_name(charted("--set", "networkPolicy.enabled=false"))
 
 

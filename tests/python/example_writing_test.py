@@ -24,7 +24,7 @@ EXAMPLE = Example(features=Features(feature={
     "n": Feature(int64_list=Int64List(value=[3, -1, 300])),
 }))
 
-# tf.train.Example(...).SerializeToString(deterministic=True) of TensorFlow 2.21.
+# EXAMPLE as TensorFlow 2.21 writes it, with tf.train.Example(...).SerializeToString(deterministic=True).
 OF_TENSORFLOW = bytes.fromhex(
     "0a3b0a0e0a016212090a070a036f6e650a000a110a0166120c120a0a080000003f0000a0bf"
     "0a160a016e12111a0f0a0d03ffffffffffffffffff01ac02")

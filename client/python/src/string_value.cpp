@@ -165,8 +165,8 @@ void bind_string_value(nb::module_& m) {
   auto type = nb::steal(PyType_FromSpecWithBases(&spec, bases.ptr()));
   if (!type)
     throw nb::python_error();
-  // With this priority, numpy's arrays leave comparisons with a String to the class String. The
-  // arrays themselves do not compare str with bytes.
+  // With this priority, numpy's arrays leave comparisons with a String to the class String, which
+  // compares with str and with bytes; numpy's arrays do not compare str with bytes.
   type.attr("__array_priority__") = 100.0;
   string_type = reinterpret_cast<PyTypeObject*>(nb::object{type}.release().ptr());
   m.attr("String") = type;

@@ -16,7 +16,8 @@ struct move_run {
   int64_t count = 0;
 };
 
-/// A row of the result of a function that only moves values, as runs of values of its inputs.
+/// How a function that only moves values makes a row of its result: of runs of values of its
+/// inputs.
 struct move_plan {
   shape dims; ///< of the result
   std::vector<move_run> runs;

@@ -84,7 +84,7 @@ std::vector<float> where_rounding_turns() {
   for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
     const auto here = meaning<T>(static_cast<uint16_t>(bits));
     auto next = meaning<T>(static_cast<uint16_t>(bits + 1));
-    // After the largest number, the number with the next exponent takes the place of infinity:
+    // After the largest finite number, the power of two above it is used in place of infinity:
     // values from the midpoint of these two on are rounded to infinity.
     if (std::isinf(next) && std::isfinite(here))
       next = std::copysign(std::ldexp(1, format_of<T>.most + 1), here);
