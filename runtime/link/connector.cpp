@@ -12,8 +12,6 @@
 
 namespace headrace::detail {
 
-using asio::ip::tcp;
-
 connector::connector(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop,
                      std::string host, uint16_t port, link_connected done)
   : core_(std::move(core)),

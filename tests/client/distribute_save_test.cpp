@@ -21,7 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using test::why;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::vector<int64_t> numbers(const dataset& from) {

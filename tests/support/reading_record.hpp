@@ -15,6 +15,7 @@
 #include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 namespace headrace::detail::test {
 

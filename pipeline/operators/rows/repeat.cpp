@@ -167,8 +167,8 @@ void encode_repeat(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_repeat(node_reader& from) {
   const auto in = from.in.getRepeat();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  HEADRACE_ASSIGN(auto count, from.number(in.getCount(), in.getComputed()));
-  return make_repeat(std::move(rows), std::move(count));
+  HEADRACE_ASSIGN(const auto count, from.number(in.getCount(), in.getComputed()));
+  return make_repeat(std::move(rows), count);
 }
 
 std::string shown_repeat(const dataset_node& node) {

@@ -61,8 +61,8 @@ void encode_skip(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_skip(node_reader& from) {
   const auto in = from.in.getSkip();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  HEADRACE_ASSIGN(auto count, from.number(in.getCount(), in.getComputed()));
-  return make_skip(std::move(rows), std::move(count));
+  HEADRACE_ASSIGN(const auto count, from.number(in.getCount(), in.getComputed()));
+  return make_skip(std::move(rows), count);
 }
 
 std::string shown_skip(const dataset_node& node) {

@@ -71,8 +71,8 @@ void encode_sleep(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_sleep(node_reader& from) {
   const auto in = from.in.getSleep();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  HEADRACE_ASSIGN(auto pause, from.number(in.getMicroseconds(), in.getComputed()));
-  return make_sleep(std::move(rows), std::move(pause));
+  HEADRACE_ASSIGN(const auto pause, from.number(in.getMicroseconds(), in.getComputed()));
+  return make_sleep(std::move(rows), pause);
 }
 
 } // namespace

@@ -61,8 +61,8 @@ void encode_take(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_take(node_reader& from) {
   const auto in = from.in.getTake();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  HEADRACE_ASSIGN(auto count, from.number(in.getCount(), in.getComputed()));
-  return make_take(std::move(rows), std::move(count));
+  HEADRACE_ASSIGN(const auto count, from.number(in.getCount(), in.getComputed()));
+  return make_take(std::move(rows), count);
 }
 
 std::string shown_take(const dataset_node& node) {

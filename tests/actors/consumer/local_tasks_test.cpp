@@ -11,7 +11,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 /// A consumer in a process with the place 7. Its job has tasks in this process and in others.
 class LocalTasks : public testing::Test {

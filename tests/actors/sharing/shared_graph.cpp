@@ -165,7 +165,7 @@ shared_graph kept(shared_graph in) {
   const auto rows = [](shared_graph from, given_splits& given,
                        std::shared_ptr<int> key) -> lazy_rows {
     if (const auto* whole = given.kept(key.get())) {
-      for (auto x : *whole) co_yield x;
+      for (const auto& x : *whole) co_yield x;
       co_return;
     }
     elements all;

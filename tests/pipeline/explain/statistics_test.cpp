@@ -15,7 +15,6 @@ using test::range;
 using test::read_all;
 using test::traced;
 using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::Pair;
 
 /// The statistics of a graph that is read `rows` rows at a time.

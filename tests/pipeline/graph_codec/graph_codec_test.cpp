@@ -39,7 +39,7 @@ std::vector<dataset_ptr> sample_graphs() {
   out.push_back(make_flat_map(in, nested).value());
   out.push_back(make_interleave(in, nested, 3, 2, -1).value());
   const auto counted = traced(in, [](expr a) {
-    const auto n = a.node();
+    const auto& n = a.node();
     auto rows = make_repeat(make_take(make_skip(range(0, 9), n).value(), n).value(), n).value();
     rows = make_padded_batch(make_shuffle(rows, n, 5).value(), n, {}, {}, true, n).value();
     return make_ragged_batch(make_batch(make_sleep(rows, n).value(), n).value(), n).value();

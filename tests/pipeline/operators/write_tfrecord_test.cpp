@@ -49,7 +49,7 @@ TEST(WriteTfrecord, AFunctionWritesAFileForEachRow) {
   const auto each = traced(in, [&](expr n) {
     const auto numbers =
       make_range(constant(int64_t{0}).node(), n.node(), constant(int64_t{1}).node());
-    const auto rows = numbers.value();
+    const auto& rows = numbers.value();
     const auto lines =
       make_map(rows, traced(rows, [n](expr x) { return strings::as_string(n * 10 + x); })).value();
     return make_write_tfrecord(lines, strings::join({expr{prefix}, strings::as_string(n)}).node())

@@ -9,7 +9,6 @@ namespace {
 
 using test::range;
 using test::scripted_splits;
-using test::traced;
 
 /// The splits that are done after `rows` rows of the graph, whose sources are given splits as in
 /// `script`.

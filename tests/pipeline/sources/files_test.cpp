@@ -1,6 +1,7 @@
 #include "tests/pipeline/sources/source_rows.hpp"
 #include "tests/support/paths.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -19,7 +19,6 @@ namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// The number of the actor in the handshake that an actor port sends. It follows the name of the
