@@ -20,7 +20,7 @@ struct kernel_case {
   /// The limit of calls for each block that the operator returns: one for each column, and those
   /// that choose the rows of the block.
   uint64_t columns = 0;
-  /// The limit of all other calls together, for the whole dataset.
+  /// The limit, for the whole dataset, of the calls that neither `columns` nor `arguments` counts.
   uint64_t beside = 0;
   /// The limit of calls for each block that the operator reads, such as the calls that compute the
   /// arguments of the datasets that its function makes.

@@ -120,7 +120,7 @@ public:
   dataset flat_map(F&& f) const {
     return flat_mapped(trace(spec(), std::forward<F>(f)));
   }
-  /// The elements of the datasets that `f` makes of the elements, several datasets in turn.
+  /// The elements of the datasets that `f` makes of the elements, in turn from several at a time.
   template <class F>
   dataset interleave(F&& f, interleave_options options = {}) const {
     return interleaved(trace(spec(), std::forward<F>(f)), options);

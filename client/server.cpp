@@ -261,8 +261,10 @@ void local_cluster::add_worker() {
   about.drain = options_.drain;
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
   if (about.cross_trainer_cache_size == 0)
-    about.cross_trainer_cache_size =
-      default_cache_bytes(std::max(options_.workers, static_cast<int>(workers_.size()) + 1));
+    about.cross_trainer_cache_size = default_cache_bytes(std::max(
+      options_.workers, 1 + static_cast<int>(std::ranges::count_if(workers_, [](const auto& x) {
+                          return x != nullptr;
+                        }))));
   about.dispatcher_timeout.reset(); // no limit: dispatcher and workers end together
   about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;

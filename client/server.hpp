@@ -109,8 +109,8 @@ struct worker_server_options {
   /// (deadline_exceeded), once; the worker continues to repeat them until it is destroyed. A
   /// refusal is an answer. Unset: without limit.
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
-  /// The time limit in which the destructor sends trainers the elements that the worker has begun
-  /// for them. Splits that it has not begun go to other workers in any case.
+  /// The time limit in which the destructor sends trainers the elements of the splits that the
+  /// worker has begun. Splits that it has not begun go to other workers in any case.
   duration drain = std::chrono::milliseconds{500};
   /// The bytes that the windows of all jobs may take in this worker; 0: a quarter of the memory
   /// that this process may have.

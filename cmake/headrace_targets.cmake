@@ -72,7 +72,7 @@ endfunction()
 # The headers that most sources of pipelines include.
 set(HEADRACE_PIPELINE_HEADERS <algorithm> <atomic> <chrono> <complex> <cstring> <functional> <map>
   <memory> <mutex> <optional> <span> <string> <thread> <variant> <vector> <fmt/format.h>)
-# The headers that most sources of actors, and few other sources, include.
+# These headers, and those that most sources of runtime, actors and client include, but few sources of pipelines.
 set(HEADRACE_ACTOR_HEADERS ${HEADRACE_PIPELINE_HEADERS} <set>
   <capnp/generated-header-support.h> <capnp/message.h> <capnp/serialize.h> <caf/all.hpp>)
 # headrace_precompile(target header...): precompiles the given headers of other projects, so that they are

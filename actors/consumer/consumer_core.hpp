@@ -140,7 +140,7 @@ private:
   /// In coordinated reads: the number of the first element of the task's stream, if it is known.
   std::optional<uint64_t> place_of(task_id task) const;
   void apply_rounds(const round_view& rounds, time_point now);
-  /// Not ok: some seats have been free for too long.
+  /// Not ok: the trainer waits, and some seats have been free for too long; the error names them.
   status missing_consumers(time_point now) const;
   void ask_anew(time_point now);
   void ask(time_point now);

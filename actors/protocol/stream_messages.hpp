@@ -73,8 +73,8 @@ struct stream_block {
   /// The written forms of these rows; null if they are sent on no other stream. Not part of the
   /// message.
   std::shared_ptr<block_forms> forms = {};
-  /// Not zero: the trainer may be handed the elements below this number; later ones only after they
-  /// are claimed and confirmed.
+  /// The trainer may be handed the elements below this number; later ones only after they are
+  /// claimed and confirmed. Zero: the stream has no claims.
   uint64_t claimed = 0;
 };
 

@@ -20,7 +20,8 @@ namespace headrace::detail {
 /// of the core is earlier than the actor's reminder.
 struct work_left {};
 
-/// The runner has produced this many rows, and no later row will descend from these splits.
+/// The runner has produced `rows` rows in total, including skipped ones, and no later row will
+/// descend from `splits`.
 struct run_done {
   uint64_t run = 0; ///< the number of the runner
   uint64_t rows = 0;

@@ -15,8 +15,8 @@
 
 namespace headrace::detail::command {
 
-/// The options for the three TLS files of a client. The defaults are the values of the environment
-/// variables for these files.
+/// Adds the options for the three TLS files of a client. The defaults are the values of the
+/// environment variables for these files.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
 /// The option `--dispatcher` of a client.

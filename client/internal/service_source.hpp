@@ -38,7 +38,7 @@ public:
   std::shared_ptr<const block> peek();
   /// As `peek`, but waits for at most `limit`, and then returns nullopt.
   std::optional<std::shared_ptr<const block>> peek_within(duration limit);
-  /// The rows of `peek`; see handout.
+  /// The handout whose `claim` takes the rows that `peek` returned.
   handout& rows() noexcept { return *out_; }
 
 private:

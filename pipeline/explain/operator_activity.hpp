@@ -51,8 +51,8 @@ public:
   static constexpr duration length = std::chrono::seconds{4};
 
   explicit operator_window(const operator_table& of) : table_(of) {}
-  /// Reads the table. Returns the activity of the operators over about `length`, or since the first
-  /// call.
+  /// Reads the table. Returns the activity of the operators over about the last `length`, or since
+  /// the first call, which returns nothing.
   std::vector<operator_activity> look(time_point now);
 
 private:

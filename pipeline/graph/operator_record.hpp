@@ -22,8 +22,8 @@ struct row_facts {
   bool apart = false;
   bool several = false; ///< one row of the input may become more than one
   bool mixed = false;   ///< the order of the rows may differ from that of the input rows
-  /// If the elements of the input are file names: a division of the input between workers also
-  /// divides the rows of the operator.
+  /// For sharding by files: if the elements of the operator are file names, the names may be
+  /// divided among the workers below the operator instead of above it.
   bool divides_as_input = false;
 };
 

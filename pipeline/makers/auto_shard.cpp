@@ -20,7 +20,7 @@ namespace {
 /// The buffer size of shuffles of file names: so large that usually all names are shuffled.
 constexpr int64_t all_names = int64_t{1} << 20;
 
-status refused(sharding_policy policy, std::string why) {
+status cannot_shard(sharding_policy policy, std::string why) {
   return invalid_argument(fmt::format("processing mode {}: {}", to_string(policy), why));
 }
 
@@ -44,8 +44,9 @@ public:
   /// keeps.
   result<dataset_ptr> divide(const dataset_ptr& rows, int64_t run = 1) {
     if (any_node(rows, [](const dataset_node& x) { return x.op == dataset_op::distribute; }))
-      return refused(policy_, "what is divided reads from another job with distribute, which does "
-                              "not give the same to each worker; distribute once");
+      return cannot_shard(policy_,
+                          "what is divided reads from another job with distribute, which does "
+                          "not give the same to each worker; distribute once");
     HEADRACE_ASSIGN(auto in, in_order(rows));
     return make_shard(std::move(in), place_.shards, place_.index, run);
   }
@@ -104,7 +105,7 @@ public:
 private:
   status lacks(std::string why) {
     lacks_ = true;
-    return refused(policy_, std::move(why));
+    return cannot_shard(policy_, std::move(why));
   }
   status too_few(int64_t files) {
     return lacks(fmt::format("there {} for {} workers; each needs one at least, or use DATA or "
@@ -245,7 +246,7 @@ result<dataset_ptr> auto_shard(const dataset_ptr& graph, sharding_policy policy,
                                const shard_place& place, const count_names& count) {
   const bool hint = holds_hint(graph);
   if (hint && policy != sharding_policy::hint)
-    return refused(policy, "the graph has a shard(SHARD_HINT, ...), which only HINT fills in");
+    return cannot_shard(policy, "the graph has a shard(SHARD_HINT, ...), which only HINT fills in");
   divider divide{*graph, policy, place};
   switch (policy) {
   case sharding_policy::off:
@@ -253,8 +254,9 @@ result<dataset_ptr> auto_shard(const dataset_ptr& graph, sharding_policy policy,
   case sharding_policy::data: return by_data(graph, divide);
   case sharding_policy::hint:
     if (!hint)
-      return refused(policy, "the graph has no shard(SHARD_HINT, ...) that says where it is to be "
-                             "divided; add one, or use DATA");
+      return cannot_shard(policy,
+                          "the graph has no shard(SHARD_HINT, ...) that says where it is to be "
+                          "divided; add one, or use DATA");
     return hint_filler{divide}.visit(graph);
   case sharding_policy::file:
   case sharding_policy::file_or_data: break;

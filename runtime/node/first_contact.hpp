@@ -24,7 +24,8 @@ public:
 
   /// An attempt failed. Returns the error if it is final; nullopt: the attempt is to be repeated.
   std::optional<status> failed(const status& why);
-  /// To be called when the dispatcher was reached, even if it has not answered yet.
+  /// Forgets the earlier failures. To be called when a connection to the dispatcher was made, even
+  /// if it has not answered yet.
   void reached() noexcept;
   /// The time at which the limit has passed.
   time_point until() const noexcept { return until_; }

@@ -13,8 +13,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Returns the elements of the kept pass, if there is one; otherwise the elements of the input,
-/// which it keeps.
+/// Returns the elements of the kept pass, if there is one. Otherwise returns the elements of the
+/// input, and keeps them if it may (see `open_sink`).
 class cache_iterator final : public operator_iterator {
 public:
   cache_iterator(engine& shared, dataset_ptr node, place at, std::string folder,

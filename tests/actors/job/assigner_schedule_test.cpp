@@ -43,9 +43,9 @@ public:
         ADD_FAILURE() << "every task waits and none is answered";
         break;
       }
-      // When no task is left, a further task is started as class `iteration` does: if no task has
-      // reached the end yet, or if splits were returned and no task that began after their return
-      // has reached the end.
+      // When no task is left, a further task is started if class `iteration` would not finish the
+      // repetition: if no task has reached the end yet, or if splits were returned and no task that
+      // began after their return has reached the end.
       if (tasks_.empty()
           && (newest_ended_ == 0 || (core_.has_rest() && newest_ended_ <= begun_before_return_)))
         join();

@@ -268,7 +268,7 @@ void shared_run::note_lease(task_id to, uint32_t source, uint64_t pass, const sp
 }
 
 void shared_run::note_return(task_id from, const split_assigner::returned& what) {
-  // If `from` is not set, a lost task had the splits: they stay in the record of that task.
+  // If `from` is not set, a lost task had the splits. Its `given` stays as it is.
   if (from)
     tasks_.at(from).given.gave_back(what.source, what.pass, what.splits);
   const auto group = plan_.sources[what.source].group;

@@ -51,8 +51,8 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
   if (draw.one_in(8))
     about.jobs.gc_timeout.reset();
   about.jobs.gc_dynamic_sharding_jobs = draw.one_in(2);
-  // The shards are drawn from a generator of their own, so that they do not change the numbers that
-  // `draw` gives for the rest of the world.
+  // Whether the world has a static policy, and its number of shards, are drawn from another
+  // generator, so that they do not change the numbers that `draw` gives for the rest of the world.
   simulation apart{seed * 0x9e3779b97f4a7c15 + 2};
   if ((allowed & shards) != 0 && apart.one_in(5)) {
     about.policy = sharding_policy::data;
