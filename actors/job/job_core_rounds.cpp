@@ -1,6 +1,7 @@
 #include "headrace/actors/job/job_core.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace::detail {
 
@@ -79,9 +80,11 @@ void job_core::look_at_rounds(repetition& r) {
   auto& known = connected_[r.state.repetition()];
   for (;;) {
     const auto epoch = r.state.rounds().epoch().number;
-    const auto decided = r.state.next_for_rounds(known.places, known.round, is_left_behind(r));
+    auto decided = r.state.next_for_rounds(known.places, known.round, is_left_behind(r));
     if (decided.facts.empty())
       return;
+    // The readers are sent the new epoch together with what is lost when it begins.
+    const bool announces = std::exchange(decided.todo.announce, false);
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
       known.places.clear();
@@ -92,6 +95,8 @@ void job_core::look_at_rounds(repetition& r) {
       say(log_level::info, "epoch of coordinated reads begins",
           {{"epoch", now.number}, {"round", now.first_round}, {"tasks", now.tasks.size()}});
     }
+    if (announces)
+      announce(r);
   }
 }
 
