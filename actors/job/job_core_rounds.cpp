@@ -88,8 +88,11 @@ void job_core::look_at_rounds(repetition& r) {
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
       known.places.clear();
-      known.round = now.first_round; // the number is lower than before if the rounds begin anew
-      known.rounds.clear();
+      // A reader that is behind the epoch's first round may be lost before its next report. What it
+      // has not handed out is then counted from its last one, unless the rounds begin anew.
+      if (now.first_round < known.round)
+        known.rounds.clear();
+      known.round = now.first_round;
       known.left_at = 0;
       lose_rounds(r, now.first_round);
       say(log_level::info, "epoch of coordinated reads begins",

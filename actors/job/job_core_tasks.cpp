@@ -51,7 +51,11 @@ void job_core::lose_missing() {
   if (!missing_at_ || *missing_at_ > now_)
     return;
   missing_at_.reset();
-  for (auto& [number, r] : record_.repetitions()) lose_missing(r, false);
+  for (auto& [number, r] : record_.repetitions()) {
+    lose_missing(r, false);
+    // Under a static policy, a worker that came in the place of a missing one begins its shard now.
+    carry_out(r, r.state.workers_present(takers()));
+  }
 }
 
 void job_core::lose_missing(repetition& r, bool replaced) {
