@@ -260,11 +260,10 @@ void local_cluster::add_worker() {
   about.save_max_file_size = options_.save_max_file_size;
   about.drain = options_.drain;
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
+  const auto running =
+    static_cast<int>(std::ssize(workers_) - std::ranges::count(workers_, nullptr));
   if (about.cross_trainer_cache_size == 0)
-    about.cross_trainer_cache_size = default_cache_bytes(std::max(
-      options_.workers, 1 + static_cast<int>(std::ranges::count_if(workers_, [](const auto& x) {
-                          return x != nullptr;
-                        }))));
+    about.cross_trainer_cache_size = default_cache_bytes(std::max(options_.workers, running + 1));
   about.dispatcher_timeout.reset(); // no limit: dispatcher and workers end together
   about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;

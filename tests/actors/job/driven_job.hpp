@@ -81,6 +81,17 @@ public:
   job_outcome open_from(uint64_t node, uint64_t consumer) {
     return take(core.open(next(), {.consumer = consumer_id{consumer}, .node = node}, now));
   }
+  /// In coordinated reads: the consumer takes the seat `index`. `rejoins`: even if another consumer
+  /// has it.
+  job_outcome open_seat(uint32_t index, uint64_t consumer, bool rejoins = false) {
+    return take(core.open(
+      next(), {.consumer = consumer_id{consumer}, .index = index, .rejoins = rejoins}, now));
+  }
+  /// In coordinated reads: a heartbeat with the reader's progress.
+  job_outcome beat_in_rounds(uint64_t consumer, const round_progress& where) {
+    return take(
+      core.heartbeat(next(), {.who = {consumer_id{consumer}, job_id{1}, 0}, .rounds = where}, now));
+  }
   job_outcome beat(uint64_t consumer, uint64_t repetition = 0,
                    std::vector<split_receipt> receipts = {}) {
     return take(core.heartbeat(

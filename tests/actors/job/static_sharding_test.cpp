@@ -7,6 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using namespace std::chrono_literals;
 
 worker_info placed(uint64_t id, uint32_t shard, uint64_t life = 1) {
   auto out = worker(id, life);
@@ -132,6 +133,19 @@ TEST(StaticSharding, KnowsItsShardsAfterARestart) {
   EXPECT_FALSE(job.state().finished());
   job.ended(out.starts[1].what);
   EXPECT_TRUE(job.state().finished());
+}
+
+TEST(StaticSharding, BeginsTheShardOfAMissingWorkerOnOneThatCameInItsPlace) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  for (const auto& x : job.open(1).starts) job.started(x);
+  job.restart({placed(2, 1)});
+  EXPECT_THAT(job.came(placed(3, 0)).starts, IsEmpty()) << "the other one may still come";
+  job.pass(4s);
+  job.beat(1);
+  const auto out = job.pass(2s);
+  ASSERT_EQ(out.starts.size(), 1u);
+  EXPECT_EQ(out.starts[0].worker, worker_id{3});
+  EXPECT_EQ(out.starts[0].what.shard, 0u);
 }
 
 TEST(StaticSharding, SaysThatShardsWereReadAgain) {
