@@ -4,7 +4,9 @@ values are those of TensorFlow 2.21, unless a test says otherwise.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import os
 import random
 
 import numpy as np
@@ -271,6 +273,47 @@ def test_AProcessThatDiedIsReplacedInTheNextPass():
     mine.kill()
     mine.wait(60)
     assert ints(ds) == [1]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_AProcessThatDiesOnceTakesNoElementOfADeterministicGenerator(cluster, tmp_path, workers):
+    def generator():
+        for i in range(200):
+            if i == 50:
+                with contextlib.suppress(FileExistsError):
+                    (tmp_path / "died").touch(exist_ok=False)
+                    os.kill(os.getpid(), 9)
+            yield i
+
+    ds = made(generator, deterministic=True)
+    if workers:
+        ds = ds.apply(hr.service.distribute("distributed_epoch", cluster(workers).target))
+    it, got, failed = iter(ds), [], []
+    while True:
+        try:
+            got.append(int(next(it)))
+        except hr.errors.UnknownError as e:
+            failed.append(str(e))
+        except StopIteration:
+            break
+    assert (tmp_path / "died").exists()
+    # A row that was requested alone is not requested again.
+    assert len(failed) <= 1 and all("signal 9" in text for text in failed)
+    assert sorted(got) == list(range(200)) if not failed else sorted(got + [50]) == list(range(200))
+
+
+def test_ADeterministicGeneratorThatAlwaysDiesEnds():
+    def generator():
+        yield 0
+        yield 1
+        os.kill(os.getpid(), 9)
+
+    it = iter(made(generator, deterministic=True))
+    assert [int(next(it)), int(next(it))] == [0, 1]
+    for _ in range(2):
+        with pytest.raises(hr.errors.UnknownError, match="signal 9"):
+            next(it)
+    assert list(it) == []
 
 
 def test_APassThatEndsWhileAnotherBeginsLeavesTheProcessToIt(monkeypatch):

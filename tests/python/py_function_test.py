@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -88,6 +89,85 @@ def test_AProcessThatDiesTakesOneElementWithIt():
             break
     assert got == [0, 1, 2, 3, 4, 6, 7, 8, 9]
     assert len(failed) == 1 and "signal 9" in failed[0]
+
+
+def test_AProcessThatDiesTakesThoseThatItForkedWithIt(tmp_path):
+    # A forked process has the descriptors of the one that forked it. So its pipes must not stay open.
+    def forks(x):
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+            os._exit(0)
+        (tmp_path / "child").write_text(str(child))
+        os.kill(os.getpid(), 9)
+
+    it = iter(hr.Dataset.range(1).map(hr.py_function(forks, SCALAR)))
+    with pytest.raises(hr.errors.UnknownError, match="signal 9"):
+        next(it)
+    with pytest.raises(ProcessLookupError):
+        while True:  # until the init process has reaped it
+            os.kill(int((tmp_path / "child").read_text()), 0)
+
+
+def test_FunctionsReadNothingFromStandardInput():
+    assert ints(hr.Dataset.range(2).map(hr.py_function(lambda x: len(sys.stdin.read()) + x, SCALAR))) == [0, 1]
+
+
+def test_ARequestThatCannotBeSentLeavesNoProcessBehind(monkeypatch):
+    from headrace._processes import pool as _pool
+
+    class Child:
+        fails = 0
+
+        def __init__(self, limits):
+            pass
+
+        def ask(self, name, function, rows):
+            if Child.fails:
+                Child.fails -= 1
+                raise MemoryError
+            self.rows = len(rows)
+
+        def answer(self):
+            return _pool.Answer(self.rows, b"")
+
+        def fate(self):
+            return "was ended"
+
+    monkeypatch.setattr(_pool, "Child", Child)
+    pool = _pool.Pool(_pool.Limits(processes=2))
+    Child.fails = 2
+    assert [x.rows for x in pool.run(b"f", b"", [1, 2, 3, 4])] == [1, 1, 1, 1]
+    assert [x.rows for x in pool.run(b"f", b"", [1, 2, 3, 4])] == [2, 2]
+
+    def broken(self):
+        raise KeyError
+
+    monkeypatch.setattr(Child, "answer", broken)
+    for _ in range(3):  # if processes were left behind, the second call would wait for ever
+        with pytest.raises(KeyError):
+            pool.run(b"f", b"", [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("also", [lambda ds: ds, lambda ds: ds.ignore_errors()])
+def test_AWorkerThatIsStoppedDuringACallFailsNoElement(cluster, tmp_path, also):
+    calls = str(tmp_path)
+
+    def slow(x):
+        open(f"{calls}/{x}-{time.time()}", "w").close()
+        time.sleep(0.4)  # nearly the time that a worker has to send what it has begun
+        return x
+
+    dispatcher = cluster(0)
+    with hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+        ds = also(hr.Dataset.range(8).map(hr.py_function(slow, SCALAR)))
+        it = iter(ds.apply(hr.service.distribute("distributed_epoch", dispatcher.target)))
+        got = [int(next(it))]
+        begun = len(os.listdir(calls))
+        while len(os.listdir(calls)) == begun:
+            pass
+    with hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+        assert sorted(got + ints(it)) == list(range(8))
 
 
 def test_AClassIsSetUpOnceAProcess():

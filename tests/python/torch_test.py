@@ -187,6 +187,22 @@ def test_AStateThatWasLoadedIsTheState():
     assert [int(x) for x in third] == (list(it) and [int(x) for x in first])
 
 
+def test_AStateThatWasLoadedIsTheStateAlsoAfterAnIterationThatWasLeft():
+    data = hr.torch.IterableDataset(shuffled(), seed=1)
+    begin = data.state_dict()
+    it = iter(data)
+    next(it)
+    later = data.state_dict()
+    rest = [int(x) for x in it]
+    it = iter(data)
+    next(it)
+    for state in later, begin:
+        data.load_state_dict(state)
+        assert data.state_dict() == state
+    data.load_state_dict(later)
+    assert [int(x) for x in data] == rest
+
+
 @pytest.mark.parametrize("fails, begin, rest", [(3, [0, 2], [4, 6]), (2, [0], [4, 6])])
 def test_AStateAfterAFailedElementGoesOnBehindIt(fails, begin, rest):
     data = hr.Dataset.range(8).map(lambda x: x + 0 * (6 // (x - fails)))

@@ -246,4 +246,6 @@ class IterableDataset(torch.utils.data.IterableDataset):
         if "before" in state:
             self._loaded["before"] = int(state["before"])
         self._epochs.next = self._loaded["epoch"]
+        # An iteration that was left is not what `state_dict` describes from now on.
+        self._at = None
         self._elsewhere = False

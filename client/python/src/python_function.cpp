@@ -207,6 +207,8 @@ named_function find(const function_reference& what, const nb::object* pool, uint
         out = f(in);
       } catch (const error& e) {
         out = e.why();
+      } catch (const nb::python_error& e) {
+        out = status_of(e);
       } catch (const std::exception& e) {
         out = status{status_code::unknown, e.what()};
       }

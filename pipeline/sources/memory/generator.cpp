@@ -43,18 +43,29 @@ protected:
       if (!*more)
         return std::nullopt;
       const auto now = **more;
-      auto rows = static_cast<size_t>(std::min<uint64_t>({wanted.rows, most_rows, now.count}));
+      const auto most = now.first < apart_until_ ? 1 : std::min(wanted.rows, most_rows);
+      auto rows = static_cast<size_t>(std::min<uint64_t>(most, now.count));
       auto out = call(now.first, rows);
+      if (!out && has_further_rows(out.status())) {
+        if (rows > 1) {
+          // Each row is requested alone, so that only the rows fail for which the function fails.
+          apart_until_ = now.first + rows;
+          continue;
+        }
+        if (++failed_ < most_failed)
+          return failed_row(now.first, out.status());
+      }
+      if (out)
+        if (auto fits = check(*out, now.first, rows); !fits.ok())
+          out = std::move(fits);
       if (!out) {
-        pass(rows);
+        auto last = failed_row(now.first, out.status());
+        end();
         reading_ = false;
         splits_.close();
-        auto failed = last_failure(out.status().with_context(
-          fmt::format("generator '{}'", to_string(node_.as<generator_parameters>().function))));
-        if (splits_.provided())
-          failed.origins.push_back(splits_.from(divided_ ? now.first : 0, 1, 0));
-        return failed;
+        return last;
       }
+      failed_ = 0;
       if (out->rows < rows) {
         rows = out->rows;
         end_at(now.first + rows);
@@ -70,17 +81,22 @@ protected:
     }
   }
   // Saves as numbers: the numbers of `splits_`, and the number of splits in a pass; if all rows are
-  // one split, also whether the split is being read, and the number of its next row.
+  // one split, also whether the split is being read, and the number of its next row; else how many
+  // rows have failed since the last one that did not.
   void save_to(position& to) const override {
     splits_.save_to(to, reading_);
     to.numbers.push_back(splits_.total());
-    if (!divided_)
+    if (divided_)
+      to.numbers.push_back(failed_);
+    else
       for (const uint64_t x : {uint64_t{reading_}, row_}) to.numbers.push_back(x);
   }
   status restore_from(position_reader& from) override {
     splits_.restore_from(from);
     splits_.end_at(from.number(splits_.total()));
-    if (!divided_) {
+    if (divided_) {
+      failed_ = from.number(most_failed - 1);
+    } else {
       reading_ = from.flag();
       row_ = from.number(row_count(node_));
     }
@@ -90,6 +106,25 @@ protected:
 private:
   // The most rows of a block, because the function is not called with a limit of bytes.
   static constexpr size_t most_rows = 4096;
+  // After so many failed calls without a row between them, the function is taken to be unusable
+  // here, and the iteration ends. Otherwise a function that always fails would have no end.
+  static constexpr uint64_t most_failed = 2;
+
+  /// True if the function may give other rows although it failed: its rows do not depend on each
+  /// other, and a process that ran it may have died by chance.
+  bool has_further_rows(const status& why) const {
+    return divided_ && why.code() != status_code::cancelled && !engine_.stopped();
+  }
+
+  /// Row `number`, for which the function failed.
+  block failed_row(uint64_t number, const status& why) {
+    auto out = failure(why.with_context(
+      fmt::format("generator '{}'", to_string(node_.as<generator_parameters>().function))));
+    if (splits_.provided())
+      out.origins.push_back(splits_.from(divided_ ? number : 0, 1, 0));
+    pass(1);
+    return out;
+  }
 
   /// The rows to request next; nullopt: this pass is over.
   result<std::optional<split_range>> rows_here() {
@@ -125,9 +160,9 @@ private:
     block in;
     in.rows = rows;
     in.columns.push_back(column::dense(dtype::int64, {}, rows, std::move(numbers).freeze()));
-    HEADRACE_ASSIGN(auto out, f_(in));
-    ++kernel_calls_;
-    HEADRACE_TRY(check(out, first, rows));
+    auto out = f_(in);
+    if (out)
+      ++kernel_calls_;
     return out;
   }
 
@@ -162,6 +197,9 @@ private:
   // If all rows are one split: whether the split is being read, and its next row.
   bool reading_ = false;
   uint64_t row_ = 0;
+  // Else: the number of failed rows since the last row that did not fail, and the number of the row
+  // before which each row is requested alone.
+  uint64_t failed_ = 0, apart_until_ = 0;
 };
 
 opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
@@ -195,7 +233,7 @@ constinit const operator_record generator_record{
   .encode = encode_generator,
   .decode = decode_generator,
   .open = open_generator,
-  .position_version = 2,
+  .position_version = 3,
   .rows = source_rows,
   .source = {.splits_are_rows = is_divided, .splits = splits},
 };

@@ -1,6 +1,7 @@
 #include "tests/pipeline/sources/source_rows.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <gmock/gmock.h>
 #include <set>
 
@@ -145,6 +146,57 @@ TEST(Generator, SaysWhatItsFunctionDidWrong) {
   iterator_context nothing;
   EXPECT_THAT(to_string(make_iterator(graph, nothing).status()),
               HasSubstr("no function is registered as 'doubled'"));
+}
+
+/// A context in which 'doubled' has 10 rows, and fails in each call for which `fails` is true of
+/// one of the rows.
+iterator_context failing(std::function<bool(int64_t)> fails) {
+  auto out = doubling(10);
+  out.find_function = [good = out.find_function({"doubled"}),
+                       fails = std::move(fails)](const function_reference&) -> named_function {
+    return [good, fails](const block& in) -> result<block> {
+      if (std::ranges::any_of(in.columns[0].values<int64_t>(), fails))
+        return status{status_code::unknown, "its process died"};
+      return good(in);
+    };
+  };
+  return out;
+}
+
+TEST(Generator, FailsOnlyTheRowsForWhichItsFunctionFails) {
+  auto graph = make_generator({"doubled"}, number_and_word_spec()).value();
+  const auto rows = rows_of(graph, failing([](int64_t i) { return i == 3 || i == 7; }));
+  ASSERT_EQ(rows.size(), 10u);
+  for (size_t i = 0; i < rows.size(); ++i)
+    EXPECT_THAT(rows[i], i == 3 || i == 7
+                           ? HasSubstr("unknown: generator 'doubled': its process died")
+                           : HasSubstr("|'" + std::to_string(i) + "'"));
+  bool died = false;
+  EXPECT_EQ(
+    rows_of(graph, failing([&](int64_t i) { return i == 3 && !std::exchange(died, true); })),
+    rows_of(graph, doubling(10)));
+}
+
+TEST(Generator, GivesTheRestBackIfItsFunctionFailsAgainAndAgain) {
+  test::scripted_splits splits;
+  splits.script = {{0, 0, split_range{0, 4}}, {0, 0, split_range{4, 40}}};
+  auto context = failing([](int64_t i) { return i >= 6; });
+  context.splits = &splits;
+  auto from =
+    make_iterator(make_generator({"doubled"}, number_and_word_spec()).value(), context).value();
+  const auto rows = read_all(*from, always(100));
+  ASSERT_EQ(rows.size(), 8u);
+  EXPECT_THAT(rows[6], HasSubstr("died"));
+  EXPECT_THAT(rows[7], HasSubstr("died"));
+  // The failure of the function is not the end of the generator, which others may read.
+  for (const auto& asked : splits.log) EXPECT_FALSE(asked.total && *asked.total < 1000);
+  EXPECT_THAT(splits.closed, ElementsAre(test::scripted_splits::closing{0, 0, {8, 36}}));
+}
+
+TEST(Generator, EndsAfterAFailureWhereItMayGiveOthersInAnotherRun) {
+  auto graph = make_generator({"doubled"}, number_and_word_spec(), -1, false).value();
+  const auto context = failing([](int64_t i) { return i == 3; });
+  EXPECT_THAT(read_all(*make_iterator(graph, context).value()), ElementsAre(HasSubstr("died")));
 }
 
 } // namespace

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pickle
+import select
 import signal
 import struct
 import subprocess
@@ -90,16 +91,26 @@ class Limits(NamedTuple):
     call_timeout: float | None = None
 
 
+def _handle_of(pid: int) -> int | None:
+    """A descriptor that is readable when the process has ended; None if the system has none."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
+
+
 class Child:
     """One process. It ends when its standard input is closed, and when this process dies, even while it runs a
-    function.
+    function. Processes that it has started end with it, unless they are in another session.
     """
 
     _life: int | None = None
+    _handle: int | None = None
 
     def __init__(self, limits: Limits) -> None:
         paths = [p for p in sys.path if p]
         self._limits = limits
+        self._reaping = threading.Lock()
         self._busy = False
         self._request = 0
         self._known: dict[bytes, None] = {}  # the names of the functions that the process keeps, by last use
@@ -114,6 +125,7 @@ class Child:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, start_new_session=True)
         finally:
             os.close(theirs)
+        self._handle = _handle_of(self._child.pid)
         try:
             if self._child.stdout and len(_all) < _MOST_WIDE:
                 fcntl.fcntl(self._child.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
@@ -126,22 +138,26 @@ class Child:
             self.kill()
 
     def __del__(self) -> None:
-        if self._life is not None:
-            os.close(self._life)
+        for mine in (self._life, self._handle):
+            if mine is not None:
+                os.close(mine)
 
     def ask(self, name: bytes, function: bytes, rows: list[Any] | Steps) -> None:
         """Begins to run a function over rows, or a generator; ``answer`` returns the result."""
-        payload = None if name in self._known else function
-        self._known.pop(name, None)
-        self._known[name] = None
-        forgotten = next(iter(self._known)) if len(self._known) > _MOST_FUNCTIONS else None
+        known = self._known.copy()
+        payload = None if name in known else function
+        known.pop(name, None)
+        known[name] = None
+        forgotten = next(iter(known)) if len(known) > _MOST_FUNCTIONS else None
         if forgotten is not None:
-            del self._known[forgotten]
-        self._busy = True
+            del known[forgotten]
         self._request += 1
         # Requests are pickles, because the child process trusts this process. Answers are not
         # pickles, because this process does not trust the code that runs in the child process.
-        send(self._child.stdin, pickle.dumps((self._request, name, payload, rows, forgotten), protocol=5))
+        request = pickle.dumps((self._request, name, payload, rows, forgotten), protocol=5)
+        self._busy = True
+        send(self._child.stdin, request)
+        self._known = known
 
     def answer(self) -> Answer:
         """The answer to the last request. Raises ``EOFError`` if the process died, or was killed here for a wrong
@@ -174,23 +190,41 @@ class Child:
 
     def lives(self) -> bool:
         """True if the process has not ended."""
-        return self._child.poll() is None
+        return self._child.poll() is None if self._handle is None else not self._ends_within(0)
 
     def kill(self) -> None:
         """Ends the process and those that it started."""
-        if self._child.poll() is None:
-            try:
-                os.killpg(self._child.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        # The number of a process group is not used again before the process is reaped.
+        with self._reaping:
+            if self._child.returncode is None:
+                try:
+                    os.killpg(self._child.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
 
     def wait(self, limit: float) -> int:
-        """The exit code; after ``limit`` seconds the process is killed."""
-        try:
-            return self._child.wait(limit)
-        except subprocess.TimeoutExpired:
+        """The exit code; after ``limit`` seconds the process is killed. Processes that it started are killed in any
+        case.
+        """
+        if self._child.returncode is None:
+            self._ends_within(limit)
             self.kill()
+        with self._reaping:
             return self._child.wait()
+
+    def _ends_within(self, seconds: float) -> bool:
+        """Waits until the process has ended, for at most so many seconds. Does not reap it if the system has handles
+        of processes.
+        """
+        if self._handle is None:
+            try:
+                self._child.wait(seconds)
+                return True
+            except subprocess.TimeoutExpired:
+                return False
+        ended = select.poll()
+        ended.register(self._handle, select.POLLIN)
+        return bool(ended.poll(seconds * 1000))
 
     @staticmethod
     def _close(stream: Any) -> None:

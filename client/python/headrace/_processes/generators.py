@@ -12,6 +12,7 @@ import threading
 from typing import Any
 
 from . import origins
+from ..errors import CancelledError, UnknownError
 from .child import Answer, Child, Limits, Steps, end
 
 #: Identifies the passes that share the state of a generator function: the number of the function (``origins``), and a
@@ -132,6 +133,10 @@ class Generators:
 _numbers = itertools.count()
 
 
+def _was_stopped() -> CancelledError:
+    return CancelledError("from_generator: the process that ran the generator was stopped")
+
+
 class Generator:
     """Runs a generator for one pass. The first call of ``run`` starts a process, or takes one that is kept.
 
@@ -144,18 +149,18 @@ class Generator:
         self._key = key
         self._process: _Process | None = None
         self._number = next(_numbers)
-        self._died_at: Any = None
         self._stopped = False
         self._lock = threading.Lock()
 
     def run(self, rows: list[Any]) -> list[Answer]:
-        """The elements with the numbers ``rows``, which ascend; fewer if the generator ends."""
+        """The elements with the numbers ``rows``, which ascend; fewer if the generator ends.
+
+        Raises ``UnknownError`` if the process died: the next call begins the generator anew in another process.
+        Raises ``CancelledError`` if it was stopped.
+        """
         with self._lock:
-            if self._died_at is not None and rows and rows[0] > self._died_at:
-                return []
-            self._died_at = None
             if self._stopped:
-                return [Answer(1, "from_generator: the process that ran the generator was stopped")]
+                raise _was_stopped()
             process = None
             try:
                 if self._process is None:
@@ -172,8 +177,9 @@ class Generator:
                 if process is not None:
                     process.passes.discard(self._number)
                 self._process = None
-                self._died_at = rows[0] if rows else None
-                return [Answer(1, f"from_generator: the process that ran the generator {fate}")]
+                if self._stopped:
+                    raise _was_stopped() from None
+                raise UnknownError(f"from_generator: the process that ran the generator {fate}") from None
 
     def stop(self) -> None:
         """Ends the process; the elements that it is making are lost."""

@@ -10,9 +10,7 @@ from typing import Any
 from . import child as _child
 from .. import _core
 
-#: ``_MOMENT``: the seconds that servers have to stop before the processes of Python functions are ended. ``_LIMIT``:
-#: the seconds that they have after that.
-_MOMENT = 0.3
+#: The seconds that servers have to stop after the processes of Python functions were ended.
 _LIMIT = 1.0
 
 _servers: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -20,7 +18,7 @@ _servers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 def stops_at_exit(server: Any) -> None:
     """Registers a server. When the interpreter exits, ``server._stop_within(seconds)`` is called if the server
-    exists.
+    exists, first with ``server._stop_time()`` at least.
     """
     _servers.add(server)
 
@@ -40,7 +38,7 @@ def _stop_all() -> None:
     # In this order no thread that reads, and no client of a server, gets an error because of the
     # exit.
     _core.leave()
-    stop_within(_MOMENT)
+    stop_within(max((server._stop_time() for server in servers), default=0.0))
     _core.refuse_visits()
     _child.end_all()
     _core.await_threads()

@@ -8,10 +8,16 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import CancelledError
 from .child import Answer, Child, Limits, end
 from .generators import Generator, Generators, Key
 
 __all__ = ["Limits", "Pool", "shared"]
+
+
+def _stopped() -> CancelledError:
+    # Not an error of an element: `ignore_errors` must not leave out an element because a worker was stopped.
+    return CancelledError("the processes that run Python functions were stopped")
 
 
 class Pool:
@@ -35,22 +41,28 @@ class Pool:
         if not rows:
             return []
         mine = self._take(len(rows))
+        unused = set(mine)  # the processes that were neither given back nor lost
         share = -(-len(rows) // len(mine))
         parts = [rows[i:i + share] for i in range(0, len(rows), share)]
-        for spare in mine[len(parts):]:
-            self._give_back(spare)
-        asked: list[tuple[Child, list[Any], bool]] = []
-        for process, part in zip(mine, parts):
-            asked.append((process, part, self._ask(process, name, function, part)))
         out: list[Answer] = []
-        for process, part, lives in asked:
-            try:
-                if not lives:
-                    raise EOFError
-                out.append(self._answer(process, part))
-                self._give_back(process)
-            except (EOFError, OSError, MemoryError):
-                out += self._one_by_one(name, function, part, self._lost(process))
+        try:
+            for spare in mine[len(parts):]:
+                self._give_back(spare)
+                unused.remove(spare)
+            asked = [(process, part, self._ask(process, name, function, part)) for process, part in zip(mine, parts)]
+            for process, part, lives in asked:
+                try:
+                    if not lives:
+                        raise EOFError
+                    out.append(self._answer(process, part))
+                    self._give_back(process)
+                    unused.remove(process)
+                except (EOFError, OSError, MemoryError):
+                    unused.remove(process)
+                    out += self._one_by_one(name, function, part, self._lost(process))
+        finally:
+            for process in unused:
+                self._lost(process)
         return out
 
     def stop(self) -> None:
@@ -95,18 +107,18 @@ class Pool:
         out: list[Answer] = []
         for row in rows:
             if self._stopped:
-                out.append(Answer(1, "the processes that run Python functions were stopped"))
-                continue
+                raise _stopped()
             if len(rows) > 1:
-                process = self._take(1)[0]
+                process = None
                 try:
+                    process = self._take(1)[0]
                     if not self._ask(process, name, function, [row]):
                         raise EOFError
                     out.append(self._answer(process, [row]))
                     self._give_back(process)
                     continue
-                except (EOFError, OSError, MemoryError):
-                    fate = self._lost(process)
+                except (EOFError, OSError, MemoryError) as e:
+                    fate = f"could not be started: {e}" if process is None else self._lost(process)
             out.append(Answer(1, f"py_function: the process that ran it {fate}"))
         return out
 
@@ -115,7 +127,7 @@ class Pool:
         try:
             process.ask(name, function, rows)
             return True
-        except (EOFError, OSError):
+        except (EOFError, OSError, MemoryError):
             return False
 
     def _take(self, wanted: int) -> list[Child]:
@@ -123,7 +135,7 @@ class Pool:
         with self._changed:
             while True:
                 if self._stopped:
-                    raise RuntimeError("the processes that run Python functions were stopped")
+                    raise _stopped()
                 room = self._size - len(self._all) - self._starting
                 if self._idle or room > 0:
                     break

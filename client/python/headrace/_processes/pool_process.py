@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -200,6 +200,25 @@ def _end_with(pipe: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)  # the other end was closed before O_ASYNC was set
 
 
+def _pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The pipes of requests and of answers, which were standard input and output. Now functions read nothing from
+    standard input, and what they print is written to standard error.
+    """
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+
+    def let_go() -> None:
+        # If a process that a function has forked held the pipes, the parent would not see their ends when this
+        # process dies.
+        for pipe in (requests, answers):
+            os.dup2(nothing, pipe.fileno(), inheritable=False)
+
+    os.register_at_fork(after_in_child=let_go)
+    return requests, answers
+
+
 def main(memory: int, call_timeout: float, life: int) -> None:
     """Serves until standard input ends, or the other end of the pipe ``life`` is closed.
 
@@ -210,13 +229,11 @@ def main(memory: int, call_timeout: float, life: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     watch = _Watch(call_timeout)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Text that functions print is written to standard error, because standard output is for answers.
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    requests, answers = _pipes()
     known: dict[bytes, Callable[[Any], list[_Row]]] = {}
     while True:
         try:
-            number, name, shipped, rows, forgotten = pickle.loads(receive(sys.stdin.buffer))
+            number, name, shipped, rows, forgotten = pickle.loads(receive(requests))
         except EOFError:
             return
         if shipped is not None:

@@ -19,8 +19,9 @@ from .securing import Session, inner
 #: stays a reader.
 _LEASE_MS = 5000
 _CLIENT_MS = 120_000
-#: When a worker is stopped: the least number of seconds that its tasks have to end, before the processes that run
-#: Python functions are killed.
+#: When a worker is stopped, in seconds: the time in which it sends what it has begun, if ``shutdown_quiet_period_ms`` is
+#: 0, and the time that its tasks have to end after that, before the processes that run Python functions are killed.
+_DRAIN = 0.5
 _MOMENT = 0.3
 #: The most seconds for which ``WorkerServer.start`` waits until the worker is registered.
 _REGISTERED = 5.0
@@ -112,6 +113,10 @@ class _Server:
 
     def _end(self, running: Any) -> None:
         running.stop(None)
+
+    def _stop_time(self) -> float:
+        """The seconds that the server has to stop, before the processes that run Python functions are killed."""
+        return _MOMENT
 
     def _stop_within(self, seconds: float) -> None:
         if self._running is not None:
@@ -302,10 +307,13 @@ class WorkerServer(_Server):
     def _is_over(self) -> bool:
         return self._ending is not None and self._ending.over.is_set()
 
+    def _stop_time(self) -> float:
+        return (self._config.shutdown_quiet_period_ms / 1000 or _DRAIN) + _MOMENT
+
     def _end(self, running: Any) -> None:
-        # Tasks have a short time to end; then the processes in which they may block are killed.
-        moment = max(_MOMENT, self._config.shutdown_quiet_period_ms / 1000)
-        if not running.stop(moment) and self._pool is not None:
+        # The processes in which tasks may block are killed only when the streams to trainers are closed, so that no
+        # trainer gets an error instead of an element which another worker then reads.
+        if not running.stop(self._stop_time()) and self._pool is not None:
             self._pool.stop()
         running.stop(None)
         pool, self._pool = self._pool, None
