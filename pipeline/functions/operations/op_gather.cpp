@@ -24,17 +24,6 @@ void read_indices(const operand& indices, size_t r, std::vector<int64_t>& out) {
   });
 }
 
-/// A row as `outer` runs of `extent` parts of `inner` values.
-struct layout {
-  int64_t outer = 1, extent = 1, inner = 1;
-};
-layout layout_of(const shape& row, size_t axis) {
-  layout out;
-  for (size_t i = 0; i < row.rank(); ++i)
-    (i < axis ? out.outer : i == axis ? out.extent : out.inner) *= row[i];
-  return out;
-}
-
 void take_part(column_builder& out, const column& data, int64_t first, int64_t count) {
   if (count == 0)
     return;
@@ -60,7 +49,7 @@ column run_gather(const op_call& call) {
   std::vector<int64_t> indices;
   shape last_rows[2];
   result<shape> dims = shape{};
-  layout parts;
+  axis_layout parts;
   for (size_t r = 0; r < call.rows; ++r) {
     if (call.skips(r)) {
       out.end_row_of_nothing(nothing);
@@ -70,7 +59,7 @@ column run_gather(const op_call& call) {
     if (r == 0 || rows[0] != last_rows[0] || rows[1] != last_rows[1]) {
       dims = result_shape(node, rows);
       if (dims)
-        parts = layout_of(rows[0], *normal_axis(node.attrs.index, rows[0].rank()));
+        parts = layout_along(rows[0], *normal_axis(node.attrs.index, rows[0].rank()));
       last_rows[0] = rows[0];
       last_rows[1] = rows[1];
     }
