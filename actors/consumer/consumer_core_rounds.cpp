@@ -48,8 +48,10 @@ void consumer_core::apply_rounds(const round_view& rounds, time_point now) {
     if (!place)
       continue;
     s.unplaced = false;
-    if (!s.opened)
+    if (!s.opened) {
       out_->begin_at(id, *place);
+      s.received.begin_at(*place);
+    }
     then(consume::make_link{s.address});
   }
   const auto known = out_->rounds().epoch;

@@ -13,6 +13,8 @@ namespace headrace::detail {
 /// are given back.
 class received_splits {
 public:
+  /// The first row that arrives will be this element of the stream. To be called before `add`.
+  void begin_at(uint64_t elements) { begin_ = end_ = elements; }
   /// The next rows of the stream arrived.
   void add(const block& rows);
   /// This number of elements of the stream was handed out: they cannot be given back.
@@ -35,8 +37,8 @@ private:
 
   /// The splits of the rows that were handed out or can no longer be given back.
   reached_splits settled_;
-  uint64_t begin_ = 0;       ///< number of settled elements
-  uint64_t end_ = 0;         ///< number of elements that arrived and were not given back
+  uint64_t begin_ = 0;       ///< the stream's element after the settled ones
+  uint64_t end_ = 0;         ///< the element after those that arrived and were not given back
   std::deque<piece> pieces_; ///< the rows between `begin_` and `end_`
 };
 

@@ -13,9 +13,13 @@ constexpr task_id task{7};
 /// The core of a consumer of a shared job.
 class ConsumerReceipts : public testing::Test {
 protected:
-  explicit ConsumerReceipts(sharding_policy mode = sharding_policy::dynamic) {
-    core.emplace(consumer_options{.dataset_id = "d", .job_name = "j", .parameters = {.mode = mode}},
+  explicit ConsumerReceipts(sharding_policy mode = sharding_policy::dynamic,
+                            round_view rounds = {}) {
+    core.emplace(consumer_options{.dataset_id = "d",
+                                  .job_name = "j",
+                                  .parameters = {.mode = mode, .num_consumers = rounds.consumers}},
                  consumer_id{1}, "host:1", out, logger{}, now);
+    view.rounds = std::move(rounds);
     core->dispatcher_up(now);
     view.job = job_id{2};
     view.shared = true;
@@ -208,6 +212,38 @@ TEST_F(ConsumerReceiptsOff, AreNotAskedForWhereEveryWorkerGivesAWholeCopy) {
   const auto did = loses();
   EXPECT_EQ(last<consume::beat>(did), nullptr);
   EXPECT_TRUE(beats().what.receipts.empty());
+}
+
+/// A consumer that has come in the place of another one, and begins in the middle of the task's
+/// output.
+class ConsumerReceiptsInRounds : public ConsumerReceipts {
+protected:
+  ConsumerReceiptsInRounds()
+    : ConsumerReceipts(sharding_policy::dynamic,
+                       {.consumers = 2,
+                        .now = {2, 10, {{task, 10}}},
+                        .seats = {{consumer_id{1}, 0, 2}, {consumer_id{2}, 1, 1}}}) {
+    sends(10, 8, 20);
+    core->arrived(task, from_task{stream_received_by_all{2, 18}}, now);
+    take(2);
+  }
+};
+
+TEST_F(ConsumerReceiptsInRounds, NameOnlyWhatWasHandedOutWhereTheStreamDoesNotBeginWithTheFirst) {
+  const auto did = loses();
+  const auto* beat = last<consume::beat>(did);
+  ASSERT_NE(beat, nullptr);
+  ASSERT_EQ(beat->what.receipts.size(), 1u);
+  EXPECT_EQ(beat->what.receipts[0].reached, (std::vector<split_run>{{0, 0, {20, 2}}}));
+  EXPECT_EQ(beat->what.receipts[0].newest, (split_run{0, 0, {21, 1}}));
+  EXPECT_EQ(beat->what.receipts[0].given_back, 0u) << "no other reader is given these rows";
+}
+
+TEST_F(ConsumerReceiptsInRounds, SayTheSameWithTheGoodbye) {
+  const auto did = core->trainer_leaves(now);
+  const auto& receipt = last<consume::say_goodbye>(did)->what.receipts.at(0);
+  EXPECT_EQ(receipt.reached, (std::vector<split_run>{{0, 0, {20, 2}}}));
+  EXPECT_EQ(receipt.newest, (split_run{0, 0, {21, 1}}));
 }
 
 TEST_F(ConsumerReceipts, LeaveARemarkForTheTrainerAtTheEndOfAnEpochThatLacksElements) {

@@ -54,6 +54,18 @@ TEST(ReceivedSplits, NameASplitOfWhichARowStayed) {
   EXPECT_EQ(x.receipt_of(task).reached, (runs{{0, 0, {1, 1}}}));
 }
 
+TEST(ReceivedSplits, CountFromWhereTheStreamBegins) {
+  received_splits x;
+  x.begin_at(100);
+  x.add(rows_of(10, 5));
+  x.handed_out(101);
+  x.give_back(102);
+  const auto said = x.receipt_of(task);
+  EXPECT_EQ(said.reached, (runs{{0, 0, {10, 2}}}));
+  EXPECT_EQ(said.newest, (split_run{0, 0, {11, 1}}));
+  EXPECT_EQ(said.given_back, 3u);
+}
+
 TEST(ReceivedSplits, TakeNoMarkThatCannotBe) {
   received_splits x;
   x.add(rows_of(10, 5));
