@@ -259,9 +259,10 @@ status consumer_core::overdue(time_point now) const {
   // A task that does not serve this consumer is an error even if other tasks run: that task alone
   // may have the rows for which the trainer waits. A task that gave everything must be reachable,
   // too: the repetition is not finished before the task has received the reports that all its
-  // elements were handed out.
+  // elements were handed out. A stream without a place has no link before other consumers come; the
+  // error about these is that of `missing_consumers`.
   for (const auto& [id, s] : streams_)
-    if (s.named && (!s.ended || s.outcome) && s.away_since
+    if (s.named && !s.unplaced && (!s.ended || s.outcome) && s.away_since
         && std::min(now - *s.away_since, idle) >= limit)
       return not_reached(s);
   if (idle >= options_.stall_timeout) {

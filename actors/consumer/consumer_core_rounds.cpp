@@ -48,6 +48,7 @@ void consumer_core::apply_rounds(const round_view& rounds, time_point now) {
     if (!place)
       continue;
     s.unplaced = false;
+    s.away_since = now; // until now the stream needed no link
     if (!s.opened) {
       out_->begin_at(id, *place);
       s.received.begin_at(*place);
