@@ -35,8 +35,9 @@ std::string describe(const iteration_losses& what, sharding_policy mode, bool ca
     return held.empty() ? held : "this epoch is incomplete: " + held;
   if (mode == sharding_policy::off)
     return fmt::format("this epoch is incomplete: {} lost while they read, so that as many copies "
-                       "of the dataset ended early",
-                       what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were");
+                       "of the dataset ended early{}{}",
+                       what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",
+                       held.empty() ? "" : "; ", held);
   if (is_static(mode))
     return fmt::format("{} read from the beginning again, so that elements may have come twice{}{}",
                        what.tasks == 1 ? "1 worker was gone while it read, and its shard was"
