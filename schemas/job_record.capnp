@@ -65,6 +65,15 @@ struct IterationReader {
   # seats.
 }
 
+struct Absence {
+  # In coordinated reads: where a consumer that is gone has left the rounds.
+
+  next @0 :UInt64;
+  # The first round that it may not have handed out.
+  most @1 :UInt64;
+  # The greatest number of rounds that it may miss. Zero: it has taken part in no round.
+}
+
 struct IterationState {
   version @0 :UInt64;
   # The number of changes so far.
@@ -79,6 +88,10 @@ struct IterationState {
   readers @6 :List(IterationReader);
   rounds @7 :Dispatcher.Rounds;
   # Absent: the job has no coordinated reads.
+  absent @8 :List(Absence);
+  # The consumers that are gone since the epoch of coordinated reads began.
+  missed @9 :UInt64;
+  # The number of elements in rounds through which consumers continued without one that is gone.
 }
 
 # -- splits (actors/job/split_assigner.hpp)
@@ -360,7 +373,7 @@ struct JobFact {
     # The repetition is forgotten, except its result.
 
     readerJoined @4 :IterationReader;
-    readerLeft @5 :ConsumerId;
+    readerLeft @5 :ReaderLeft;
     taskIs @6 :Task;
     # A new task, or the new state of a task.
     finishedAs @7 :Finished;
@@ -402,6 +415,11 @@ struct JobFact {
 
   struct Begun {
     seed @0 :UInt64;
+  }
+  struct ReaderLeft {
+    consumerId @0 :UInt64;
+    from @1 :Absence;
+    # In coordinated reads: where the reader has left the rounds.
   }
   struct Finished {
     failure @0 :Failure;

@@ -1,4 +1,5 @@
 #include "headrace/actors/consumer/consumer_core.hpp"
+#include "headrace/actors/protocol/rounds_ahead.hpp"
 #include "headrace/runtime/base/overloaded.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@ namespace {
 
 constexpr duration first_redial_pause = std::chrono::milliseconds{10};
 constexpr duration longest_redial_pause = std::chrono::milliseconds{500};
-constexpr uint64_t most_rounds_ahead = 1024; ///< the most rounds that one task may send ahead
 
 stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool ended = false) {
   return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, ended};

@@ -247,10 +247,11 @@ bool iteration::may_begin_shard(const worker_info& who) const {
   return who.shard && *who.shard < states.size() && states[*who.shard] == shard_state::unserved;
 }
 
-iteration::decision iteration::consumer_left(consumer_id who) const {
+iteration::decision iteration::consumer_left(consumer_id who,
+                                             const round_table::absence& from) const {
   if (!consumers_.contains(who))
     return {};
-  return {{reader_left{who}}, {.announce = rounds_.consumers() != 0}};
+  return {{reader_left{who, from}}, {.announce = rounds_.consumers() != 0}};
 }
 
 iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint64_t>& places,
@@ -423,7 +424,7 @@ void iteration::apply(const fact& what) {
       to.consumers_.erase(x.who);
       to.nodes_.erase(x.who);
       to.places_.erase(x.who);
-      to.rounds_.leave_seat(x.who);
+      to.rounds_.leave_seat(x.who, x.from);
       ++to.version_;
     }
     void operator()(const round_table::proposed& x) {

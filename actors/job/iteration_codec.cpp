@@ -66,6 +66,15 @@ result<iteration::task> read_task(schema::Task::Reader in) {
   };
 }
 
+void write_absence(schema::Absence::Builder out, const round_table::absence& what) {
+  out.setNext(what.next);
+  out.setMost(what.most);
+}
+
+round_table::absence read_absence(schema::Absence::Reader in) {
+  return {in.getNext(), in.getMost()};
+}
+
 struct iteration_fact_writer {
   schema::JobFact::Builder out;
   void operator()(const iteration::reader_joined& x) {
@@ -76,7 +85,10 @@ struct iteration_fact_writer {
     to.setIndex(x.index);
   }
   void operator()(const iteration::reader_left& x) {
-    out.initReaderLeft().setConsumerId(x.who.value);
+    auto to = out.initReaderLeft();
+    to.setConsumerId(x.who.value);
+    if (x.from != round_table::absence{})
+      write_absence(to.initFrom(), x.from);
   }
   void operator()(const iteration::task_is& x) { write_task(out.initTaskIs(), x.now); }
   void operator()(const iteration::finished_as& x) {
@@ -103,8 +115,11 @@ result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in) {
     return iteration::fact{iteration::reader_joined{consumer_id{x.getConsumerId()}, x.getNodeId(),
                                                     x.getPlace(), x.getIndex()}};
   }
-  case schema::JobFact::READER_LEFT:
-    return iteration::fact{iteration::reader_left{consumer_id{in.getReaderLeft().getConsumerId()}}};
+  case schema::JobFact::READER_LEFT: {
+    const auto x = in.getReaderLeft();
+    return iteration::fact{
+      iteration::reader_left{consumer_id{x.getConsumerId()}, read_absence(x.getFrom())}};
+  }
   case schema::JobFact::TASK_IS: {
     HEADRACE_ASSIGN(auto now, read_task(in.getTaskIs()));
     return iteration::fact{iteration::task_is{std::move(now)}};
@@ -142,8 +157,13 @@ void state_codec<iteration>::write(schema::IterationState::Builder out, const it
     if (const auto place = what.places_.find(who); place != what.places_.end())
       to.setPlace(place->second);
   }
-  if (what.rounds_ != round_table{})
-    write_rounds(out.initRounds(), what.rounds_.view());
+  if (what.rounds_ == round_table{})
+    return;
+  write_rounds(out.initRounds(), what.rounds_.view());
+  auto absent = out.initAbsent(list_size(what.rounds_.absent()));
+  next = 0;
+  for (const auto& x : what.rounds_.absent()) write_absence(absent[next++], x);
+  out.setMissed(what.rounds_.missed());
 }
 
 result<iteration> state_codec<iteration>::read(schema::IterationState::Reader in, iteration out) {
@@ -171,8 +191,11 @@ result<iteration> state_codec<iteration>::read(schema::IterationState::Reader in
     if (from.getPlace() != 0)
       out.places_[who] = from.getPlace();
   }
-  if (in.hasRounds())
-    out.rounds_ = round_table{read_rounds(in.getRounds())};
+  if (in.hasRounds()) {
+    std::vector<round_table::absence> absent;
+    for (auto x : in.getAbsent()) absent.push_back(read_absence(x));
+    out.rounds_ = round_table{read_rounds(in.getRounds()), std::move(absent), in.getMissed()};
+  }
   return out;
 }
 

@@ -111,12 +111,10 @@ private:
     time_point idle_since{};
     /// In coordinated reads: the next round of each reader that waits for the proposed epoch.
     std::map<consumer_id, uint64_t> places;
-    uint64_t round = 0;                     ///< the latest round that a reader has reported
-    std::map<consumer_id, uint64_t> rounds; ///< the round that each reader last reported
-    uint64_t left_at = 0;                   ///< the latest round of the readers that left in order
-    /// Consumers that were given up since the epoch began, and the next round of each, as last
-    /// reported.
-    std::map<consumer_id, uint64_t> given_up;
+    uint64_t round = 0; ///< the latest round that a reader has reported
+    /// The next round of each reader, as it last reported it, or as its first epoch begins.
+    std::map<consumer_id, uint64_t> rounds;
+    uint64_t left_at = 0; ///< the latest round of the readers that left in order
     std::map<consumer_id, pace_window> paces; ///< the paces of the readers
   };
 
@@ -143,10 +141,8 @@ private:
   void note_rounds(const repetition& r, consumer_id who, const round_progress& what);
   /// Records the round at which a reader leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
-  void note_given_up(const repetition& r, consumer_id who);
-  /// For each consumer that was given up, counts as lost its elements of the rounds from its next
-  /// round to the one before `up_to`, through which the other consumers continued.
-  void lose_rounds(repetition& r, uint64_t up_to);
+  /// Where a reader that is about to be removed leaves the rounds.
+  round_table::absence absence_of(const repetition& r, consumer_id who);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
   /// True if a reader last reported an earlier round than the one at which another reader left in

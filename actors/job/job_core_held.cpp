@@ -18,7 +18,9 @@ void add_facts(uint64_t number, const lease_history::rereading& what,
 // The functions for rows that readers hold of tasks that are over.
 
 std::vector<job_record::fact> job_core::held_of(const repetition& r, const task_end& what) const {
-  if (what.held.empty())
+  // In coordinated reads, what a reader that is gone has missed is counted in rounds
+  // (`round_table::missed`), and rows beyond the rounds of an epoch are dropped by all readers.
+  if (what.held.empty() || about_.num_consumers != 0)
     return {};
   const auto departed = departed_.find(what.id);
   auto all = what.held;

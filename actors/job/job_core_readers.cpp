@@ -202,7 +202,8 @@ void job_core::remove(repetition& r, consumer_id who) {
   prompt_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
   lose_held(r, who);
-  carry_out(r, r.state.consumer_left(who));
+  carry_out(r, r.state.consumer_left(who, absence_of(r, who)));
+  seen.rounds.erase(who);
   leave_unread(r);
   if (r.state.consumers().empty())
     seen.idle_since = now_;
@@ -238,8 +239,6 @@ void job_core::give_up_silent(repetition& r) {
 void job_core::give_up(uint64_t number, consumer_id who, const char* why) {
   say(log_level::warn, "consumer lost", {{"consumer", to_string(who)}, {"why", why}});
   auto& r = record_.repetitions().at(number);
-  if (about_.num_consumers != 0)
-    note_given_up(r, who);
   if (r.leases.records() != 0)
     commit({{number, lease_history::fact{lease_history::unheard{who, r.state.version() + 1}}}});
   remove(r, who);

@@ -1,4 +1,5 @@
 #include "headrace/actors/job/job_core.hpp"
+#include "headrace/actors/protocol/rounds_ahead.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,56 +11,47 @@ namespace headrace::detail {
 void job_core::note_rounds(const repetition& r, consumer_id who, const round_progress& what) {
   auto& known = connected_[r.state.repetition()];
   known.round = std::max(known.round, what.round);
-  known.rounds[who] = what.round;
+  // A reader that had no epoch yet when it sent the report names round 0.
+  auto& round = known.rounds[who];
+  round = std::max(round, what.round);
   if (what.answers == r.state.rounds().epoch().number + 1)
     known.places[who] = what.round;
 }
 
 void job_core::note_rounds(const repetition& r, const leave_iteration& what) {
   const auto& epoch = r.state.rounds().epoch();
-  connected_[r.state.repetition()].rounds.erase(what.who.consumer);
   auto next = UINT64_MAX;
   for (size_t i = 0; i < epoch.tasks.size(); ++i) {
     const auto& task = epoch.tasks[i];
     const auto given = what.handed_out.find(task.task);
-    // A reader that has not reached the rounds of this epoch is behind the others.
+    // A reader that has not reached the rounds of this epoch is behind the others. Its last report
+    // stays the best information about its round.
     if (given == what.handed_out.end() || given->second < task.first_group)
       return;
     next = std::min(next, epoch.first_round + i
                             + (given->second - task.first_group) * epoch.tasks.size());
   }
-  auto& known = connected_[r.state.repetition()];
   if (next == UINT64_MAX)
     return;
+  auto& known = connected_[r.state.repetition()];
   known.round = std::max(known.round, next);
   known.left_at = std::max(known.left_at, next);
+  auto& round = known.rounds[what.who.consumer];
+  round = std::max(round, next);
 }
 
-void job_core::note_given_up(const repetition& r, consumer_id who) {
-  auto& known = connected_[r.state.repetition()];
+round_table::absence job_core::absence_of(const repetition& r, consumer_id who) {
   const auto view = r.state.rounds().view();
-  const auto seat = std::ranges::find(view.seats, who, &round_seat::who);
-  if (seat == view.seats.end() || seat->begins > view.now.number)
-    return; // it has taken part in no round
-  const auto at = known.rounds.find(who);
-  known.given_up[who] = at != known.rounds.end() ? at->second : view.now.first_round;
-}
-
-void job_core::lose_rounds(repetition& r, uint64_t up_to) {
-  // A consumer that was given up had received its elements of these rounds, so the other consumers
-  // continued through them. The count is an upper bound, because the consumer may have handed out
-  // more than it last reported. It is recorded in the form of rows that the consumer held of the
-  // epoch's first task, whatever task gave them.
-  const auto& tasks = r.state.rounds().epoch().tasks;
-  for (const auto& [who, next] : std::exchange(connected_[r.state.repetition()].given_up, {}))
-    if (next < up_to && !tasks.empty()) {
-      const auto number = r.state.repetition();
-      const auto task = tasks.front().task;
-      commit({{number, held_rows::fact{held_rows::task_over{task, {{who, {up_to - next, 0}}}}}},
-              {number, held_rows::fact{held_rows::reader_gone{who}}}});
-      say(log_level::warn, "rounds went on without a consumer that is gone",
-          {{"consumer", to_string(who)}, {"rounds_at_most", up_to - next}});
-    }
+  const auto* seat = view.seat_of(who);
+  if (seat == nullptr || seat->begins > view.now.number)
+    return {}; // it has taken part in no round
+  const auto& rounds = connected_[r.state.repetition()].rounds;
+  if (const auto at = rounds.find(who); at != rounds.end())
+    return {at->second, UINT64_MAX};
+  // The reader has reported nothing to this core. The others continued without it only through
+  // rounds that it had received, and a reader receives no more than this before it hands them out.
+  return {seat->begins == view.now.number ? view.now.first_round : 0,
+          most_rounds_ahead * view.now.tasks.size()};
 }
 
 bool job_core::is_left_behind(const repetition& r) const {
@@ -80,6 +72,7 @@ void job_core::look_at_rounds(repetition& r) {
   auto& known = connected_[r.state.repetition()];
   for (;;) {
     const auto epoch = r.state.rounds().epoch().number;
+    const auto missed = r.state.rounds().missed();
     auto decided = r.state.next_for_rounds(known.places, known.round, is_left_behind(r));
     if (decided.facts.empty())
       return;
@@ -88,13 +81,16 @@ void job_core::look_at_rounds(repetition& r) {
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
       known.places.clear();
-      // A reader that is behind the epoch's first round may be lost before its next report. What it
-      // has not handed out is then counted from its last one, unless the rounds begin anew.
-      if (now.first_round < known.round)
-        known.rounds.clear();
       known.round = now.first_round;
       known.left_at = 0;
-      lose_rounds(r, now.first_round);
+      // A reader that is behind the first round of the epoch keeps its last report. One that begins
+      // with the epoch has missed no round before it.
+      for (const auto& seat : r.state.rounds().view().seats)
+        if (seat.begins == now.number)
+          known.rounds[seat.who] = now.first_round;
+      if (const auto more = r.state.rounds().missed() - missed; more != 0)
+        say(log_level::warn, "rounds went on without consumers that are gone",
+            {{"elements_at_most", more}});
       say(log_level::info, "epoch of coordinated reads begins",
           {{"epoch", now.number}, {"round", now.first_round}, {"tasks", now.tasks.size()}});
     }

@@ -153,6 +153,7 @@ iteration_losses job_record::losses_of(const repetition& r) const {
   // Under at_least_once, rows that lost readers held are read again, so they are not lost.
   if (guarantee_ == delivery_guarantee::at_most_once)
     out.elements += r.held.lost();
+  out.elements += r.state.rounds().missed();
   // Under a static policy, tasks that left are counted, too: another task reads the shard from its
   // beginning, and gives again all elements that the first task had given.
   const bool anew = is_static(mode_);

@@ -3,21 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace::detail {
 
-round_table::round_table(const round_view& known)
-  : consumers_(known.consumers), now_(known.now), proposed_(known.proposed) {
+round_table::round_table(const round_view& known, std::vector<absence> absent, uint64_t missed)
+  : consumers_(known.consumers),
+    now_(known.now),
+    proposed_(known.proposed),
+    absent_(std::move(absent)),
+    missed_(missed) {
   for (const auto& x : known.seats) seats_[x.index] = x;
 }
 
 void round_table::apply(const agreed& what) {
+  // A consumer that is gone had received its elements of these rounds, so the others continued
+  // through them. It may have handed out more than it last reported, so this is an upper bound.
+  const auto first = what.next.first_round;
+  for (const auto& x : absent_) missed_ += std::min(x.most, first - std::min(x.next, first));
+  absent_.clear();
   now_ = what.next;
   proposed_ = 0;
 }
 
 void round_table::take_seat(consumer_id who, uint32_t index) {
   seats_[index] = {who, index, now_.number + 1};
+}
+
+void round_table::leave_seat(consumer_id who, const absence& where) {
+  std::erase_if(seats_, [who](const auto& x) { return x.second.who == who; });
+  if (where.most != 0)
+    absent_.push_back(where);
 }
 
 bool round_table::has_participants() const {

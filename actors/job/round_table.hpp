@@ -33,16 +33,24 @@ public:
     friend bool operator==(const agreed&, const agreed&) = default;
   };
 
+  /// Where a consumer that is gone has left the rounds.
+  struct absence {
+    uint64_t next = 0; ///< the first round that it may not have handed out
+    /// The greatest number of rounds that it may miss. Zero: it has taken part in no round.
+    uint64_t most = 0;
+    friend bool operator==(const absence&, const absence&) = default;
+  };
+
   explicit round_table(uint32_t consumers = 0) : consumers_(consumers) {}
   /// The table of which `known` is the view.
-  explicit round_table(const round_view& known);
+  round_table(const round_view& known, std::vector<absence> absent, uint64_t missed);
 
   void apply(const proposed& what) { proposed_ = what.epoch; }
   void apply(const agreed& what);
   void take_seat(consumer_id who, uint32_t index);
-  void leave_seat(consumer_id who) {
-    std::erase_if(seats_, [who](const auto& x) { return x.second.who == who; });
-  }
+  void leave_seat(consumer_id who, const absence& where);
+  /// The consumer has taken part in no round.
+  void leave_seat(consumer_id who) { leave_seat(who, {}); }
 
   // -- decisions ------------------------------------------------------------------
 
@@ -76,6 +84,11 @@ public:
   const round_epoch& epoch() const noexcept { return now_; }
   /// The consumer with that index; nullopt: the seat is free.
   std::optional<consumer_id> who_has(uint32_t index) const;
+  /// The consumers that are gone since the epoch began.
+  const std::vector<absence>& absent() const noexcept { return absent_; }
+  /// The number of elements in rounds through which consumers continued without one that is gone;
+  /// an upper bound.
+  uint64_t missed() const noexcept { return missed_; }
   friend bool operator==(const round_table&, const round_table&) = default;
 
 private:
@@ -86,6 +99,8 @@ private:
   round_epoch now_;
   uint64_t proposed_ = 0;
   std::map<uint32_t, round_seat> seats_; ///< the seats by index
+  std::vector<absence> absent_;
+  uint64_t missed_ = 0;
 };
 
 } // namespace headrace::detail

@@ -19,8 +19,8 @@ struct iteration_losses {
   uint64_t splits = 0;
   /// Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   uint64_t reread = 0;
-  /// Elements that a lost reader had claimed, or had received from a worker that is gone, and that
-  /// no other reader is given; an upper bound.
+  /// Elements that a lost reader had claimed, had received from a worker that is gone, or has
+  /// missed in coordinated reads, and that no other reader is given; an upper bound.
   uint64_t elements = 0;
   /// the splits among `reread` of which rows may have been handed out before
   uint64_t repeated = 0;

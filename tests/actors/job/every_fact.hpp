@@ -54,6 +54,7 @@ inline std::vector<job_record::fact> every_fact() {
     of(i, round_table::proposed{4}),
     of(i, round_table::agreed{{3, 100, {{t, 20}, {task_id{9}, 0}}}}),
     of(i, it::reader_left{c}),
+    of(i, it::reader_left{c, {7, UINT64_MAX}}),
     of(i, task(it::task_state::starting)),
     of(i, task(it::task_state::running)),
     of(i, task(it::task_state::ended)),

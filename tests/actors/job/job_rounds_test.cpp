@@ -5,7 +5,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(JobRounds, CountsFromTheLastReportWhatAConsumerThatIsGoneHasMissed) {
+/// A job of two consumers, 1 and 2, whose first epoch has begun with one task.
+class JobRounds : public testing::Test {
+protected:
+  JobRounds() {
+    auto begun = job.open_seat(0, 1);
+    first = begun.starts.at(0).what.id;
+    first_life = begun.starts.at(0).what.life;
+    for (const auto& x : begun.starts) job.started(x);
+    for (const auto& x : job.open_seat(1, 2).starts) job.started(x);
+    EXPECT_EQ(job.state().rounds().epoch().number, 1u);
+  }
+  /// Consumer 3 has come in the place of consumer 2, and its epoch begins with round 50. Its only
+  /// report is from before that.
+  void replaces_at_50() {
+    job.beat_in_rounds(1, {.round = 50});
+    job.open_seat(1, 3, true);
+    job.beat_in_rounds(3, {.round = 0});
+    job.beat_in_rounds(1, {.round = 50, .answers = 2});
+    ASSERT_EQ(job.state().rounds().epoch().first_round, 50u);
+  }
+  iteration_losses losses() const {
+    return job.core.record().losses_of(job.core.record().repetitions().at(0));
+  }
+
   driven_job job{{.id = job_id{1},
                   .name = "train",
                   .policy = sharding_policy::off,
@@ -13,10 +36,11 @@ TEST(JobRounds, CountsFromTheLastReportWhatAConsumerThatIsGoneHasMissed) {
                   .timing = {1s, 5s},
                   .num_consumers = 2},
                  {worker(1)}};
-  const auto begun = job.open_seat(0, 1);
-  for (const auto& x : begun.starts) job.started(x);
-  for (const auto& x : job.open_seat(1, 2).starts) job.started(x);
-  ASSERT_EQ(job.state().rounds().epoch().number, 1u);
+  task_id first; ///< the task of the first epoch
+  incarnation first_life;
+};
+
+TEST_F(JobRounds, CountsFromTheLastReportWhatAConsumerThatIsGoneHasMissed) {
   for (const auto& x : job.came(worker(2)).starts) job.started(x);
   // Consumer 2 still has to hand out the rounds 10 to 29 when the second epoch begins.
   job.beat_in_rounds(2, {.round = 10, .answers = 2});
@@ -31,6 +55,108 @@ TEST(JobRounds, CountsFromTheLastReportWhatAConsumerThatIsGoneHasMissed) {
   ASSERT_FALSE(out.news.empty());
   EXPECT_EQ(out.news.front().what.rounds.now.number, 3u);
   EXPECT_EQ(out.news.front().what.losses.elements, 40u);
+}
+
+TEST_F(JobRounds, CountsWhatAConsumerThatLeftInOrderHasMissed) {
+  job.beat_in_rounds(2, {.round = 5});
+  job.beat_in_rounds(1, {.round = 30});
+  job.leave(2, 0, {{first, 10}});
+  job.open_seat(1, 3, true);
+  const auto out = job.announced(job.beat_in_rounds(1, {.round = 30, .answers = 2}));
+  ASSERT_EQ(job.state().rounds().epoch().first_round, 30u);
+  ASSERT_FALSE(out.news.empty());
+  EXPECT_EQ(out.news.front().what.losses.elements, 20u);
+}
+
+TEST_F(JobRounds, CountsFromTheLastReportWhereTheGoodbyeDoesNotNameTheTasksOfTheEpoch) {
+  job.beat_in_rounds(2, {.round = 5});
+  job.beat_in_rounds(1, {.round = 30});
+  job.leave(2);
+  job.open_seat(1, 3, true);
+  job.beat_in_rounds(1, {.round = 30, .answers = 2});
+  EXPECT_EQ(losses().elements, 25u);
+}
+
+TEST_F(JobRounds, CountsNothingOfAConsumerThatLeftWhereTheOthersLeave) {
+  job.beat_in_rounds(1, {.round = 30});
+  job.leave(2, 0, {{first, 30}});
+  job.open_seat(1, 3, true);
+  job.beat_in_rounds(1, {.round = 30, .answers = 2});
+  ASSERT_EQ(job.state().rounds().epoch().first_round, 30u);
+  EXPECT_EQ(losses().elements, 0u);
+}
+
+TEST_F(JobRounds, CountsOfASuccessorThatDiesNoRoundsFromBeforeItsEpoch) {
+  replaces_at_50();
+  EXPECT_EQ(losses().elements, 50u) << "consumer 2 has never reported";
+  job.open_seat(1, 4, true);
+  job.beat_in_rounds(1, {.round = 50, .answers = 3});
+  ASSERT_EQ(job.state().rounds().epoch().number, 3u);
+  EXPECT_EQ(losses().elements, 50u) << "no round passed";
+}
+
+TEST_F(JobRounds, TakesNoReportOfASuccessorFromBeforeItsEpochForItsPlace) {
+  replaces_at_50();
+  job.beat_in_rounds(3, {.round = 0}); // it was sent before the epoch was announced to consumer 3
+  job.beat_in_rounds(1, {.round = 60});
+  job.open_seat(1, 4, true);
+  job.beat_in_rounds(1, {.round = 60, .answers = 3});
+  ASSERT_EQ(job.state().rounds().epoch().first_round, 60u);
+  EXPECT_EQ(losses().elements, 60u);
+}
+
+TEST_F(JobRounds, CountsOfATaskThatLeftNoRowsBeyondTheRoundsThatWereMissed) {
+  for (const auto& x : job.came(worker(2)).starts) job.started(x);
+  job.beat_in_rounds(2, {.round = 10});
+  job.ended(task_end{.id = first,
+                     .life = first_life,
+                     .outcome = task_outcome::left,
+                     .held = {{consumer_id{2}, {.received = 100, .handed_out = 10}}}});
+  job.open_seat(1, 3, true);
+  job.beat_in_rounds(1, {.round = 12, .answers = 2});
+  ASSERT_EQ(job.state().rounds().epoch().first_round, 12u);
+  EXPECT_EQ(losses().elements, 2u);
+}
+
+TEST_F(JobRounds, CountsWhatWasMissedThoughTheDispatcherIsStartedAgainMeanwhile) {
+  job.beat_in_rounds(2, {.round = 10});
+  job.beat_in_rounds(1, {.round = 5000});
+  job.open_seat(1, 3, true);
+  job.restart({worker(1)});
+  job.beat_in_rounds(1, {.round = 5000, .answers = 2});
+  ASSERT_EQ(job.state().rounds().epoch().first_round, 5000u);
+  EXPECT_EQ(losses().elements, 4990u);
+  job.restart({worker(1)});
+  EXPECT_EQ(losses().elements, 4990u);
+}
+
+TEST_F(JobRounds, CountsNoMoreThanIsSentAheadOfAConsumerThatItHasNoReportOf) {
+  job.beat_in_rounds(2, {.round = 4999});
+  job.beat_in_rounds(1, {.round = 5000});
+  job.restart({worker(1)});
+  job.open_seat(1, 3, true);
+  job.beat_in_rounds(1, {.round = 5000, .answers = 2});
+  ASSERT_EQ(job.state().rounds().epoch().first_round, 5000u);
+  EXPECT_EQ(losses().elements, 1024u);
+}
+
+TEST_F(JobRounds, CountsFromAReportToTheDispatcherThatWasStartedAgain) {
+  job.beat_in_rounds(1, {.round = 5000});
+  job.restart({worker(1)});
+  job.beat_in_rounds(2, {.round = 4999});
+  job.open_seat(1, 3, true);
+  job.beat_in_rounds(1, {.round = 5000, .answers = 2});
+  EXPECT_EQ(losses().elements, 1u);
+}
+
+TEST_F(JobRounds, SaysAlsoWhereAWorkerWasLostWhatAConsumerThatIsGoneHasMissed) {
+  EXPECT_EQ(describe({.tasks = 1, .elements = 20}, sharding_policy::off),
+            "this epoch is incomplete: 1 worker was lost while they read, so that as many copies "
+            "of the dataset ended early; up to 20 elements were with a trainer that is gone, which "
+            "may have been given them");
+  EXPECT_EQ(describe({.tasks = 2}, sharding_policy::off),
+            "this epoch is incomplete: 2 workers were lost while they read, so that as many copies "
+            "of the dataset ended early");
 }
 
 } // namespace

@@ -90,5 +90,33 @@ TEST(RoundCodec, KeepsTheFactsAndTheStateOfAJobsRounds) {
   EXPECT_EQ(codec::read_state(codec::write_state(known), empty).value(), known);
 }
 
+TEST(RoundCodec, KeepsWhereConsumersThatAreGoneHaveLeftTheRounds) {
+  using codec = record_codec<job_record>;
+  const job_record empty{job_id{5},
+                         sharding_policy::off,
+                         {},
+                         {},
+                         0,
+                         delivery_guarantee::at_most_once,
+                         {target_workers::automatic, false, 2}};
+  const auto of = [](iteration::fact x) { return job_record::fact{0, std::move(x)}; };
+  const std::vector<job_record::fact> facts{
+    {0, job_record::begun{42}},
+    of(iteration::reader_joined{consumer_id{1}, 5, 6, 0}),
+    of(iteration::reader_joined{consumer_id{2}, 5, 6, 1}),
+    of(round_table::agreed{an_epoch}),
+    of(iteration::reader_left{consumer_id{2}, {70, UINT64_MAX}}),
+    of(round_table::agreed{{4, 110, {{task_id{7}, 25}}}}),
+    of(iteration::reader_left{consumer_id{1}, {105, 8}}),
+  };
+  EXPECT_EQ(codec::read_facts(codec::write_facts(facts)).value(), facts);
+  auto known = empty;
+  for (const auto& x : facts) known.apply(x);
+  const auto& rounds = known.repetitions().at(0).state.rounds();
+  EXPECT_EQ(rounds.missed(), 40u);
+  EXPECT_EQ(rounds.absent(), (std::vector<round_table::absence>{{105, 8}}));
+  EXPECT_EQ(codec::read_state(codec::write_state(known), empty).value(), known);
+}
+
 } // namespace
 } // namespace headrace::detail::test

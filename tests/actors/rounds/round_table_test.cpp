@@ -45,6 +45,19 @@ TEST(RoundTable, BeginsAnEpochAtTheFurthestRoundThatAConsumerWaitsWith) {
             (round_epoch{2, 6, {{t, 6}, {u, 0}}}));
 }
 
+TEST(RoundTable, CountsTheRoundsThroughWhichOthersWentWithoutAConsumerThatIsGone) {
+  auto x = begun();
+  x.leave_seat(a, {4, UINT64_MAX});
+  x.leave_seat(b, {4, 2});
+  x.leave_seat(c);
+  x.apply(round_table::agreed{{2, 10, {{t, 10}}}});
+  EXPECT_EQ(x.missed(), 6u + 2) << "the second one can have missed no more than two";
+  EXPECT_TRUE(x.absent().empty());
+  x.leave_seat(a, {14, UINT64_MAX});
+  x.apply(round_table::agreed{{3, 12, {{t, 12}}}});
+  EXPECT_EQ(x.missed(), 8u) << "it was ahead of the others";
+}
+
 TEST(RoundTable, GoesOnWithoutATaskThatIsGone) {
   auto x = begun();
   EXPECT_TRUE(is<round_table::wait>(x.next({}, {}, 0))) << "there is nothing to go on with";
