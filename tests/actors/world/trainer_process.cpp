@@ -75,11 +75,8 @@ void trainer_process::take() {
     if (next == handout::outcome::nothing_yet)
       break;
   }
-  if (needs_no_more() && !over()) {
-    record_.left = true;
-    record_.ended_at = now();
-    carry_out(core_->trainer_leaves(now()));
-  }
+  if (needs_no_more() && !over())
+    leave();
   // In a real process another thread may be in the core. So the core handles the elements that were
   // taken only later, and the trainer may have taken more by then.
   if (woken_ && !record_.left && !std::exchange(looks_, true))
@@ -90,6 +87,12 @@ void trainer_process::take() {
     });
   if (!over())
     after(time_.between(duration{1}, 2 * options_.pause + duration{1000}), [this] { take(); });
+}
+
+void trainer_process::leave() {
+  record_.left = true;
+  record_.ended_at = now();
+  carry_out(core_->trainer_leaves(now()));
 }
 
 void trainer_process::end(const status& how) {

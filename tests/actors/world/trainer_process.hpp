@@ -57,6 +57,8 @@ public:
   bool over() const noexcept { return record_.ended || record_.left || record_.killed; }
   consumer_id id() const noexcept { return id_; }
   const options& what() const noexcept { return options_; }
+  /// The trainer leaves now, as when its iterator is destroyed.
+  void leave();
 
   // -- called at this process by others ---------------------------------------------------
 
