@@ -61,9 +61,11 @@ void job_record::apply(const fact& what) {
     at->second.state.apply(*task);
   else if (const auto* leases = std::get_if<lease_history::fact>(&what.what))
     at->second.leases.apply(*leases);
-  else if (const auto* held = std::get_if<held_rows::fact>(&what.what))
+  else if (const auto* held = std::get_if<held_rows::fact>(&what.what)) {
+    if (const auto* gone = std::get_if<held_rows::reader_gone>(held))
+      at->second.leases.lose_holder(at->second.held.tasks_of(gone->who));
     at->second.held.apply(*held);
-  else {
+  } else {
     const auto& splits = std::get<split_assigner::fact>(what.what);
     at->second.splits.apply(splits);
     at->second.leases.apply(splits);

@@ -101,6 +101,8 @@ public:
   void apply(const fact& what);
   /// Applies a fact of the assigner: leases or returned splits.
   void apply(const split_assigner::fact& what);
+  /// A reader that held rows of these tasks is gone (`held_rows::reader_gone`).
+  void lose_holder(const std::vector<task_id>& of);
 
   // -- decisions ------------------------------------------------------------------
 

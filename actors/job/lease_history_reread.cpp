@@ -68,6 +68,19 @@ void lease_history::on(const kept& x) {
                   [&](const lease& one) { return !rows_.single || one.at != held_by::reader; });
 }
 
+void lease_history::lose_holder(const std::vector<task_id>& of) {
+  if (!at_least_once())
+    return;
+  // While other readers have not sent their receipts for a lost task, its leases are not kept, and
+  // `read_again` returns nothing. The history does not record which reader has which split. So all
+  // splits of the task that a reader has count as unknown, and the settlement returns them.
+  for (auto id : of)
+    if (const auto known = tasks_.find(id); known != tasks_.end() && lost_.contains(id))
+      for (auto& one : known->second.all)
+        if (one.at == held_by::reader)
+          one.at = held_by::unknown;
+}
+
 void lease_history::on(const released& x) {
   if (kept_.erase(x.task) != 0)
     tasks_.erase(x.task);

@@ -246,6 +246,26 @@ TEST_F(RereadRows, OfATaskAndAReaderThatDieTogetherAreReadAgain) {
   EXPECT_EQ(losses(), (iteration_losses{.reread = 1, .repeated = 1}));
 }
 
+TEST_F(RereadRows, OfALostTaskAreReadAgainWhenTheirReaderLeavesBeforeAnotherOneSaysWhatItHas) {
+  x.lost(worker_id{1});
+  x.beat(ann, 0, {{.task = task.id, .reached = {{0, 0, leased}}, .marks = {1, 0}}});
+  x.leave(ann, 0, {{task.id, 0}});
+  x.beat(bob, 0, {{.task = task.id}});
+  EXPECT_EQ(others(), (ranges{leased, {1, 1}}));
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 1, .repeated = 1}));
+}
+
+TEST_F(RereadRows, OfALostTaskAreReadAgainWhenBothReadersDieAfterOneReceipt) {
+  x.lost(worker_id{1});
+  x.beat(ann, 0, {{.task = task.id, .reached = {{0, 0, leased}}, .marks = {1, 0}}});
+  x.beat(bob); // without his receipt
+  x.pass(3s);
+  x.open(3);
+  x.pass(3s);
+  EXPECT_EQ(x.state().consumers(), (std::set{consumer_id{3}})) << "ann and bob are given up";
+  EXPECT_EQ(others(), (ranges{leased, {1, 1}}));
+}
+
 TEST_F(RereadRows, OfAnExhaustedTaskAreReadByATaskThatIsStartedForThem) {
   EXPECT_EQ(others(), (ranges{{1, 1}}));
   x.ended(other());
