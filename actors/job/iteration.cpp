@@ -396,6 +396,12 @@ iteration::decision iteration::task_settled(task_id id, bool gave_back,
   return std::move(next.out);
 }
 
+iteration::decision iteration::concluded(const job_remainder& rest) const {
+  draft next{*this};
+  next.conclude(rest);
+  return std::move(next.out);
+}
+
 iteration::decision iteration::cancel(const status& how) const {
   draft next{*this};
   next.stop_all();

@@ -150,6 +150,8 @@ public:
   /// A lost task is settled, or readers no longer hold rows of a task that is over, or splits of a
   /// task that is over are returned. `gave_back`: some splits of the task are to be read again.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
+  /// Finishes the repetition if no work is left, or starts a task for splits that are left.
+  decision concluded(const job_remainder& rest) const;
   /// The next step for the rounds of coordinated reads; see `round_table::next`.
   decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
                            bool left_behind) const;

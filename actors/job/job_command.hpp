@@ -12,9 +12,9 @@
 
 namespace headrace::detail::job_command {
 
-/// Store these facts, which the core has applied already. The later commands for which
-/// `waits_for_facts` is true wait until the facts are stored. If another actor has taken over the
-/// store, this actor ends.
+/// Store these facts of one event, which the core has applied already, as one group. The later
+/// commands for which `waits_for_facts` is true wait until the facts are stored. If another actor
+/// has taken over the store, this actor ends.
 struct store {
   std::vector<job_record::fact> facts;
 };

@@ -36,12 +36,33 @@ job_commands job_core::start(time_point now) {
     lose_missing(r, true);
     leave_unread(r);
     carry_out(r, r.state.workers_present(present));
+    // Earlier versions stored the facts of one event in several groups. The last ones, which
+    // finish the repetition or start a task for returned splits, may be missing.
+    carry_out(r, r.state.concluded(rest_of(r)));
   }
   end_if_unused();
   return finish();
 }
 
 // -- the end of each event ------------------------------------------------------------
+
+namespace {
+
+/// Joins the facts of all `store` commands in the first one, so that after a crash either all
+/// effects of an event are stored or none. The commands after the first `store` wait for all facts.
+void join_stores(job_commands& all) {
+  const auto stores = [](const auto& x) { return std::holds_alternative<job_command::store>(x); };
+  const auto first = std::ranges::find_if(all, stores);
+  if (first == all.end())
+    return;
+  auto& facts = std::get<job_command::store>(*first).facts;
+  for (auto at = std::next(first); at != all.end(); ++at)
+    if (auto* more = std::get_if<job_command::store>(&*at))
+      std::ranges::move(more->facts, std::back_inserter(facts));
+  all.erase(std::remove_if(std::next(first), all.end(), stores), all.end());
+}
+
+} // namespace
 
 job_commands job_core::finish() {
   for (auto& [number, r] : record_.repetitions()) {
@@ -53,6 +74,7 @@ job_commands job_core::finish() {
   for (const auto& one : spent) connected_.erase(one.repetition);
   if (over_)
     todo_.push_back(job_command::ended{});
+  join_stores(todo_);
   return std::exchange(todo_, {});
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,6 +66,7 @@ public:
   }
   /// Replaces the core by another one, which continues with the stored record.
   job_outcome restart(const std::vector<worker_info>& present) {
+    groups_left_.reset();
     auto [next, record] = store.take_over();
     writer = next;
     core = job_core{core.about(), std::move(record), present, 43};
@@ -194,6 +196,9 @@ public:
     return core.record().repetitions().contains(repetition);
   }
 
+  /// Lets the process be killed after this many further groups of facts: later ones are not stored.
+  void dies_after(size_t groups) { groups_left_ = groups; }
+
   time_point now{};
   request_token last_token{};
   memory_store<job_record> store;
@@ -213,6 +218,10 @@ private:
       driven_job& job;
       job_outcome& out;
       void operator()(const job_command::store& x) {
+        if (job.groups_left_ == size_t{0})
+          return;
+        if (job.groups_left_)
+          --*job.groups_left_;
         ASSERT_TRUE(job.store.append(job.writer, x.facts, {})->ok());
         job.all.insert(job.all.end(), x.facts.begin(), x.facts.end());
         out.stored.insert(out.stored.end(), x.facts.begin(), x.facts.end());
@@ -226,8 +235,12 @@ private:
       void operator()(const job_command::log& x) { out.lines.push_back(x); }
       void operator()(const job_command::ended&) { out.ended = true; }
     } sort{*this, out};
+    const auto groups = std::ranges::count_if(
+      commands, [](const auto& x) { return std::holds_alternative<job_command::store>(x); });
+    EXPECT_LE(groups, 1) << "after a crash, only a part of this event could be stored";
     for (const auto& x : commands) std::visit(sort, x);
   }
+  std::optional<size_t> groups_left_;
 };
 
 } // namespace headrace::detail::test

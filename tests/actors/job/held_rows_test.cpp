@@ -121,6 +121,16 @@ TEST_F(HeldRows, AreKnownToACoreThatTakesOver) {
   EXPECT_TRUE(finished());
 }
 
+TEST_F(HeldRows, DoNotKeepTheRepetitionOpenWhereTheEarlierCoreStoredNoEnd) {
+  leaves();
+  // An earlier version stored this fact and the end of the repetition in two groups.
+  const std::vector<job_record::fact> handed_out{
+    {0, held_rows::fact{held_rows::handed_out{task.id, consumer_id{ann}, UINT64_MAX}}}};
+  ASSERT_TRUE(x.store.append(x.writer, handed_out, {})->ok());
+  x.restart({worker(1)});
+  EXPECT_TRUE(finished());
+}
+
 TEST_F(HeldRows, DoNotKeepOthersFromReadingWhatCameBack) {
   driven_job y{sharding_policy::dynamic, 10, {worker(1), worker(2)}};
   const auto starts = y.open(ann).starts;
@@ -265,6 +275,25 @@ TEST_F(RereadRows, OfALostTaskAreReadAgainWhenBothReadersDieAfterOneReceipt) {
   EXPECT_EQ(x.state().consumers(), (std::set{consumer_id{3}})) << "ann and bob are given up";
   EXPECT_EQ(others(), (ranges{leased, {1, 1}}));
 }
+
+/// The parameter: how many groups of facts are stored before the job's process dies, beginning with
+/// the event in which the job gives up the reader `ann`.
+class RereadRowsOfAJobThatDies : public RereadRows, public testing::WithParamInterface<size_t> {};
+
+TEST_P(RereadRowsOfAJobThatDies, AreReadWhateverItHasStored) {
+  x.ended(task_end{.id = task.id,
+                   .life = task.life,
+                   .outcome = task_outcome::exhausted,
+                   .held = {{consumer_id{ann}, {1, 0}}}});
+  EXPECT_EQ(others(), (ranges{{1, 1}}));
+  x.dies_after(GetParam());
+  ann_dies();
+  x.restart({worker(1), worker(2)});
+  ann_dies();
+  EXPECT_EQ(a_new_task_reads(), leased);
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, RereadRowsOfAJobThatDies, testing::Range(size_t{0}, size_t{5}));
 
 TEST_F(RereadRows, OfAnExhaustedTaskAreReadByATaskThatIsStartedForThem) {
   EXPECT_EQ(others(), (ranges{{1, 1}}));
