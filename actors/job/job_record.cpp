@@ -47,7 +47,8 @@ void job_record::apply(const fact& what) {
       what.repetition,
       repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition, first->seed),
                            shards_, reads_},
-                 split_assigner{plan_}, lease_history{plan_, guarantee_}, first->seed});
+                 split_assigner{plan_}, lease_history{plan_, guarantee_, reads_.num_consumers != 0},
+                 first->seed});
     return;
   }
   auto at = repetitions_.find(what.repetition);

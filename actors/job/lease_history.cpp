@@ -52,8 +52,8 @@ void straighten(std::vector<range>& all) {
 
 } // namespace
 
-lease_history::lease_history(const split_plan& plan, delivery_guarantee guarantee)
-  : rows_(plan.rows), guarantee_(guarantee) {
+lease_history::lease_history(const split_plan& plan, delivery_guarantee guarantee, bool rounds)
+  : rows_(plan.rows), guarantee_(guarantee), rounds_(rounds) {
   std::map<uint32_t, uint32_t> first;
   for (uint32_t i = 0; i < plan.sources.size(); ++i)
     first_of_group_.push_back(first.try_emplace(plan.sources[i].group, i).first->second);
@@ -73,12 +73,17 @@ void lease_history::apply(const split_assigner::fact& what) {
   if (const auto* given = std::get_if<split_assigner::leased_to>(&what))
     leased(*given);
   else if (const auto* back = std::get_if<split_assigner::returned>(&what)) {
-    // With `back->kept`, the splits come from a task that ends in the same group of facts. The
-    // leases of that task are removed anyway, unless readers hold rows of it.
+    // With `back->kept`, the splits come from a task that ends or is settled in the same group of
+    // facts. The leases of that task are removed anyway, unless readers hold rows of it, or the
+    // task leaves coordinated reads: then the following facts declare it lost.
+    const bool leaves = rounds_ && std::ranges::none_of(lost_, [](const auto& entry) {
+                          return entry.second.empty();
+                        });
     if (!back->kept)
       given_back(*back, [](task_id) { return true; });
-    else if (!kept_.empty())
-      given_back(*back, [this](task_id id) { return kept_.contains(id) && !lost_.contains(id); });
+    else if (leaves || !kept_.empty())
+      given_back(*back,
+                 [&](task_id id) { return (leaves || kept_.contains(id)) && !lost_.contains(id); });
   } else if (const auto* gone = std::get_if<split_assigner::task_gone>(&what)) {
     if (!kept_.contains(gone->task))
       tasks_.erase(gone->task);

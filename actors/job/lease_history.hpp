@@ -37,8 +37,11 @@ public:
   static constexpr size_t least_leases = 16384;
   static constexpr size_t most_leases = size_t{1} << 18;
 
+  /// `rounds`: the readers take part in coordinated reads. Rows that one of them does not hand out
+  /// go to no other reader.
   explicit lease_history(const split_plan& plan,
-                         delivery_guarantee guarantee = delivery_guarantee::at_most_once);
+                         delivery_guarantee guarantee = delivery_guarantee::at_most_once,
+                         bool rounds = false);
 
   // -- facts --------------------------------------------------------------------
 
@@ -205,6 +208,7 @@ private:
 
   split_rows rows_;
   delivery_guarantee guarantee_;
+  bool rounds_;
   std::vector<uint32_t> first_of_group_; ///< by source: the first source of its group
   std::map<task_id, task_leases> tasks_;
   /// By lost task: the readers that have not sent receipts.

@@ -254,6 +254,23 @@ TEST_F(LeaseHistory, AddsUpWhatIsSettled) {
   EXPECT_FALSE(x.unsettled());
 }
 
+/// The history of a job with coordinated reads.
+class LeaseHistoryOfRounds : public LeaseHistory {
+protected:
+  LeaseHistoryOfRounds() { of(in_batches); }
+  void of(const split_rows& rows) {
+    x = lease_history{one_source(rows), delivery_guarantee::at_most_once, true};
+  }
+};
+
+TEST_F(LeaseHistoryOfRounds, DoesNotCountWhatATaskThatLeavesGaveBack) {
+  of(mixed);
+  leased(task, {0, 10}, 0);
+  x.apply(split_assigner::fact{split_assigner::returned{0, 0, {5, 5}}});
+  lost({});
+  EXPECT_EQ(losses().splits, 5u);
+}
+
 /// The history of a job under at_least_once.
 class RereadHistory : public LeaseHistory {
 protected:
