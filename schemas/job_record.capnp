@@ -72,6 +72,8 @@ struct Absence {
   # The first round that it may not have handed out.
   most @1 :UInt64;
   # The greatest number of rounds that it may miss. Zero: it has taken part in no round.
+  lost @2 :Bool;
+  # It did not leave in order.
 }
 
 struct IterationState {
@@ -420,6 +422,8 @@ struct JobFact {
     consumerId @0 :UInt64;
     from @1 :Absence;
     # In coordinated reads: where the reader has left the rounds.
+    upTo @2 :UInt64;
+    # In coordinated reads, if it was the last reader: the first round that no reader has reached.
   }
   struct Finished {
     failure @0 :Failure;

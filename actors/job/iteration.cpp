@@ -248,10 +248,11 @@ bool iteration::may_begin_shard(const worker_info& who) const {
 }
 
 iteration::decision iteration::consumer_left(consumer_id who,
-                                             const round_table::absence& from) const {
+                                             const round_table::absence& from,
+                                             uint64_t up_to) const {
   if (!consumers_.contains(who))
     return {};
-  return {{reader_left{who, from}}, {.announce = rounds_.consumers() != 0}};
+  return {{reader_left{who, from, up_to}}, {.announce = rounds_.consumers() != 0}};
 }
 
 iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint64_t>& places,
@@ -430,7 +431,7 @@ void iteration::apply(const fact& what) {
       to.consumers_.erase(x.who);
       to.nodes_.erase(x.who);
       to.places_.erase(x.who);
-      to.rounds_.leave_seat(x.who, x.from);
+      to.rounds_.leave_seat(x.who, x.from, x.up_to);
       ++to.version_;
     }
     void operator()(const round_table::proposed& x) {

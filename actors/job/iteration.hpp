@@ -73,6 +73,7 @@ public:
   struct reader_left {
     consumer_id who;
     round_table::absence from = {}; ///< in coordinated reads: where it has left the rounds
+    uint64_t up_to = 0;             ///< as for `round_table::leave_seat`
     friend bool operator==(const reader_left&, const reader_left&) = default;
   };
   /// A new task, or the new state of a task.
@@ -123,7 +124,8 @@ public:
   /// `node`: the node that the consumer reads from; zero: any.
   decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
                            uint64_t node = 0, uint64_t place = 0, uint32_t index = 0) const;
-  decision consumer_left(consumer_id who, const round_table::absence& from = {}) const;
+  decision consumer_left(consumer_id who, const round_table::absence& from = {},
+                         uint64_t up_to = 0) const;
   /// There are readers, but none of them reads the tasks that `unread_tasks` returns. Under DYNAMIC
   /// and static policies the work of these tasks is assigned to other tasks; under OFF the
   /// repetition does not wait for them.

@@ -69,10 +69,11 @@ result<iteration::task> read_task(schema::Task::Reader in) {
 void write_absence(schema::Absence::Builder out, const round_table::absence& what) {
   out.setNext(what.next);
   out.setMost(what.most);
+  out.setLost(what.lost);
 }
 
 round_table::absence read_absence(schema::Absence::Reader in) {
-  return {in.getNext(), in.getMost()};
+  return {in.getNext(), in.getMost(), in.getLost()};
 }
 
 struct iteration_fact_writer {
@@ -89,6 +90,7 @@ struct iteration_fact_writer {
     to.setConsumerId(x.who.value);
     if (x.from != round_table::absence{})
       write_absence(to.initFrom(), x.from);
+    to.setUpTo(x.up_to);
   }
   void operator()(const iteration::task_is& x) { write_task(out.initTaskIs(), x.now); }
   void operator()(const iteration::finished_as& x) {
@@ -117,8 +119,8 @@ result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in) {
   }
   case schema::JobFact::READER_LEFT: {
     const auto x = in.getReaderLeft();
-    return iteration::fact{
-      iteration::reader_left{consumer_id{x.getConsumerId()}, read_absence(x.getFrom())}};
+    return iteration::fact{iteration::reader_left{consumer_id{x.getConsumerId()},
+                                                  read_absence(x.getFrom()), x.getUpTo()}};
   }
   case schema::JobFact::TASK_IS: {
     HEADRACE_ASSIGN(auto now, read_task(in.getTaskIs()));

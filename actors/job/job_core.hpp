@@ -134,7 +134,7 @@ private:
   repetition& begin(uint64_t number);
   void heard_of(uint64_t repetition, consumer_id who);
   status not_a_reader(consumer_id who, uint64_t repetition) const;
-  void remove(repetition& r, consumer_id who);
+  void remove(repetition& r, consumer_id who, bool lost = false);
   /// Takes the work of tasks that no reader reads, and makes it available to other tasks.
   void leave_unread(repetition& r);
   /// Records the round that a reader has reached.
@@ -142,7 +142,7 @@ private:
   /// Records the round at which a reader leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
   /// Where a reader that is about to be removed leaves the rounds.
-  round_table::absence absence_of(const repetition& r, consumer_id who);
+  round_table::absence absence_of(const repetition& r, consumer_id who, bool lost);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
   /// True if a reader last reported an earlier round than the one at which another reader left in

@@ -183,8 +183,10 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
 void job_core::account_for(const repetition& r, const leave_iteration& what) {
   const auto number = r.state.repetition();
   const auto who = what.who.consumer;
+  // In coordinated reads, a reader that still waits for its first epoch was handed nothing.
+  const bool reads = about_.num_consumers == 0 || r.state.rounds().takes_part(who);
   for (const auto& receipt : what.receipts)
-    if (r.leases.has(receipt.task))
+    if (r.leases.has(receipt.task) && reads)
       commit({{number, lease_history::fact{lease_history::received{who, receipt}}}});
   // The reader has received no rows of the tasks that its report does not name.
   for (const auto& [id, task] : r.state.tasks())
@@ -192,7 +194,7 @@ void job_core::account_for(const repetition& r, const leave_iteration& what) {
       commit({{number, lease_history::fact{lease_history::received{who, {.task = id}}}}});
 }
 
-void job_core::remove(repetition& r, consumer_id who) {
+void job_core::remove(repetition& r, consumer_id who, bool lost) {
   const auto number = r.state.repetition();
   auto& seen = connected_[number];
   seen.readers.erase(who);
@@ -202,7 +204,8 @@ void job_core::remove(repetition& r, consumer_id who) {
   prompt_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
   lose_held(r, who);
-  carry_out(r, r.state.consumer_left(who, absence_of(r, who)));
+  const bool last = r.state.consumers().size() == 1;
+  carry_out(r, r.state.consumer_left(who, absence_of(r, who, lost), last ? seen.round : 0));
   seen.rounds.erase(who);
   leave_unread(r);
   if (r.state.consumers().empty())
@@ -241,7 +244,7 @@ void job_core::give_up(uint64_t number, consumer_id who, const char* why) {
   auto& r = record_.repetitions().at(number);
   if (r.leases.records() != 0)
     commit({{number, lease_history::fact{lease_history::unheard{who, r.state.version() + 1}}}});
-  remove(r, who);
+  remove(r, who, true);
 }
 
 iteration_view job_core::view_of(const repetition& r) const {

@@ -40,18 +40,18 @@ void job_core::note_rounds(const repetition& r, const leave_iteration& what) {
   round = std::max(round, next);
 }
 
-round_table::absence job_core::absence_of(const repetition& r, consumer_id who) {
+round_table::absence job_core::absence_of(const repetition& r, consumer_id who, bool lost) {
   const auto view = r.state.rounds().view();
   const auto* seat = view.seat_of(who);
   if (seat == nullptr || seat->begins > view.now.number)
     return {}; // it has taken part in no round
   const auto& rounds = connected_[r.state.repetition()].rounds;
   if (const auto at = rounds.find(who); at != rounds.end())
-    return {at->second, UINT64_MAX};
+    return {at->second, UINT64_MAX, lost};
   // The reader has reported nothing to this core. The others continued without it only through
   // rounds that it had received, and a reader receives no more than this before it hands them out.
   return {seat->begins == view.now.number ? view.now.first_round : 0,
-          most_rounds_ahead * view.now.tasks.size()};
+          most_rounds_ahead * view.now.tasks.size(), lost};
 }
 
 bool job_core::is_left_behind(const repetition& r) const {

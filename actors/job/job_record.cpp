@@ -194,12 +194,17 @@ std::vector<job_record::fact> job_record::facts_of(uint64_t number,
     out.push_back({number, split_assigner::shared_by{static_cast<uint64_t>(std::ranges::count_if(
                              after.tasks(), [](const auto& x) { return x.second.alive(); }))}});
   const auto& leases = repetitions_.at(number).leases;
-  const auto& readers = after.consumers();
+  std::vector<consumer_id> readers;
+  // In coordinated reads, the receipt of a reader that still waits for its first epoch would show
+  // nothing.
+  std::ranges::copy_if(after.consumers(), std::back_inserter(readers), [&](consumer_id who) {
+    return after.rounds().consumers() == 0 || after.rounds().takes_part(who);
+  });
   for (auto id : decided.todo.forget)
     // A lost task keeps its unread splits until its readers have sent their receipts, so that the
     // passes of these splits are not over for other tasks before that.
     if (after.tasks().at(id).state == iteration::task_state::lost && leases.has(id))
-      out.push_back({number, lease_history::lost{id, {readers.begin(), readers.end()}}});
+      out.push_back({number, lease_history::lost{id, readers}});
     else
       out.push_back({number, split_assigner::task_gone{id}});
   return out;

@@ -151,6 +151,9 @@ void lease_history::on(const lost& x) {
   const auto known = tasks_.find(x.task);
   if (known == tasks_.end())
     return;
+  // The receipts of the present readers show more than those of readers that left before.
+  if (!x.readers.empty())
+    known->second.newest.clear();
   // The account that the task would have sent is lost with the task.
   for (auto& one : known->second.all)
     if (one.at == held_by::perhaps)
@@ -203,8 +206,8 @@ void lease_history::on(const received& x) {
   // these go to other readers. A receipt without a newest row shows nothing about the order.
   of.out_of_order |= x.what.given_back != 0 || !x.what.newest;
   // A receipt for a living task comes from a reader that leaves. The rows that this reader had not
-  // handed out go to others, so its newest row is not recorded.
-  if (x.what.newest && awaited != lost_.end()) {
+  // handed out go to others, so its newest row is not recorded, except in coordinated reads.
+  if (x.what.newest && (rounds_ || awaited != lost_.end())) {
     of.newest.push_back(*x.what.newest);
     of.newest.back().source = first_of_group(of.newest.back().source);
   }
@@ -221,7 +224,10 @@ void lease_history::on(const unheard& x) {
         one.at = lives ? held_by::perhaps : held_by::unknown;
     if (lives) {
       of.untold = std::max(of.untold, x.version);
-      of.out_of_order = true; // the rows that it held go to others
+      // The rows that it held go to others. In coordinated reads the job counts them as elements,
+      // as far as the other readers were handed rows. But where splits can be read again, those
+      // that reached no reader are to be read again.
+      of.out_of_order |= !rounds_ || rows_.apart;
     }
   }
   for (auto& [id, waits] : lost_) waits.erase(x.who);

@@ -168,7 +168,9 @@ private:
     /// The number of answers for each pair of a group, named by its first source, and a pass. An
     /// answer that is repeated, or that is for another source of the group, is not a new lease.
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
-    /// Set when the task is lost: for each reader, the split of the newest row that it received.
+    /// Set when the task is lost: for each reader, the split of the newest row that it received. In
+    /// coordinated reads, until the task is lost: of each reader that left, the split of the newest
+    /// row that it was handed.
     std::vector<split_run> newest;
     /// Rows that come before the newest rows of the readers may be missing.
     bool out_of_order = false;

@@ -19,8 +19,7 @@ round_table::round_table(const round_view& known, std::vector<absence> absent, u
 void round_table::apply(const agreed& what) {
   // A consumer that is gone had received its elements of these rounds, so the others continued
   // through them. It may have handed out more than it last reported, so this is an upper bound.
-  const auto first = what.next.first_round;
-  for (const auto& x : absent_) missed_ += std::min(x.most, first - std::min(x.next, first));
+  for (const auto& x : absent_) missed_ += missed_before(what.next.first_round, x);
   absent_.clear();
   now_ = what.next;
   proposed_ = 0;
@@ -30,14 +29,32 @@ void round_table::take_seat(consumer_id who, uint32_t index) {
   seats_[index] = {who, index, now_.number + 1};
 }
 
-void round_table::leave_seat(consumer_id who, const absence& where) {
+uint64_t round_table::missed_before(uint64_t round, const absence& by) const noexcept {
+  return std::min(by.most, round - std::min(by.next, round));
+}
+
+void round_table::leave_seat(consumer_id who, const absence& where, uint64_t up_to) {
   std::erase_if(seats_, [who](const auto& x) { return x.second.who == who; });
   if (where.most != 0)
     absent_.push_back(where);
+  if (!seats_.empty())
+    return;
+  // The next epoch begins with other tasks, at a round that does not show how far the readers went
+  // on. Those that left in order at the end have taken what they needed: loops that all end after
+  // the same step differ in what they had requested ahead.
+  for (const auto& x : absent_)
+    if (x.lost)
+      missed_ += missed_before(up_to, x);
+  absent_.clear();
 }
 
 bool round_table::has_participants() const {
   return std::ranges::any_of(seats_, [&](const auto& x) { return x.second.begins <= now_.number; });
+}
+
+bool round_table::takes_part(consumer_id who) const {
+  return std::ranges::any_of(
+    seats_, [&](const auto& x) { return x.second.who == who && x.second.begins <= now_.number; });
 }
 
 std::optional<consumer_id> round_table::who_has(uint32_t index) const {

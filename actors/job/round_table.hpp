@@ -38,6 +38,7 @@ public:
     uint64_t next = 0; ///< the first round that it may not have handed out
     /// The greatest number of rounds that it may miss. Zero: it has taken part in no round.
     uint64_t most = 0;
+    bool lost = false; ///< it did not leave in order
     friend bool operator==(const absence&, const absence&) = default;
   };
 
@@ -48,7 +49,9 @@ public:
   void apply(const proposed& what) { proposed_ = what.epoch; }
   void apply(const agreed& what);
   void take_seat(consumer_id who, uint32_t index);
-  void leave_seat(consumer_id who, const absence& where);
+  /// `up_to`: the first round that no reader has reached, as far as it is known. It counts if the
+  /// consumer was the last reader.
+  void leave_seat(consumer_id who, const absence& where, uint64_t up_to = 0);
   /// The consumer has taken part in no round.
   void leave_seat(consumer_id who) { leave_seat(who, {}); }
 
@@ -82,6 +85,9 @@ public:
   uint32_t consumers() const noexcept { return consumers_; }
   round_view view() const;
   const round_epoch& epoch() const noexcept { return now_; }
+  /// True if the consumer took part when the present epoch was agreed on. If not, it has been
+  /// handed no row of any task.
+  bool takes_part(consumer_id who) const;
   /// The consumer with that index; nullopt: the seat is free.
   std::optional<consumer_id> who_has(uint32_t index) const;
   /// The consumers that are gone since the epoch began.
@@ -92,6 +98,8 @@ public:
   friend bool operator==(const round_table&, const round_table&) = default;
 
 private:
+  uint64_t missed_before(uint64_t round, const absence& by) const noexcept;
+
   /// True if some reading consumer took part when the present epoch was agreed on.
   bool has_participants() const;
 

@@ -159,5 +159,82 @@ TEST_F(JobRounds, SaysAlsoWhereAWorkerWasLostWhatAConsumerThatIsGoneHasMissed) {
             "of the dataset ended early");
 }
 
+TEST_F(JobRounds, CountsWhatAConsumerThatIsGoneHasMissedWhenTheLastOneLeaves) {
+  job.beat_in_rounds(2, {.round = 10});
+  job.beat_in_rounds(1, {.round = 20});
+  job.open_seat(1, 3, true);
+  job.leave(3);
+  job.leave(1, 0, {{first, 30}});
+  EXPECT_EQ(losses().elements, 20u);
+}
+
+TEST_F(JobRounds, CountsNothingOfConsumersThatAllLeaveInOrder) {
+  job.beat_in_rounds(1, {.round = 20});
+  job.leave(2, 0, {{first, 28}});
+  job.leave(1, 0, {{first, 30}});
+  EXPECT_EQ(losses().elements, 0u);
+}
+
+/// A job under DYNAMIC with the consumers 1 and 2, whose task was leased splits of which each gives
+/// a part of a batch.
+class JobRoundsOfBatches : public testing::Test {
+protected:
+  JobRoundsOfBatches() {
+    const auto start = job.open_seat(0, 1).starts.at(0);
+    job.started(start);
+    job.open_seat(1, 2);
+    task = start.what;
+    for (uint64_t n = 0; leased < 100; ++n) leased += job.ask(task, {0, 0, n}).value()->count;
+  }
+  static split_plan batches() {
+    auto out = one_source(1000);
+    out.rows = {.in_order = true};
+    return out;
+  }
+  /// The receipt of a consumer that was handed all rows but those of the last splits.
+  split_receipt all_but(uint64_t last) const {
+    return {.task = task.id,
+            .reached = {{0, 0, {0, leased - last}}},
+            .newest = split_run{0, 0, {leased - last - 1, 1}}};
+  }
+  uint64_t lost() const {
+    return job.core.record().losses_of(job.core.record().repetitions().at(0)).splits;
+  }
+
+  driven_job job{{.id = job_id{1},
+                  .name = "train",
+                  .policy = sharding_policy::dynamic,
+                  .plan = batches(),
+                  .timing = {1s, 5s},
+                  .num_consumers = 2},
+                 {worker(1)}};
+  task_order task;
+  uint64_t leased = 0;
+};
+
+TEST_F(JobRoundsOfBatches, CountAsLostOnlyWhatWasNotHandedOutWhereAllConsumersLeave) {
+  job.leave(1, 0, {{task.id, 80}}, {all_but(10)});
+  job.leave(2, 0, {{task.id, 80}}, {all_but(11)});
+  EXPECT_EQ(lost(), 12u) << "and the one whose batch came last";
+}
+
+TEST_F(JobRoundsOfBatches, CountAsLostOnlyWhatWasNotHandedOutWhereAConsumerWaitsForItsFirstEpoch) {
+  job.open_seat(1, 3, true);
+  job.lost(worker_id{1});
+  job.beat(3, 0, {{.task = task.id}});
+  job.beat(1, 0, {all_but(10)});
+  EXPECT_EQ(lost(), 11u);
+}
+
+TEST_F(JobRoundsOfBatches, CountAsLostNothingThatALeavingTaskGaveBack) {
+  job.beat(1);
+  job.left(task, {{0, 0, 0, {}}});
+  job.beat(1, 0, {all_but(leased - 1)});
+  job.beat(2, 0, {all_but(leased - 1)});
+  const auto back = leased - job.core.record().repetitions().at(0).splits.leased();
+  EXPECT_GT(back, 0u);
+  EXPECT_EQ(lost(), leased - back);
+}
+
 } // namespace
 } // namespace headrace::detail::test

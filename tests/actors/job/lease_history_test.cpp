@@ -271,6 +271,47 @@ TEST_F(LeaseHistoryOfRounds, DoesNotCountWhatATaskThatLeavesGaveBack) {
   EXPECT_EQ(losses().splits, 5u);
 }
 
+TEST_F(LeaseHistoryOfRounds, CountsFromTheNewestRowOfReadersThatLeft) {
+  leased(task, {0, 1000}, 0);
+  received(ann, {{0, 900}}, 899);
+  received(bob, {{0, 899}}, 898);
+  lost({});
+  EXPECT_EQ(losses().splits, 102u);
+}
+
+TEST_F(LeaseHistoryOfRounds, CountsAllWhereAReaderLeftThatWasHandedNothing) {
+  leased(task, {0, 1000}, 0);
+  received(ann, {{0, 900}}, 899);
+  received(bob, {});
+  lost({});
+  EXPECT_EQ(losses().splits, 1000u);
+}
+
+TEST_F(LeaseHistoryOfRounds, CountsFromTheNewestRowOfReadersThatReadOn) {
+  leased(task, {0, 1000}, 0);
+  received(ann, {{0, 100}}, 99);
+  lost({bob});
+  received(bob, {{0, 900}}, 899);
+  EXPECT_EQ(losses().splits, 101u);
+}
+
+TEST_F(LeaseHistoryOfRounds, CountsFromThereAlsoWhereAReaderIsGone) {
+  leased(task, {0, 1000}, 0);
+  x.apply(lease_history::unheard{ann, 4});
+  lost({bob, consumer_id{3}});
+  received(bob, {{0, 900}}, 899);
+  x.apply(lease_history::unheard{consumer_id{3}, 5});
+  EXPECT_EQ(losses().splits, 101u) << "the job counts what the other ones had before that";
+}
+
+TEST_F(LeaseHistoryOfRounds, CountsAllWhereAllReadersAreGone) {
+  leased(task, {0, 1000}, 0);
+  x.apply(lease_history::unheard{ann, 4});
+  x.apply(lease_history::unheard{bob, 5});
+  lost({});
+  EXPECT_EQ(losses().splits, 1000u);
+}
+
 /// The history of a job under at_least_once.
 class RereadHistory : public LeaseHistory {
 protected:

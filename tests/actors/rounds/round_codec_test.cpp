@@ -105,16 +105,17 @@ TEST(RoundCodec, KeepsWhereConsumersThatAreGoneHaveLeftTheRounds) {
     of(iteration::reader_joined{consumer_id{1}, 5, 6, 0}),
     of(iteration::reader_joined{consumer_id{2}, 5, 6, 1}),
     of(round_table::agreed{an_epoch}),
-    of(iteration::reader_left{consumer_id{2}, {70, UINT64_MAX}}),
+    of(iteration::reader_left{consumer_id{2}, {70, UINT64_MAX}, 20}),
+    of(iteration::reader_joined{consumer_id{3}, 5, 6, 1}),
     of(round_table::agreed{{4, 110, {{task_id{7}, 25}}}}),
-    of(iteration::reader_left{consumer_id{1}, {105, 8}}),
+    of(iteration::reader_left{consumer_id{1}, {105, 8, true}}),
   };
   EXPECT_EQ(codec::read_facts(codec::write_facts(facts)).value(), facts);
   auto known = empty;
   for (const auto& x : facts) known.apply(x);
   const auto& rounds = known.repetitions().at(0).state.rounds();
   EXPECT_EQ(rounds.missed(), 40u);
-  EXPECT_EQ(rounds.absent(), (std::vector<round_table::absence>{{105, 8}}));
+  EXPECT_EQ(rounds.absent(), (std::vector<round_table::absence>{{105, 8, true}}));
   EXPECT_EQ(codec::read_state(codec::write_state(known), empty).value(), known);
 }
 

@@ -48,14 +48,23 @@ TEST(RoundTable, BeginsAnEpochAtTheFurthestRoundThatAConsumerWaitsWith) {
 TEST(RoundTable, CountsTheRoundsThroughWhichOthersWentWithoutAConsumerThatIsGone) {
   auto x = begun();
   x.leave_seat(a, {4, UINT64_MAX});
+  x.take_seat(c, 0);
   x.leave_seat(b, {4, 2});
-  x.leave_seat(c);
   x.apply(round_table::agreed{{2, 10, {{t, 10}}}});
   EXPECT_EQ(x.missed(), 6u + 2) << "the second one can have missed no more than two";
   EXPECT_TRUE(x.absent().empty());
-  x.leave_seat(a, {14, UINT64_MAX});
+  x.take_seat(b, 1);
+  x.leave_seat(c, {14, UINT64_MAX});
   x.apply(round_table::agreed{{3, 12, {{t, 12}}}});
   EXPECT_EQ(x.missed(), 8u) << "it was ahead of the others";
+}
+
+TEST(RoundTable, CountsWhatLostConsumersHaveMissedWhenTheLastOneLeaves) {
+  auto x = begun();
+  x.leave_seat(a, {4, UINT64_MAX, true});
+  x.leave_seat(b, {7, UINT64_MAX}, 9);
+  EXPECT_EQ(x.missed(), 5u) << "the second one has left in order";
+  EXPECT_TRUE(x.absent().empty());
 }
 
 TEST(RoundTable, GoesOnWithoutATaskThatIsGone) {
