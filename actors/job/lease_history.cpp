@@ -222,13 +222,12 @@ void lease_history::on(const unheard& x) {
     for (auto& one : of.all)
       if (one.at == held_by::nobody)
         one.at = lives ? held_by::perhaps : held_by::unknown;
-    if (lives) {
+    if (lives)
       of.untold = std::max(of.untold, x.version);
-      // The rows that it held go to others. In coordinated reads the job counts them as elements,
-      // as far as the other readers were handed rows. But where splits can be read again, those
-      // that reached no reader are to be read again.
-      of.out_of_order |= !rounds_ || rows_.apart;
-    }
+    // The rows that the reader held go to others, or, if the task is lost, are lost. In coordinated
+    // reads the job counts them as elements, as far as the other readers were handed rows. But
+    // where splits can be read again, those that reached no reader are to be read again.
+    of.out_of_order |= !rounds_ || (lives && rows_.apart);
   }
   for (auto& [id, waits] : lost_) waits.erase(x.who);
 }

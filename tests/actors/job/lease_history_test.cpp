@@ -243,6 +243,24 @@ TEST_F(LeaseHistory, GivesNothingBackOfBatchesAndCountsThemFromTheLastOne) {
   EXPECT_EQ(losses().splits, 10u);
 }
 
+TEST_F(LeaseHistory, CountsBatchesOfAReaderThatIsGoneFromTheFirstOneOn) {
+  of(in_batches);
+  leased(task, {0, 10}, 0);
+  lost({ann, bob});
+  received(ann, {{7, 1}}, 7);
+  x.apply(lease_history::unheard{bob});
+  EXPECT_EQ(losses().splits, 10u) << "bob may have held batches that come before ann's newest one";
+}
+
+TEST_F(LeaseHistory, CountsFilesThatAReaderMayHaveGotInPartThatIsGone) {
+  of(files);
+  leased(task, {0, 10}, 0);
+  lost({ann, bob});
+  received(ann, {{0, 8}}, 7);
+  x.apply(lease_history::unheard{bob});
+  EXPECT_EQ(losses().splits, 10u) << "bob may have held rows of each file";
+}
+
 TEST_F(LeaseHistory, AddsUpWhatIsSettled) {
   of(files);
   for (auto id : {task, other}) {
