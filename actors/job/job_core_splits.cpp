@@ -92,7 +92,10 @@ void job_core::settle(repetition& r) {
     std::vector<job_record::fact> facts;
     lease_answer out{given.front().splits};
     for (const auto& one : given) {
-      facts.push_back({number, split_assigner::fact{one}});
+      // A task repeats its questions while facts cannot be stored, so repeated answers are not
+      // stored again.
+      if (!r.splits.has_given(one))
+        facts.push_back({number, split_assigner::fact{one}});
       if (one.continues)
         out.more.push_back(*one.splits);
     }

@@ -236,6 +236,14 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   return over();
 }
 
+bool split_assigner::has_given(const leased_to& what) const {
+  const auto last = answered_.find({what.task, what.source});
+  if (!what.number || last == answered_.end())
+    return false;
+  const auto* before = last->second.find(what.pass, *what.number);
+  return before != nullptr && *before == what.splits;
+}
+
 std::vector<task_id> split_assigner::holders(const lease_request& wanted,
                                              const std::set<task_id>& beside) const {
   std::vector<task_id> out;

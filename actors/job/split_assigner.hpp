@@ -130,6 +130,8 @@ public:
   /// waiting_leases).
   std::vector<leased_to> decide(const lease_request& wanted, const std::set<task_id>& beside,
                                 time_point now) const;
+  /// True if the answer is a repeated one: as a fact it changes nothing.
+  bool has_given(const leased_to& what) const;
   /// The tasks that hold unread splits of that source and pass, except those in `beside`.
   std::vector<task_id> holders(const lease_request& wanted, const std::set<task_id>& beside) const;
   /// Not ok: the task's listing differs from that of the first task, so the same split numbers

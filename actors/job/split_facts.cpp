@@ -42,10 +42,10 @@ void split_assigner::on(const came_to& x) {
 }
 
 void split_assigner::on(const leased_to& x) {
+  if (has_given(x))
+    return;
   if (x.number) {
     auto& last = answered_[{x.task, x.source}];
-    if (const auto* before = last.find(x.pass, *x.number); before != nullptr && *before == x.splits)
-      return; // a repeated answer
     if (x.continues && last.pass == x.pass && last.number + last.pieces.size() == *x.number)
       last.pieces.push_back(x.splits);
     else

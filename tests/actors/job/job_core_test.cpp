@@ -398,6 +398,18 @@ TEST(JobCore, AnswersAQuestionThatIsPutAgainOnlyOnce) {
   EXPECT_EQ(end.answers.size(), 2u) << "both are told that nothing is left";
 }
 
+TEST(JobCore, StoresAnAnswerOnceHoweverOftenItsQuestionIsPut) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0).what;
+  const splits_request question{.task = task.id, .life = task.life, .wish = {.which = {0, 0, 0}}};
+  const auto first = x.ask(question);
+  EXPECT_FALSE(first.stored.empty());
+  const auto again = x.ask(question);
+  EXPECT_TRUE(again.stored.empty());
+  EXPECT_EQ(std::get<lease_answer>(again.answers.at(x.last_token)),
+            std::get<lease_answer>(first.answer()));
+}
+
 TEST(JobCore, LeasesNothingToATaskThatIsOver) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0).what;
