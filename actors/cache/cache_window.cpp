@@ -66,6 +66,11 @@ void cache_window::skipped(const std::string& id, uint64_t elements) {
     of(id).skipped += elements;
 }
 
+void cache_window::put_back(const std::string& id, uint64_t next) {
+  auto& x = of(id);
+  x.next = x.place = next;
+}
+
 // -- elements -----------------------------------------------------------------------------
 
 std::optional<cache_window::reading> cache_window::read(const std::string& id) {

@@ -57,6 +57,9 @@ public:
   /// The trainer has read this many elements that it will not be handed: they were evicted before
   /// they were sent, or readers gave them back too late.
   void skipped(const std::string& trainer, uint64_t elements);
+  /// The trainer was not handed the elements from `next` on, and reads them again. @pre nobody
+  /// holds elements that the trainer has read
+  void put_back(const std::string& trainer, uint64_t next);
   size_t trainers() const noexcept { return trainers_.size(); }
 
   // -- elements ---------------------------------------------------------------------------
@@ -90,6 +93,11 @@ public:
   uint64_t skipped_by(const std::string& trainer) const {
     const auto at = trainers_.find(trainer);
     return at == trainers_.end() ? 0 : at->second.skipped;
+  }
+  /// The next element that the trainer reads; nullopt: the window has forgotten the trainer.
+  std::optional<uint64_t> next_of(const std::string& trainer) const {
+    const auto at = trainers_.find(trainer);
+    return at == trainers_.end() ? std::nullopt : std::optional{at->second.next};
   }
   uint64_t place_of(const std::string& trainer) const {
     const auto at = trainers_.find(trainer);

@@ -236,6 +236,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
     if (x.out.connected() == 0)
       window_.leave(id, now);
   }
+  let_go_of_the_gone();
   window_.look(now);
   if (!begun_)
     return out;
@@ -249,12 +250,25 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
     add_sends(id, x, dry, out);
     renew_place(id, x);
   }
-  // A trainer that has no streams and no rows here exists only as a place in the window.
-  std::erase_if(trainers_, [&](auto& entry) {
-    auto& [id, x] = entry;
-    return !whole() && x.out.streams() == 0 && x.out.pending_rows() == 0;
-  });
   return out;
+}
+
+void window_output::let_go_of_the_gone() {
+  // With `expected_trainers`, what a trainer leaves is kept for its other readers.
+  if (whole())
+    return;
+  for (auto at = trainers_.begin(); at != trainers_.end();) {
+    auto& [id, x] = *at;
+    if (x.out.streams() != 0) {
+      ++at;
+      continue;
+    }
+    if (const auto next = window_.next_of(id)) {
+      window_.put_back(id, x.out.drop_pending(*next));
+      window_.skipped(id, x.out.skipped() - x.counted);
+    }
+    at = trainers_.erase(at);
+  }
 }
 
 bool window_output::could_recall() const {

@@ -229,6 +229,19 @@ void task_output::put_back(stream& from, uint64_t mark) {
   from.resend_from = std::min(from.resend_from, mark);
 }
 
+uint64_t task_output::drop_pending(uint64_t end) {
+  for (; !pending_.empty(); pending_.pop_back()) {
+    const auto& last = pending_.back();
+    if (!last.apart && last.end() == end)
+      end = last.number;
+    else
+      skipped_ += last.rows.rows();
+  }
+  pending_bytes_ = 0;
+  pending_rows_ = 0;
+  return end;
+}
+
 // -- state ----------------------------------------------------------------------
 
 bool task_output::finished() const noexcept {

@@ -104,6 +104,9 @@ public:
   void disregard(consumer_id who);
   /// As `handed_out_below`, without the streams that are disregarded. @pre not `idle()`
   uint64_t place() const noexcept;
+  /// Drops the rows that are pending. If their last rows have numbers without gaps up to `end`,
+  /// returns the number of the first of these, else `end`. All others count as skipped.
+  uint64_t drop_pending(uint64_t end);
   /// The number of numbered rows that the task has produced and that were not handed out yet,
   /// whether they were sent or are pending.
   uint64_t outstanding() const noexcept;

@@ -216,6 +216,48 @@ TEST(WindowOutput, HasEachBlockEncodedOnceHoweverManyTrainersReadIt) {
   }
 }
 
+TEST(WindowOutput, KeepsNoRowsOfTrainersThatLeftAndRemembersOnlySoMany) {
+  window_output out{window_store::make(1 << 16), {}};
+  time_point now{1h};
+  for (uint64_t i = 1; i <= cache_window::most_away + 200; ++i) {
+    const consumer_id who{i};
+    ASSERT_TRUE(out.opened(
+      who, {.consumer = who, .trainer = std::to_string(i), .start = cache_start::newest}));
+    out.grant(who, 0, 100, 1 << 20, true);
+    out.produced(numbers(static_cast<int64_t>(10 * i), 10));
+    ASSERT_EQ(out.deal_at(now += 1ms, false).size(), 1u);
+    out.leave(who);
+    (void)out.deal_at(now += 1ms, false);
+  }
+  const auto trainers = out.report()->trainers;
+  EXPECT_EQ(trainers.size(), cache_window::most_away);
+  for (const auto& x : trainers)
+    ASSERT_EQ(x.lag + x.skipped, 10 * (cache_window::most_away + 201 - std::stoull(x.id)))
+      << "of trainer " << x.id;
+}
+
+TEST(WindowOutput, GivesATrainerThatLeftAndComesBackTheNextElementsThatTheWindowHas) {
+  stream_world w{{.tasks = 1, .cache = cache_terms{}, .cache_bytes = 3000}};
+  const auto a = w.come("a");
+  w.settle();
+  for (int i = 0; i < 3; ++i) w.produce(0, 10);
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(w.next(a), step::element);
+  w.go(a);
+  w.settle();
+  const auto other = w.come("b");
+  for (int i = 0; i < 20; ++i) {
+    w.produce(0, 10);
+    read_in_turn(w, {other});
+  }
+  const auto again = w.come("a");
+  read_in_turn(w, {other, again});
+  const auto& got = w.consumers.at(again).pipes.at(0).handed_out;
+  EXPECT_GT(got.size(), 5u);
+  EXPECT_LT(got.size(), 225u);
+  EXPECT_EQ(got.front(), 230 - static_cast<int64_t>(got.size()));
+  EXPECT_EQ(count_fault(w) + rising_fault(w), "");
+}
+
 // -- errors -------------------------------------------------------------------------------------
 
 class ErrorsOfAWindow : public testing::Test {
@@ -253,6 +295,22 @@ TEST_F(ErrorsOfAWindow, GoToTheTrainerThatMetThemAndAreNotKept) {
   EXPECT_THAT(deal()[b], testing::ElementsAre(0, 1, 3, 4));
   out.produced(numbers(5, 1));
   EXPECT_EQ(deal().size(), 2u) << "they do not end the cache";
+}
+
+TEST_F(ErrorsOfAWindow, CountAsSkippedWhenTheirTrainerLeavesWithoutThem) {
+  open(a, "a");
+  auto rows = numbers(0, 5);
+  rows.errors.push_back({2, aborted("bad")});
+  out.produced(rows);
+  EXPECT_EQ(deal()[a].size(), 5u);
+  out.handed_out(a, 1);
+  out.leave(a);
+  deal();
+  ASSERT_EQ(out.report()->trainers.size(), 1u);
+  EXPECT_EQ(out.report()->trainers[0].skipped, 1u);
+  EXPECT_EQ(out.report()->trainers[0].lag, 3u);
+  open(b, "a");
+  EXPECT_THAT(deal()[b], testing::ElementsAre(1, 3, 4));
 }
 
 TEST_F(ErrorsOfAWindow, SayThatAnElementIsLargerThanTheCache) {
