@@ -172,12 +172,16 @@ void cache_window::look(time_point now) {
 }
 
 std::optional<time_point> cache_window::next_deadline() const {
-  if (!waits_since_ || !options_.wait)
+  if (!options_.wait)
     return {};
-  auto out = *waits_since_ + *options_.wait;
+  std::optional<time_point> out;
+  if (waits_since_)
+    out = *waits_since_ + *options_.wait;
+  // Other windows may need the memory of the blocks that are kept for a trainer that is away.
   for (const auto& [id, x] : trainers_)
-    if (x.away_since && *x.away_since + options_.lease > looked_at_)
-      out = std::min(out, *x.away_since + options_.lease);
+    if (x.away_since && !x.given_up && x.place < end_)
+      if (const auto until = *x.away_since + options_.lease; until > looked_at_)
+        out = std::min(out.value_or(until), until);
   return out;
 }
 

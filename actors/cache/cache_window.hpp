@@ -83,8 +83,8 @@ public:
 
   // -- time, state --------------------------------------------------------------------------
 
-  /// When the window ceases to wait for a trainer, so that `append` may succeed; nullopt: it does
-  /// not wait.
+  /// When the window ceases to wait for a trainer, so that `append` of this window or another one
+  /// may succeed; nullopt: it does not wait.
   std::optional<time_point> next_deadline() const;
   /// Ceases to wait for trainers for which the window has waited long enough.
   void look(time_point now);

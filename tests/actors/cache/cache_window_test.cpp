@@ -171,6 +171,22 @@ TEST(CacheWindow, WaitsForATrainerThatIsAwayForNoLongerThanItsLease) {
   EXPECT_EQ(x.append(10), outcome::appended);
 }
 
+TEST(CacheWindow, HoldsNothingForATrainerThatIsAwayLongerThanItsLeaseThoughItNeedsNoRoom) {
+  fixture x{2 * charge(10), 1h};
+  x.window.join("away", cache_start::oldest);
+  x.append(10);
+  x.append(10);
+  x.window.leave("away", x.now);
+  x.window.look(x.now);
+  ASSERT_EQ(x.window.next_deadline(), x.now + 5s);
+  cache_window other{x.store, {}};
+  EXPECT_EQ(other.append(rows_of(0, 10), x.now), outcome::no_room);
+  x.now += 5s;
+  x.window.look(x.now);
+  EXPECT_EQ(x.window.next_deadline(), std::nullopt);
+  EXPECT_EQ(other.append(rows_of(0, 10), x.now), outcome::appended);
+}
+
 TEST(CacheWindow, FreesWhatAllHaveBeenHandedWhereNoOthersWillCome) {
   const auto store = window_store::make(100 * charge(10));
   cache_window window{store, {.wait = 1h, .closed = true}};
