@@ -238,7 +238,9 @@ void handout::begin_at(task_id from, uint64_t elements) {
 
 handout::round_marks handout::rounds() {
   std::lock_guard lock{mutex_};
-  return {rounds_->epoch(), rounds_->round() + position_of(cut_.load())};
+  // An error at the end is the current block of no task, and belongs to no round.
+  const auto taken = current_from_ ? position_of(cut_.load()) : 0;
+  return {rounds_->epoch(), rounds_->round() + taken};
 }
 
 bool handout::serves_rounds(task_id task) {
@@ -292,10 +294,10 @@ std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
 // -- the trainer's side -----------------------------------------------------------
 
 void handout::settle_current() {
-  if (!current_from_)
-    return;
-  auto& q = queues_[current_from_];
   const auto taken = position_of(cut_.exchange(0));
+  if (!current_from_)
+    return current_.reset();
+  auto& q = queues_[current_from_];
   q.before_current += taken;
   pace_.elements += taken;
   if (rounds_)

@@ -389,5 +389,25 @@ TEST(Handout, LosesAndRepeatsNothingBetweenTwoThreads) {
   EXPECT_EQ(got, run(0, made));
 }
 
+TEST(Handout, CountsTheErrorAtTheEndAsNoRound) {
+  handout out{[] {}};
+  out.take_in_rounds();
+  out.begin_epoch({1, 5, {{a}}});
+  out.add(a, numbers(0, 1));
+  out.received_by_all(a, 1, 1);
+  EXPECT_EQ(drain(out), run(0, 1));
+  EXPECT_EQ(out.rounds().round, 6u);
+  out.finish(unavailable("the dispatcher is away"));
+  status how;
+  std::shared_ptr<const block> rows;
+  ASSERT_EQ(out.try_next(rows, how), handout::outcome::over);
+  out.add(task_id{}, block::failed_row({}, how));
+  ASSERT_EQ(out.try_next(rows, how), handout::outcome::rows);
+  EXPECT_EQ(out.claim(), 0);
+  EXPECT_EQ(out.rounds().round, 6u);
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::over);
+  EXPECT_EQ(out.rounds().round, 6u);
+}
+
 } // namespace
 } // namespace headrace::detail
