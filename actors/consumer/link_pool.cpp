@@ -45,6 +45,12 @@ void link_pool::close(const std::vector<std::shared_ptr<link>>& unused) {
   for (const auto& x : unused) x->close(cancelled("the link was not used any more"));
 }
 
+link_pool::~link_pool() {
+  for (const auto& [made, on] : made_)
+    if (made->in_process())
+      on->made->close(cancelled("the trainer reads no more"));
+}
+
 void link_pool::want(const std::string& address, const consumer_handle& who) {
   std::shared_ptr<line> on;
   std::shared_ptr<link> made;
@@ -93,15 +99,21 @@ void link_pool::connected(const std::shared_ptr<line>& on, result<std::shared_pt
     link_made{on->address, outcome ? *outcome : nullptr, outcome.status()});
   if (outcome) {
     std::weak_ptr<link> weak = *outcome;
+    // A link over a socket ends with the node, and keeps the pool until then, so that a later
+    // session finds the pool with its links. A link in this process may live for as long as a
+    // worker here.
+    const auto kept = (*outcome)->in_process() ? nullptr : shared_from_this();
     (*outcome)->set_handlers({
       .on_message =
-        [self = shared_from_this(), weak](link_message what) {
-          if (auto from = weak.lock())
+        [pool = weak_from_this(), kept, weak](link_message what) {
+          const auto self = pool.lock();
+          if (auto from = weak.lock(); self && from)
             self->arrived(*from, std::move(what));
         },
       .on_closed =
-        [self = shared_from_this(), weak](const status& why) {
-          if (auto from = weak.lock())
+        [pool = weak_from_this(), kept, weak](const status& why) {
+          const auto self = pool.lock();
+          if (auto from = weak.lock(); self && from)
             self->closed(from, why);
         },
       .on_drained = {},

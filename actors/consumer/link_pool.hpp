@@ -39,6 +39,10 @@ public:
     const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0,
     std::function<time_point()> now = [] { return clock::system().now(); })
     : way_(way), node_(node), place_(place), now_(std::move(now)) {}
+  link_pool(const link_pool&) = delete;
+  /// Closes the links in this process. They do not keep the pool, while a link over a socket keeps
+  /// it until the node ends.
+  ~link_pool();
 
   uint64_t node() const noexcept { return node_; }
   uint64_t place() const noexcept { return place_; }

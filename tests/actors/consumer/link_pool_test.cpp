@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <map>
 #include <memory>
 #include <vector>
@@ -194,6 +196,44 @@ TEST_F(LinkPool, AClosedLinkIsReplacedAndConcernsItsConsumersOnly) {
   EXPECT_NE(a.last(), lost);
   EXPECT_NE(a.last(), b.last());
   EXPECT_NE(pool->open_channel(b.last(), b.handle, ignores()), 0u);
+}
+
+/// Connects inside this process, to nodes that the test keeps in `ends`.
+class pair_transport final : public transport {
+public:
+  result<std::string> listen(const std::string&, link_accepted) override {
+    return unimplemented("nobody listens here");
+  }
+  void connect(const std::string&, link_connected done) override {
+    auto [ours, theirs] = hub.link_pair();
+    ends.push_back(theirs);
+    done(ours);
+  }
+  local_hub hub;
+  std::vector<std::shared_ptr<link>> ends;
+};
+
+TEST_F(LinkPool, EndsWithItsLastOwnerThoughTheProcessHasAWorkerThatKeepsItsLinks) {
+  const auto near = std::make_shared<pair_transport>();
+  pool = std::make_shared<link_pool>(near);
+  {
+    const auto a = make_consumer();
+    pool->want("worker:1", a.handle);
+    node.dispatch();
+    const auto channel = pool->open_channel(a.last(), a.handle, ignores());
+    ASSERT_NE(channel, 0u);
+    pool->close_channel(a.last().get(), channel);
+    pool->forget(a.handle);
+    a.got->clear();
+  }
+  std::promise<void> closed;
+  near->ends.at(0)->set_handlers({.on_message = [](link_message) {},
+                                  .on_closed = [&](const status&) { closed.set_value(); },
+                                  .on_drained = {}});
+  const std::weak_ptr<link_pool> there = pool;
+  pool.reset();
+  EXPECT_TRUE(there.expired());
+  EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds{20}), std::future_status::ready);
 }
 
 } // namespace
