@@ -121,16 +121,26 @@ void handout::hold(task_id from) {
 
 void handout::put_current_back() {
   auto seen = cut_.load();
-  while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), position_of(seen)))) {
-  }
-  const auto taken = position_of(seen), limit = limit_of(seen);
-  if (taken == limit)
+  const auto first = position_of(seen), limit = limit_of(seen);
+  if (first == limit)
     return;
   auto& q = queues_[current_from_];
-  auto rest = current_->slice(taken, limit - taken);
-  q.waiting_bytes += rest.bytes();
-  current_bytes_ -= std::min(current_bytes_, rest.bytes());
-  q.blocks.push_front(std::move(rest));
+  auto& blocks = q.blocks;
+  // The rows are put into the queue before they are taken from the trainer, so that none are lost
+  // if there is no memory for that.
+  blocks.push_front(current_->slice(first, limit - first));
+  while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), position_of(seen)))) {
+  }
+  if (const auto taken = position_of(seen); taken != first) {
+    const auto known = std::move(blocks.front());
+    blocks.pop_front();
+    if (taken == limit)
+      return;
+    blocks.push_front(known.slice(taken - first, limit - taken));
+  }
+  const auto bytes = blocks.front().bytes();
+  q.waiting_bytes += bytes;
+  current_bytes_ -= std::min(current_bytes_, bytes);
 }
 
 void handout::trust_until(time_point when) {
@@ -359,18 +369,23 @@ std::shared_ptr<const block> handout::take_round() {
 }
 
 std::shared_ptr<const block> handout::make_current(task_id from, queue& q, uint64_t most) {
-  auto next = std::move(q.blocks.front());
-  q.blocks.pop_front();
-  q.waiting_bytes -= std::min(next.bytes(), q.waiting_bytes);
-  if (next.rows > most) {
-    auto rest = next.slice(most, next.rows - most);
+  // The parts are made before the queue is changed, so that no row is lost if there is no memory.
+  auto& front = q.blocks.front();
+  const auto bytes = front.bytes();
+  const bool parts = front.rows > most;
+  auto rest = parts ? front.slice(most, front.rows - most) : block{};
+  auto next = parts ? std::make_shared<const block>(front.slice(0, most))
+                    : std::make_shared<const block>(std::move(front));
+  q.waiting_bytes -= std::min(bytes, q.waiting_bytes);
+  if (parts) {
     q.waiting_bytes += rest.bytes();
-    next = next.slice(0, most);
-    q.blocks.push_front(std::move(rest));
+    front = std::move(rest);
+  } else {
+    q.blocks.pop_front();
   }
-  current_bytes_ = next.bytes();
+  current_bytes_ = next->bytes();
   current_from_ = from;
-  current_ = std::make_shared<const block>(std::move(next));
+  current_ = std::move(next);
   cut_.store(packed(0, current_->rows));
   return current_;
 }
