@@ -144,11 +144,9 @@ void handout::put_current_back() {
 }
 
 void handout::trust_until(time_point when) {
-  const bool was = expired();
   trusted_.store(when == time_point::max() ? for_ever : when.time_since_epoch().count(),
                  std::memory_order_relaxed);
-  if (!was)
-    return;
+  // The earlier time may have passed just now, and the trainer may wait since then.
   std::unique_lock lock{mutex_};
   changed_.notify_one();
   const bool waited = waiting_ && something_ready();

@@ -131,6 +131,22 @@ TEST(Handout, WakesAWaitingTrainerWhenItIsTrustedAgain) {
   EXPECT_EQ(drain(out), run(0, 10));
 }
 
+TEST(Handout, WakesATrainerThatBeganToWaitJustBeforeItIsTrustedAgain) {
+  time_point now{};
+  handout out{[] {}, [&] { return now; }};
+  size_t came = 0;
+  out.when_something_comes([&] { ++came; });
+  out.add(a, numbers(0, 10));
+  out.trust_until(now);
+  now += std::chrono::seconds{1};
+  status how;
+  std::shared_ptr<const block> rows;
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+  now -= std::chrono::seconds{1}; // the consumer had read the clock before the trainer did
+  out.trust_until(time_point::max());
+  EXPECT_EQ(came, 1u);
+}
+
 TEST(Handout, HandsOutNothingMoreOfABlockThatIsTakenWhateverIsAsked) {
   handout out{[] {}};
   out.add(a, numbers(0, 10));
