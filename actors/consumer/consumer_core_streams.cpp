@@ -370,8 +370,13 @@ void consumer_core::share_credit() {
 void consumer_core::forget_ended() {
   std::erase_if(streams_, [&](const auto& entry) {
     const auto& [id, s] = entry;
-    // A lost task may come back and continue; in coordinated reads another task takes its place.
-    if (!s.ended || s.named || (s.lost && !in_rounds()) || (s.open && !s.outcome))
+    // A lost task may come back and continue, except under DYNAMIC; in coordinated reads another
+    // task takes its place.
+    const bool may_continue =
+      s.lost && !in_rounds() && options_.parameters.mode != sharding_policy::dynamic;
+    if (!s.ended || s.named || may_continue || (s.open && !s.outcome))
+      return false;
+    if (receipts_due_.contains(id)) // the receipt is made of what the stream has recorded
       return false;
     if (in_rounds()) {
       if (out_->serves_rounds(id))

@@ -206,7 +206,10 @@ std::string handout::take_remark() {
 
 handout::marks handout::of(task_id from) {
   std::lock_guard lock{mutex_};
-  auto& q = queues_[from];
+  const auto at = queues_.find(from);
+  if (at == queues_.end())
+    return {};
+  const auto& q = at->second;
   const auto current = current_from_ == from ? position_of(cut_.load()) : 0;
   return {.received = q.received,
           .handed_out = q.before_current + current,

@@ -246,6 +246,33 @@ TEST_F(ConsumerReceiptsInRounds, SayTheSameWithTheGoodbye) {
   EXPECT_EQ(receipt.newest, (split_run{0, 0, {21, 1}}));
 }
 
+TEST_F(ConsumerReceipts, AreTheLastOfALostTaskOnceTheyAreAnsweredAndItsRowsHandedOut) {
+  sends(0, 3, 20);
+  bool waiting = false;
+  const auto first = loses();
+  take(3);
+  const auto again = beats();
+  ASSERT_EQ(again.what.receipts.size(), 1u) << "the first one may not have come";
+  EXPECT_EQ(again.what.receipts[0].reached, (std::vector<split_run>{{0, 0, {20, 3}}}));
+  EXPECT_TRUE(out->look(waiting).contains(task));
+  core->heartbeat_answered({}, again.at, now);
+  beats();
+  EXPECT_FALSE(out->look(waiting).contains(task));
+  const auto did = core->trainer_leaves(now);
+  const auto* bye = last<consume::say_goodbye>(did);
+  ASSERT_NE(bye, nullptr);
+  EXPECT_TRUE(bye->what.receipts.empty());
+}
+
+TEST_F(ConsumerReceipts, OfALostTaskThatTheConsumerNeverReadLeaveNothingBehind) {
+  view.lost = {task_id{99}};
+  ++view.version;
+  const auto did = core->told(view, now);
+  ASSERT_EQ(last<consume::beat>(did)->what.receipts.size(), 1u);
+  bool waiting = false;
+  EXPECT_FALSE(out->look(waiting).contains(task_id{99}));
+}
+
 TEST_F(ConsumerReceipts, LeaveARemarkForTheTrainerAtTheEndOfAnEpochThatLacksElements) {
   view.losses = {.tasks = 1, .splits = 3, .reread = 12};
   view.finished = true;
