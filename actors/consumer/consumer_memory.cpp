@@ -156,7 +156,7 @@ void try_handle_inbox(consumer_memory& of) {
       // The actor ends with this error when it runs next, as if it had handled the event itself.
       of.thrown = std::current_exception();
     }
-    const bool leaves_events = round == most_rounds && of.inbox.has_work();
+    const bool leaves_events = round >= most_rounds && of.inbox.has_work();
     announce_if_needed(of, leaves_events);
     hold.unlock();
     if (leaves_events || !of.inbox.has_work())
