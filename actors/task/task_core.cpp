@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace headrace::detail {
 
@@ -39,6 +40,10 @@ produce::commands task_core::taken_over(time_point now) {
     const stream_failed anew{not_found(
       fmt::format("task {} was started again: open the stream again", to_string(order_.id)))};
     for (const auto& [over, who] : strangers_) then(produce::send{over, anew});
+    if (over_) {
+      strangers_.clear();
+      return void(std::ranges::copy(last_, std::back_inserter(todo_)));
+    }
     for (auto& [who, route] : routes_) {
       if (route.over)
         then(produce::send{route.over, anew});
@@ -54,6 +59,8 @@ produce::commands task_core::taken_over(time_point now) {
     account(now);
     if (std::exchange(leave_due_, false))
       left(unread_without_runner(), now);
+    else if (leaving_)
+      report_unread(); // the crash may have come before the report was sent
     // An eager task leases its first splits while the readers connect. Except under DYNAMIC there
     // is nothing to lease.
     if (over_)
@@ -201,8 +208,10 @@ produce::commands task_core::splits_answered(const split_question& which,
 produce::commands task_core::worker_leaves(time_point now) {
   if (over_)
     return {};
-  if (leases_splits() && opened_ && runs_)
+  if (leases_splits() && opened_ && runs_) {
+    leave_due_ = !leaving_;
     return {produce::leave_runner{}};
+  }
   return runner_left(unread_without_runner(), now);
 }
 
@@ -220,15 +229,13 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
 
 void task_core::left(std::vector<unread_splits> unread, time_point now) {
   leaving_ = true;
+  leave_due_ = false;
   if (replayable_)
     for (const auto& x : unread) splits_.cut(x);
   output_->leaving();
   asked_.clear();
-  then(produce::report{{.id = order_.id,
-                        .life = order_.life,
-                        .job = order_.job,
-                        .numbers = numbers(),
-                        .unread = std::move(unread)}});
+  unread_ = std::move(unread);
+  report_unread();
   // Except under DYNAMIC, a task that leaves produces nothing more: its copy or shard of the
   // dataset ends here, unless all of it was produced.
   // In coordinated reads all consumers leave the task between two rounds, and do not wait for the
@@ -239,6 +246,22 @@ void task_core::left(std::vector<unread_splits> unread, time_point now) {
     if (route.over)
       then(produce::send{route.over, stream_leaving{}});
   deal(now);
+}
+
+void task_core::report_unread() {
+  then(produce::report{{.id = order_.id,
+                        .life = order_.life,
+                        .job = order_.job,
+                        .numbers = numbers(),
+                        .unread = unread_}});
+}
+
+void task_core::keep_last() {
+  const auto outlives = [](const produce::command& x) {
+    return std::holds_alternative<produce::send>(x) || std::holds_alternative<produce::report>(x)
+           || std::holds_alternative<produce::end>(x);
+  };
+  std::ranges::copy_if(todo_, std::back_inserter(last_), outlives);
 }
 
 void task_core::finish(time_point now) {

@@ -176,7 +176,10 @@ private:
   /// be called while no runner reads.
   std::vector<unread_splits> unread_without_runner() const;
   void left(std::vector<unread_splits> unread, time_point now);
+  void report_unread();
   void finish(time_point now);
+  /// Keeps the commands of the event that ended the task.
+  void keep_last();
   /// Sends the messages that the dealer returns, and checks whether the task has ended.
   void deal(time_point now);
   void report(time_point now, std::optional<detail::splits_wanted> wants = {},
@@ -191,7 +194,10 @@ private:
   template <class F>
   commands event(F&& f) {
     const bool was_torn = std::exchange(torn_, true);
+    const bool was_over = over_;
     f();
+    if (over_ && !was_over)
+      keep_last();
     torn_ = was_torn;
     return std::exchange(todo_, {});
   }
@@ -201,6 +207,9 @@ private:
   task_limits limits_;
   logger log_;
   commands todo_;
+  /// The last commands of a task that is over: messages, reports and the end. The next actor gets
+  /// them again if this one crashes before it has carried them out.
+  commands last_;
 
   std::unique_ptr<dealer> output_;
   done_marks done_;
@@ -224,8 +233,11 @@ private:
   bool torn_ = false;
 
   uint64_t run_ = 0;
-  /// The worker leaves, and the next actor is to give back the splits that are not begun.
+  /// The worker leaves, and the splits that are not begun are not given back yet. If another actor
+  /// takes over, it is to give them back.
   bool leave_due_ = false;
+  /// The splits that the task had not begun when it left.
+  std::vector<unread_splits> unread_;
   bool runs_ = false;               ///< this actor has begun a runner
   std::set<split_question> asked_;  ///< questions that the present runner waits for
   std::set<split_question> closed_; ///< passes that any runner has closed, not acknowledged yet

@@ -1,5 +1,6 @@
 #include "headrace/actors/task/task_core.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
+#include "tests/actors/stream/stream_world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -118,6 +119,62 @@ TEST_F(TaskSplits, GivesBackTheAnswerThatIsUnderWayWhenItsWorkerLeavesBeforeTheN
   EXPECT_EQ(left(all<produce::report>(core.worker_leaves(now))),
             (std::vector{unread_splits{0, 0, 0, {}}}));
   EXPECT_TRUE(answers(first, split_range{0, 2}).empty()) << "these splits go back";
+}
+
+// -- an actor crashes, and what it was to carry out is lost ------------------------------------
+
+TEST_F(TaskSplits, ReportsItsEndAgainWhenItsActorCrashedBeforeItWasReported) {
+  const auto lost = core.run_ended(1, {}, true, now);
+  ASSERT_EQ(all<produce::report>(lost).size(), 1u);
+  ASSERT_TRUE(core.over());
+  ASSERT_FALSE(core.torn());
+  const auto again = core.taken_over(now);
+  const auto said = all<produce::report>(again);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said[0].what.ended && said[0].what.ended->ok());
+  EXPECT_TRUE(said[0].what.by_itself);
+  const auto ends = all<produce::send>(again);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<stream_end>(ends[0].what));
+  EXPECT_EQ(all<produce::end>(again).size(), 1u);
+}
+
+TEST_F(TaskSplits, EndsAgainWhenItsActorCrashedAfterItFailed) {
+  core.runner_spent(aborted("it crashed"), now);
+  const auto again = core.taken_over(now);
+  ASSERT_EQ(all<produce::report>(again).size(), 1u);
+  EXPECT_EQ(all<produce::report>(again)[0].what.outcome, task_outcome::failed);
+  EXPECT_EQ(all<produce::end>(again).size(), 1u);
+}
+
+TEST_F(TaskSplits, EndsAgainWhenItsActorCrashedAsItWasStopped) {
+  core.stop("nobody reads it");
+  const auto again = core.taken_over(now);
+  EXPECT_TRUE(all<produce::report>(again).empty());
+  EXPECT_EQ(all<produce::end>(again).size(), 1u);
+}
+
+TEST_F(TaskSplits, GivesItsUnreadSplitsBackAgainWhenItsActorCrashedBeforeItReportedThem) {
+  wants(1, {.which = first});
+  answers(first, split_range{0, 5});
+  core.produced(1, numbers(0, 2), now);
+  const std::vector<unread_splits> unread{{0, 0, 1, {2, 3}}};
+  core.runner_left(unread, now);
+  ASSERT_FALSE(core.over());
+  const auto said = all<produce::report>(core.taken_over(now));
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].what.unread, unread);
+}
+
+TEST_F(TaskSplits, LeavesWhenItsActorCrashedBeforeItsRunnerLeft) {
+  wants(1, {.which = first});
+  answers(first, split_range{0, 5});
+  ASSERT_EQ(all<produce::leave_runner>(core.worker_leaves(now)).size(), 1u);
+  const auto said = all<produce::report>(core.taken_over(now));
+  ASSERT_FALSE(said.empty());
+  ASSERT_TRUE(said[0].what.unread);
+  EXPECT_EQ(*said[0].what.unread, (std::vector<unread_splits>{{0, 0, 1, {}}}))
+    << "the next runner reads what the last one was given";
 }
 
 } // namespace
