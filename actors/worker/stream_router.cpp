@@ -28,16 +28,43 @@ void stream_router::serve(const std::shared_ptr<link>& peer) {
 }
 
 void stream_router::add(task_id id, task_handle task) {
-  std::lock_guard lock{mutex_};
-  tasks_[id] = std::move(task);
+  std::vector<channel> again;
+  {
+    std::lock_guard lock{mutex_};
+    tasks_[id] = std::move(task);
+    if (auto known = cut_off_.extract(id))
+      again = std::move(known.mapped());
+  }
+  const auto why =
+    not_found(fmt::format("task {} was started again: open the stream again", id.value));
+  for (const auto& x : again)
+    if (const auto over = x.over.lock())
+      send_failure(*over, x.number, why);
+}
+
+std::vector<stream_router::channel> stream_router::take_channels(task_id id) {
+  std::vector<channel> out;
+  tasks_.erase(id);
+  for (auto& [over, channels] : routes_)
+    std::erase_if(channels, [&](const auto& entry) {
+      if (entry.second.id != id)
+        return false;
+      out.push_back({entry.second.over, entry.first});
+      return true;
+    });
+  std::erase_if(routes_, [](const auto& entry) { return entry.second.empty(); });
+  return out;
 }
 
 void stream_router::remove(task_id id) {
   std::lock_guard lock{mutex_};
-  tasks_.erase(id);
-  for (auto& [over, channels] : routes_)
-    std::erase_if(channels, [id](const auto& entry) { return entry.second.id == id; });
-  std::erase_if(routes_, [](const auto& entry) { return entry.second.empty(); });
+  take_channels(id);
+  cut_off_.erase(id);
+}
+
+void stream_router::crashed(task_id id) {
+  std::lock_guard lock{mutex_};
+  cut_off_[id] = take_channels(id);
 }
 
 task_handle stream_router::task(task_id id) {
@@ -49,15 +76,16 @@ task_handle stream_router::task(task_id id) {
 void stream_router::arrived(const std::shared_ptr<link>& from, link_message what) {
   status why;
   const auto channel = what.channel;
-  if (auto task = find(from.get(), what, why))
+  if (auto task = find(from, what, why))
     port::tell(task, make_local<task_event>(stream_arrived{from, std::move(what)}));
   else if (!why.ok())
     send_failure(*from, channel, why);
 }
 
-task_handle stream_router::find(const link* from, const link_message& what, status& why) {
+task_handle stream_router::find(const std::shared_ptr<link>& from, const link_message& what,
+                                status& why) {
   std::lock_guard lock{mutex_};
-  const auto over = routes_.find(from);
+  const auto over = routes_.find(from.get());
   if (over != routes_.end())
     if (const auto at = over->second.find(what.channel); at != over->second.end()) {
       const auto known = stream_message::parse(what.header);
@@ -86,7 +114,7 @@ task_handle stream_router::find(const link* from, const link_message& what, stat
                   most_channels));
     return {};
   }
-  routes_[from].emplace(what.channel, route{id, at->second});
+  routes_[from.get()].emplace(what.channel, route{id, at->second, from});
   return at->second;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace headrace::detail {
 
@@ -23,8 +24,12 @@ public:
 
   /// Serves a consumer's link until it is closed.
   void serve(const std::shared_ptr<link>& peer);
+  /// An actor runs the task. If an earlier one crashed, the streams that were open then are sent a
+  /// failure, so that their consumers open them again: their messages may have been in its mailbox.
   void add(task_id id, task_handle task);
   void remove(task_id id);
+  /// The task's actor crashed, and another one may follow.
+  void crashed(task_id id);
   /// The task; null if there is none.
   task_handle task(task_id id);
 
@@ -32,14 +37,22 @@ private:
   struct route {
     task_id id;
     task_handle task;
+    std::weak_ptr<link> over;
   };
+  struct channel {
+    std::weak_ptr<link> over;
+    uint32_t number = 0;
+  };
+  /// Removes the task, and returns the channels that belonged to it. @pre the mutex is locked
+  std::vector<channel> take_channels(task_id id);
   void arrived(const std::shared_ptr<link>& from, link_message what);
   void closed(const std::shared_ptr<link>& from);
-  task_handle find(const link* from, const link_message& what, status& why);
+  task_handle find(const std::shared_ptr<link>& from, const link_message& what, status& why);
 
   std::mutex mutex_;
   std::map<task_id, task_handle> tasks_;
   std::map<const link*, std::map<uint32_t, route>> routes_; ///< by link and channel
+  std::map<task_id, std::vector<channel>> cut_off_;         ///< of tasks whose actor crashed
 };
 
 } // namespace headrace::detail

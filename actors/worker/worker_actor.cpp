@@ -156,12 +156,16 @@ void worker_state::on_report(const task_report& what) {
 }
 
 void worker_state::task_down(task_id id, const status& why) {
-  router_->remove(id);
   const auto at = tasks_.find(id);
   if (at == tasks_.end())
-    return;
+    return router_->remove(id);
   at->second.actor = nullptr;
   const auto& kept = *at->second.kept;
+  // The streams of a task that no other actor can continue are failed by the task.
+  if (why.ok() || kept.torn())
+    router_->remove(id);
+  else
+    router_->crashed(id);
   carry_out(core_.task_down(id, why, kept.torn(), counts_of(kept.made())));
 }
 

@@ -238,6 +238,7 @@ void worker_state::carry_out(const worker::name_readers& x) {
 
 void worker_state::carry_out(const worker::drop_task& x) {
   team_.remove(child_of(x.task));
+  router_->remove(x.task);
   if (const auto at = tasks_.find(x.task); at != tasks_.end() && !at->second.actor)
     tasks_.erase(at);
 }

@@ -156,9 +156,15 @@ private:
     uint64_t asks = 0; ///< number of requests
     /// Set if the task leaves: the splits that it gives back.
     std::optional<std::vector<unread_splits>> unread;
+    // These messages may be lost with the task's actor if it crashes, and are then repeated:
+    std::optional<task_readers> readers; ///< the readers as last named, after those of the order
+    std::optional<std::string> stops;    ///< the reason why the task is to stop
   };
 
   void stop(task_id id, const std::string& reason, commands& out);
+  void name(task& of, const task_readers& who, commands& out);
+  /// The next actor of the task gets what the one that crashed may not have handled.
+  void repeat_orders(const task& of, commands& out) const;
   task* find(task_id id) noexcept;
   /// The question to which that request belongs, if the request is the last one for the question
   /// and is not answered yet.

@@ -17,7 +17,7 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
     // The job may have been restarted, and may have lost the task's questions.
     ask_all(*known, out);
     // The job may have given the task up and need it again, with other readers.
-    out.emplace_back(worker::name_readers{what.readers});
+    name(*known, what.readers, out);
     out.emplace_back(worker::answer{from, {}});
     return out;
   }
@@ -74,8 +74,10 @@ void worker_core::stop(task_id id, const std::string& reason, commands& out) {
     log_line{log_level::debug, "task stopped", {{"task", to_string(id)}, {"why", reason}}});
   // No actor handles the messages of a task that is not running, so the core ends such a task
   // itself.
-  if (task->running)
+  if (task->running) {
+    task->stops = reason;
     return out.emplace_back(worker::stop_task{id, reason}), void();
+  }
   tasks_.erase(id);
   out.emplace_back(worker::fail_streams{id, not_found("the task was stopped: " + reason)});
   out.emplace_back(worker::drop_task{id});
@@ -83,9 +85,19 @@ void worker_core::stop(task_id id, const std::string& reason, commands& out) {
 }
 
 worker_core::commands worker_core::name_readers(request_token from, const task_readers& who) {
-  if (find(who.task) == nullptr)
+  auto* task = find(who.task);
+  if (task == nullptr)
     return {worker::answer{from, not_found("this worker has no task " + to_string(who.task))}};
-  return {worker::name_readers{who}, worker::answer{from, {}}};
+  commands out;
+  name(*task, who, out);
+  out.emplace_back(worker::answer{from, {}});
+  return out;
+}
+
+void worker_core::name(task& of, const task_readers& who, commands& out) {
+  if (!of.readers || of.readers->version <= who.version)
+    of.readers = who;
+  out.emplace_back(worker::name_readers{who});
 }
 
 // -- tasks ---------------------------------------------------------------------------------
@@ -151,7 +163,18 @@ worker_core::commands worker_core::task_down(task_id id, const status& why, bool
     give_up(id,
             why.with_context(fmt::format("task {:x} broke off in the midst of a change", id.value)),
             made, out);
+  else if (const auto reason = task->stops)
+    stop(id, *reason, out);
+  else
+    repeat_orders(*task, out);
   return out;
+}
+
+void worker_core::repeat_orders(const task& of, commands& out) const {
+  if (of.readers)
+    out.emplace_back(worker::name_readers{*of.readers});
+  if (step_ == step::draining)
+    out.emplace_back(worker::tell_leaving{of.order.id});
 }
 
 worker_core::commands worker_core::task_given_up(task_id id, const status& why,

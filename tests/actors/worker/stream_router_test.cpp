@@ -58,5 +58,29 @@ TEST_F(StreamRouter, FreesTheChannelsOfATaskThatIsOver) {
   EXPECT_TRUE(peer->sent.empty());
 }
 
+TEST_F(StreamRouter, HasStreamsOpenedAgainWhoseMessagesACrashedActorMayHaveHad) {
+  open(1);
+  router->crashed(task_id{7});
+  EXPECT_TRUE(peer->sent.empty());
+  open(2);
+  ASSERT_EQ(peer->sent.size(), 1u);
+  EXPECT_EQ(refusal().code(), status_code::not_found) << "no actor runs";
+  router->add(task_id{7}, {});
+  ASSERT_EQ(peer->sent.size(), 2u);
+  EXPECT_EQ(peer->sent.back().channel, 1u);
+  EXPECT_EQ(refusal().code(), status_code::not_found);
+  open(3);
+  router->add(task_id{7}, {});
+  EXPECT_EQ(peer->sent.size(), 2u) << "each is answered once";
+}
+
+TEST_F(StreamRouter, LeavesStreamsOfATaskThatIsDroppedToTheTask) {
+  open(1);
+  router->crashed(task_id{7});
+  router->remove(task_id{7});
+  router->add(task_id{7}, {});
+  EXPECT_TRUE(peer->sent.empty());
+}
+
 } // namespace
 } // namespace headrace::detail::test

@@ -191,6 +191,12 @@ TEST_F(WorkerLeaving, SaysNothingMoreToADispatcherAfterItsGoodbye) {
   EXPECT_EQ(core.next_deadline(), std::nullopt);
 }
 
+TEST_F(WorkerLeaving, HasATaskLeaveWhoseActorCrashedAfterItWasToLeave) {
+  draining();
+  EXPECT_EQ(said(core.task_down(task_id{7}, aborted("crash"), false, {})),
+            (texts{"log error task crashed", "leaving 7"}));
+}
+
 TEST_F(WorkerLeaving, GoesWhenItsLastTaskIsStoppedBetweenTwoLives) {
   draining();
   core.task_down(task_id{7}, aborted("crash"), false, {});

@@ -127,6 +127,26 @@ TEST_F(WorkerCore, KeepsATaskWhoseActorCrashed) {
   EXPECT_TRUE(core.has_task(task_id{7}));
 }
 
+TEST_F(WorkerCore, NamesTheReadersAgainToATaskWhoseActorCrashed) {
+  registered();
+  running(7);
+  core.name_readers(second, {task_id{7}, 3, {consumer_id{1}}});
+  core.name_readers(second, {task_id{7}, 2, {}});
+  EXPECT_EQ(said(core.task_down(task_id{7}, aborted("crash"), false, {})),
+            (texts{"log error task crashed", "readers of 7: 1 of version 3"}))
+    << "the message may have been in the actor's mailbox";
+}
+
+TEST_F(WorkerCore, ForgetsATaskWhoseActorCrashedAfterItWasToStop) {
+  registered();
+  running(7);
+  core.stop_task(second, task_id{7}, "over");
+  EXPECT_EQ(said(core.task_down(task_id{7}, aborted("crash"), false, {})),
+            (texts{"log error task crashed", "log debug task stopped",
+                   "fail 7 not_found: the task was stopped: over", "drop 7"}));
+  EXPECT_FALSE(core.has_task(task_id{7}));
+}
+
 TEST_F(WorkerCore, FailsATaskWhoseActorDiedInTheMidstOfAChange) {
   registered();
   running(7);
