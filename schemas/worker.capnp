@@ -45,6 +45,9 @@ struct StartTask {
   expectedTrainers @17 :UInt32;
   numConsumers @18 :UInt32;
   # Not zero: coordinated reads by this many consumers.
+  resumes @19 :Bool;
+  # The worker has confirmed at some time that it runs the task. A worker that has it no more answers
+  # aborted, and does not run it from the beginning.
 }
 
 struct TaskReaders {

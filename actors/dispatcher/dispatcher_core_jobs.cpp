@@ -18,6 +18,17 @@ namespace {
 /// The most failed jobs whose reasons are kept.
 constexpr size_t most_failed_jobs = 100;
 
+/// `targets`: those of the job. AUTO may have become LOCAL, which the parameters do not show.
+status can_coordinate_across(const job_parameters& asked, target_workers targets) {
+  if (asked.num_consumers < 2 || targets != target_workers::local)
+    return {};
+  return invalid_argument(fmt::format(
+    "coordinated reads (consumer_index, num_consumers): in each round all consumers "
+    "read from one worker, and in this dispatcher's COLOCATED deployment target_workers "
+    "AUTO is LOCAL with processing mode {}: request target_workers ANY",
+    to_string(asked.mode)));
+}
+
 } // namespace
 
 dispatcher_commands dispatcher_core::open_iteration(request_token request,
@@ -187,6 +198,7 @@ result<job_id> dispatcher_core::find_or_begin_job(const detail::open_iteration& 
   if (const auto* found = record_.job_of(key)) {
     HEADRACE_TRY(may_share(wanted.job_name, found->parameters, wanted.parameters));
     HEADRACE_TRY(may_read(wanted, found->dataset_id));
+    HEADRACE_TRY(can_coordinate_across(wanted.parameters, found->targets));
     const auto id = found->id;
     if (record_.may_join(id, wanted.dataset_id))
       commit(service_record::job_joined{id, wanted.dataset_id});
@@ -202,16 +214,18 @@ result<job_id> dispatcher_core::find_or_begin_job(const detail::open_iteration& 
       to_string(wanted.parameters.mode)));
   HEADRACE_ASSIGN(const auto dataset_id, dataset_of(wanted));
   HEADRACE_TRY(may_read(wanted, dataset_id));
+  const auto targets =
+    resolved(wanted.parameters.targets, wanted.parameters.mode, terms_.deployment);
+  HEADRACE_TRY(can_coordinate_across(wanted.parameters, targets));
   // Ids are random, so that a dispatcher that lost its state gives no job the id of an earlier one.
   // They have 53 bits, so that they are exact where JSON numbers are read as floating point.
   const job_id id{detail::mix(entropy_, drawn_++) >> 11 | 1};
-  service_record::job fresh{
-    .id = id,
-    .name = wanted.job_name,
-    .dataset_id = dataset_id,
-    .parameters = wanted.parameters,
-    .key = key,
-    .targets = resolved(wanted.parameters.targets, wanted.parameters.mode, terms_.deployment)};
+  service_record::job fresh{.id = id,
+                            .name = wanted.job_name,
+                            .dataset_id = dataset_id,
+                            .parameters = wanted.parameters,
+                            .key = key,
+                            .targets = targets};
   if (is_static(wanted.parameters.mode))
     fresh.shards = terms_.roster.size();
   if (const auto* ended = wanted.job_name.empty() ? nullptr : record_.ended(key))

@@ -44,14 +44,14 @@ public:
   /// and under a static policy one shard, so it continues with the task that it had. Under DYNAMIC,
   /// and in coordinated reads, the worker gets a new task.
   void begin_on(const worker_info& who) {
-    if (!now.has_reader(who) || (is_static(now.mode_) && !now.may_begin_shard(who)))
-      return;
-    if (!now.gives_anew())
-      for (const auto& [id, t] : now.tasks_)
-        if (t.worker.id == who.id && t.worker.life == who.life && t.worker.shard == who.shard
-            && t.state != task_state::left)
-          return resume(t, who);
-    start_on(who);
+    if (const auto* earlier = now.may_begin_on(who) ? now.resumable(who) : nullptr)
+      resume(*earlier, who);
+    else
+      begin_anew_on(who);
+  }
+  void begin_anew_on(const worker_info& who) {
+    if (now.may_begin_on(who) && (!is_static(now.mode_) || now.may_begin_shard(who)))
+      start_on(who);
   }
   /// Begins work on those workers that have no task.
   void begin_on_others(const std::vector<worker_info>& alive) {
@@ -67,9 +67,10 @@ public:
     out.todo.announce = true;
     add(task_is{std::move(what)});
   }
+  /// Stops the living tasks, and the lost ones that workers keep in order to go on with them.
   void stop_all() {
     for (const auto& [id, task] : now.tasks_)
-      if (task.alive())
+      if (task.alive() || (task.state == task_state::lost && !now.gives_anew()))
         out.todo.stop.push_back(task);
   }
   /// Finishes the repetition if no work is left, or starts a task for splits that are left.
@@ -135,7 +136,7 @@ private:
   /// task is started when one registers.
   void start_for_rest(const job_remainder& rest, uint64_t newest) {
     for (const auto& worker : rest.alive)
-      if ((now.consumers_.empty() || now.has_reader(worker))
+      if ((now.consumers_.empty() || now.may_begin_on(worker))
           && std::ranges::none_of(now.tasks_, [&](const auto& entry) {
                const auto& t = entry.second;
                return t.worker.id == worker.id && t.worker.life == worker.life
@@ -164,7 +165,7 @@ iteration::decision iteration::consumer_joined(consumer_id who,
   // from which no reader read.
   std::vector<worker_info> fresh;
   std::ranges::copy_if(alive, std::back_inserter(fresh), [this](const auto& worker) {
-    return consumers_.empty() || !has_reader(worker);
+    return consumers_.empty() || !may_begin_on(worker);
   });
   next.begin_on_others(fresh);
   next.out.todo.eager = consumers_.empty();
@@ -172,7 +173,16 @@ iteration::decision iteration::consumer_joined(consumer_id who,
 }
 
 bool iteration::has_reader(const worker_info& who) const {
-  return std::ranges::any_of(consumers_, [&](consumer_id one) { return reads(one, who); });
+  const auto reading = [&](consumer_id one) { return reads(one, who); };
+  // A round of a task that one consumer cannot read would come for no consumer.
+  if (rounds_.consumers() != 0)
+    return !consumers_.empty() && std::ranges::all_of(consumers_, reading);
+  return std::ranges::any_of(consumers_, reading);
+}
+
+bool iteration::may_begin_on(const worker_info& who) const {
+  return has_reader(who)
+         && (consumers_.size() >= rounds_.consumers() || may_read(reads_.targets, seat_of(who), 0));
 }
 
 bool iteration::reads(consumer_id reader, const worker_info& from) const {
@@ -210,7 +220,7 @@ iteration::decision iteration::leave_unread(const job_remainder& rest) const {
   draft next{*this};
   for (auto id : unread) {
     const auto& task = tasks_.at(id);
-    if (mode_ == sharding_policy::off)
+    if (mode_ == sharding_policy::off && !gives_anew())
       continue; // the task's reader may come back
     next.out.todo.stop.push_back(task);
     next.move(task, is_static(mode_) ? task_state::left : task_state::lost);
@@ -233,12 +243,18 @@ bool iteration::empty() const {
          });
 }
 
+bool iteration::occupies(const task& what, const worker_info& who) const {
+  // In coordinated reads, a worker whose task left when the rounds began anew has a newer task.
+  const bool left = what.state == task_state::left;
+  const bool anew = is_static(mode_) || rounds_.consumers() != 0;
+  return what.state != task_state::lost && !(left && anew)
+         && (what.alive() || !is_static(mode_) || what.worker.shard == who.shard);
+}
+
 bool iteration::serves(const worker_info& who) const {
   return std::ranges::any_of(tasks_, [&](const auto& entry) {
     const auto& t = entry.second;
-    // Under a static policy, a shard whose task has left may be begun anew by the same worker.
-    return t.worker.id == who.id && t.worker.life == who.life && t.state != task_state::lost
-           && !(is_static(mode_) && t.state == task_state::left);
+    return t.worker.id == who.id && t.worker.life == who.life && occupies(t, who);
   });
 }
 
@@ -247,8 +263,30 @@ bool iteration::may_begin_shard(const worker_info& who) const {
   return who.shard && *who.shard < states.size() && states[*who.shard] == shard_state::unserved;
 }
 
-iteration::decision iteration::consumer_left(consumer_id who,
-                                             const round_table::absence& from,
+const iteration::task* iteration::resumable(const worker_info& who) const {
+  if (finished_ || gives_anew() || (is_static(mode_) && !may_begin_shard(who)))
+    return nullptr;
+  const task* newest = nullptr;
+  for (const auto& [id, t] : tasks_)
+    if (t.worker.id == who.id && t.worker.life == who.life && t.worker.shard == who.shard)
+      newest = &t;
+  return newest != nullptr && newest->state == task_state::lost ? newest : nullptr;
+}
+
+bool iteration::is_left_over(const task& what, const worker_info& on) const {
+  if (what.worker.id != on.id || what.worker.life != on.life)
+    return false;
+  if (what.alive())
+    return finished_;
+  if (what.state != task_state::lost)
+    return what.state == task_state::left;
+  // The worker keeps a lost task that goes on when a reader comes: otherwise it would give that
+  // reader the task's elements from the beginning. A worker that is about to leave begins nothing.
+  const auto* kept = on.draining ? nullptr : resumable(on);
+  return kept == nullptr || kept->id != what.id;
+}
+
+iteration::decision iteration::consumer_left(consumer_id who, const round_table::absence& from,
                                              uint64_t up_to) const {
   if (!consumers_.contains(who))
     return {};
@@ -261,6 +299,8 @@ iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint6
     return {};
   round_table::tasks there;
   for (const auto& [id, t] : tasks_) {
+    if (!consumers_.empty() && !has_reader(t.worker))
+      continue;
     if (t.state == task_state::running)
       there.running.push_back(id);
     there.more_to_come |= t.state == task_state::starting;
@@ -296,7 +336,7 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
     // After a restart of the job, a worker that registers may have its task already.
     if (t.alive())
       return {};
-    if (!gives_anew() && t.state != task_state::lost)
+    if (!gives_anew() && occupies(t, who))
       return {};
   }
   next.begin_on(who);
@@ -316,7 +356,19 @@ iteration::decision iteration::worker_lost(worker_id who, const job_remainder& r
 iteration::decision iteration::task_started(task_id id, const status& how,
                                             const job_remainder& rest) const {
   auto at = tasks_.find(id);
-  if (at == tasks_.end() || at->second.state != task_state::starting)
+  if (at == tasks_.end() || !at->second.alive())
+    return {};
+  if (how.code() == status_code::aborted && at->second.ran && !finished_) {
+    draft next{*this};
+    next.move(at->second, task_state::lost);
+    const auto& who = at->second.worker;
+    for (const auto& worker : rest.alive)
+      if (worker.id == who.id && worker.life == who.life)
+        next.begin_anew_on(worker);
+    next.conclude(rest);
+    return std::move(next.out);
+  }
+  if (at->second.state != task_state::starting)
     return {};
   // A worker that is about to leave starts no task and answers `unavailable`: the task is lost, and
   // the repetition continues. Other errors end the repetition. If a worker does not answer, the
@@ -337,8 +389,11 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
-  // True if the worker has come back, and sent this report before it registered.
-  const bool away = at->second.state == task_state::lost && !gives_anew();
+  // True if the worker has come back, and sent this report before it registered. A lost task of
+  // which another one reads, or has read, the shard again stays lost, so that the repetition is
+  // counted.
+  const bool away = at->second.state == task_state::lost && !gives_anew()
+                    && (!is_static(mode_) || may_begin_shard(at->second.worker));
   if (!at->second.alive() && !away)
     return {};
   draft next{*this};

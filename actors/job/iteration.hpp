@@ -136,6 +136,7 @@ public:
   decision workers_present(const std::vector<worker_info>& alive) const;
   decision worker_lost(worker_id who, const job_remainder& rest = {}) const;
   /// The worker has confirmed that it runs the task, or has answered that it cannot start it.
+  /// `aborted`: the worker had run the task and has it no more.
   decision task_started(task_id id, const status& how, const job_remainder& rest = {}) const;
   /// The task has given everything to its readers, or has failed. `by_itself`: its pipeline ended
   /// before its sources did.
@@ -177,8 +178,14 @@ public:
   const std::set<consumer_id>& consumers() const noexcept { return consumers_; }
   /// True if that reader reads from that worker.
   bool reads(consumer_id reader, const worker_info& from) const;
-  /// True if some reader reads from that worker.
+  /// True if some reader reads from that worker; in coordinated reads, where each round is served
+  /// by one task: if all readers do.
   bool has_reader(const worker_info& who) const;
+  /// The lost task with which that worker continues when it has a reader again; null: there is
+  /// none, so the worker gets a new task, or nothing.
+  const task* resumable(const worker_info& who) const;
+  /// True if that worker may still run the task although nothing needs it any more.
+  bool is_left_over(const task& what, const worker_info& on) const;
   /// Living tasks that no present reader reads.
   std::vector<task_id> unread_tasks() const;
   /// The shards that must be read before the repetition is finished.
@@ -194,13 +201,22 @@ private:
   class draft;
 
   /// True if that incarnation of the worker has a task, living or over. Lost tasks do not count,
-  /// nor, under a static policy, tasks that left.
+  /// nor, under a static policy, tasks of other shards, nor tasks that left where a worker gets a
+  /// new task in place of such a one.
   bool serves(const worker_info& who) const;
 
   /// True if a worker that lost its task gets a new one; false if it continues with the lost one.
   bool gives_anew() const noexcept {
     return mode_ == sharding_policy::dynamic || rounds_.consumers() != 0;
   }
+
+  /// True if a new task on that worker has readers. In coordinated reads, consumers that are not
+  /// there yet may be in other processes.
+  bool may_begin_on(const worker_info& who) const;
+
+  /// True if the worker is given nothing more because it has this task. Under a static policy, a
+  /// task that left, or that is of another shard, does not matter.
+  bool occupies(const task& what, const worker_info& who) const;
 
   /// True if the task must end before the repetition is finished. Under OFF, a task that no reader
   /// reads need not end.

@@ -26,8 +26,10 @@ job_commands job_core::start(time_point now) {
   for (auto& [number, r] : record_.repetitions()) {
     for (auto who : r.state.consumers()) heard_of(number, who);
     connected_[number].idle_since = now;
+    // The earlier core may have ended before its orders to stop tasks were acknowledged.
+    for (const auto& [id, worker] : workers_) stop_left_over(r, worker);
     if (r.state.finished())
-      continue; // the tasks of that repetition were ordered to stop
+      continue;
     for (const auto& [id, task] : r.state.tasks())
       // When the worker receives StartTask again, a running task repeats its unanswered questions.
       if (task.alive() && is_present(task.worker))
@@ -115,17 +117,18 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
           {{"task", to_string(id)}, {"repetition", number}});
   for (auto id : what.forget) {
     drop_questions(number, id);
-    readers_known_.erase(id);
-    departed_.erase(id);
-    unanswered_starts_.erase(id);
+    forget_orders(id);
   }
-  for (const auto& task : what.stop) stop(task, "its job needs it no more");
+  for (const auto& task : what.stop) {
+    forget_orders(task.id);
+    stop(task, "its job needs it no more");
+  }
   for (const auto& task : what.start) start(r, task, what.eager);
   const bool others_read = std::ranges::any_of(decided.facts, [](const auto& x) {
     return std::holds_alternative<iteration::reader_joined>(x)
            || std::holds_alternative<iteration::reader_left>(x);
   });
-  if (others_read)
+  if (others_read && !r.state.finished())
     for (const auto& [id, task] : r.state.tasks())
       if (task.alive()
           && std::ranges::none_of(what.start, [&id = id](const auto& x) { return x.id == id; }))

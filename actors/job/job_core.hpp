@@ -191,6 +191,8 @@ private:
   void start(const repetition& r, const iteration::task& what, bool eager = false);
   void start(const repetition& r, const iteration::task& what, bool eager, bool with_graph);
   void stop(const iteration::task& what, std::string reason);
+  /// Stops the tasks that the worker may still run although nothing needs them any more.
+  void stop_left_over(const repetition& r, const worker_info& on);
 
   // orders that are repeated until they are acknowledged
   task_readers readers_of(const repetition& r, task_id task) const;
@@ -198,6 +200,8 @@ private:
   /// Repeats the orders that are not acknowledged. `to`: the worker; zero: all workers.
   void repeat_orders(worker_id to);
   void repeat_later();
+  /// The task receives no further orders but the one to stop.
+  void forget_orders(task_id id);
   /// The task has acknowledged the reports about these readers, which left in order.
   void forget_departed(const task_readers& known);
   bool is_present(const worker_info& who) const;

@@ -50,11 +50,9 @@ void job_core::collect(uint64_t number) {
   for (const auto& waiting : connected_[number].leases)
     answer(waiting.request, aborted(why_collected()));
   for (const auto& [id, task] : r.state.tasks()) {
-    if (task.alive())
+    if (task.alive() || task.state == iteration::task_state::lost)
       stop(task, why_collected());
-    readers_known_.erase(id);
-    departed_.erase(id);
-    unanswered_starts_.erase(id);
+    forget_orders(id);
   }
   connected_.erase(number);
   commit({{number, job_record::collected{}}});

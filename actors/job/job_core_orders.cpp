@@ -64,6 +64,12 @@ void job_core::forget_departed(const task_readers& known) {
     departed_.erase(at);
 }
 
+void job_core::forget_orders(task_id id) {
+  readers_known_.erase(id);
+  departed_.erase(id);
+  unanswered_starts_.erase(id);
+}
+
 void job_core::repeat_later() {
   if (!repeat_at_)
     repeat_at_ = now_ + about_.timing.heartbeat;
@@ -73,7 +79,7 @@ void job_core::repeat_orders(worker_id to) {
   const auto concerns = [&](worker_id who) { return workers_.contains(who) && (!to || who == to); };
   for (const auto& [number, r] : record_.repetitions())
     for (const auto& [id, task] : r.state.tasks()) {
-      if (!task.alive() || !concerns(task.worker.id))
+      if (r.state.finished() || !task.alive() || !concerns(task.worker.id))
         continue;
       if (task.state == iteration::task_state::starting) {
         // The order may have been lost with the earlier connection.

@@ -153,7 +153,7 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
     auto& r = at->second;
     for (const auto& [task, mark] : what.handed_out)
       if (const auto known = r.state.tasks().find(task);
-          known != r.state.tasks().end() && known->second.alive()) {
+          known != r.state.tasks().end() && known->second.alive() && !r.state.finished()) {
         auto& departed = departed_[task];
         if (!reads && departed.size() >= most_strangers)
           continue;

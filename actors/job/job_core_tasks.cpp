@@ -18,17 +18,13 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
       // The worker was not connected while there was no dispatcher, and may not have received its
       // last orders.
       for (const auto& [id, task] : r.state.tasks())
-        if (task.alive() && task.worker.id == who.id && task.worker.life == who.life)
+        if (task.alive() && task.worker.id == who.id && task.worker.life == who.life
+            && !r.state.finished())
           start(r, task);
       if (!r.state.consumers().empty() && !who.draining)
         carry_out(r, r.state.worker_joined(who));
     }
-  // The worker may still run tasks that are lost for good.
-  for (const auto& [number, r] : record_.repetitions())
-    for (const auto& [id, task] : r.state.tasks())
-      if (task.state == iteration::task_state::lost && task.worker.id == who.id
-          && task.worker.life == who.life)
-        stop(task, "it was given up");
+  for (const auto& [number, r] : record_.repetitions()) stop_left_over(r, who);
   // Messages over the earlier connection may have been lost.
   if (known)
     repeat_orders(who.id);
@@ -99,6 +95,12 @@ void job_core::settle_losses(repetition& r) {
   }
 }
 
+void job_core::stop_left_over(const repetition& r, const worker_info& on) {
+  for (const auto& [id, task] : r.state.tasks())
+    if (r.state.is_left_over(task, on))
+      stop(task, "its job needs it no more");
+}
+
 void job_core::stop(const iteration::task& what, std::string reason) {
   if (!workers_.contains(what.worker.id))
     return;
@@ -117,6 +119,8 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
                      bool with_graph) {
   if (!workers_.contains(what.worker.id))
     return;
+  // An earlier stop that is not acknowledged must not be repeated for the task that goes on.
+  stops_.erase(what.id);
   todo_.push_back(job_command::start_task{
     what.worker.id,
     {
@@ -138,6 +142,7 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
       .guarantee = about_.guarantee,
       .cache = about_.cache,
       .num_consumers = about_.num_consumers,
+      .resumes = what.ran,
     },
     with_graph,
   });
@@ -152,15 +157,25 @@ job_commands job_core::start_answered(const job_command::start_task& asked, cons
   if (found == all.end())
     return finish();
   auto& r = found->second;
-  if (answer.ok() && r.state.tasks().contains(asked.what.id))
-    readers_known_[asked.what.id] =
-      std::max(readers_known_[asked.what.id], asked.what.readers.version);
+  const auto at = r.state.tasks().find(asked.what.id);
+  if (at == r.state.tasks().end())
+    return finish();
+  const auto& task = at->second;
+  const bool needed = task.alive() && !r.state.finished();
+  if (answer.ok() && needed)
+    readers_known_[task.id] = std::max(readers_known_[task.id], asked.what.readers.version);
+  // A repeated order may have reached the worker after the order to stop.
+  if (const auto on = workers_.find(task.worker.id);
+      answer.ok() && on != workers_.end() && r.state.is_left_over(task, on->second))
+    stop(task, "its job needs it no more");
   if (!asked.with_graph && answer.code() == status_code::not_found) {
-    if (auto task = r.state.tasks().find(asked.what.id); task != r.state.tasks().end())
-      start(r, task->second, asked.what.eager, true);
+    if (needed)
+      start(r, task, asked.what.eager, true);
     return finish();
   }
-  carry_out(r, r.state.task_started(asked.what.id, answer, rest_of(r)));
+  auto rest = rest_of(r);
+  rest.unsettled |= !answer.ok() && needed && r.leases.has(task.id);
+  carry_out(r, r.state.task_started(task.id, answer, rest));
   return finish();
 }
 

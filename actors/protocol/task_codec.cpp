@@ -33,6 +33,7 @@ void write_task_order(schema::StartTask::Builder out, const task_order& what, co
     out.setExpectedTrainers(cache->expected_trainers);
   }
   out.setNumConsumers(what.num_consumers);
+  out.setResumes(what.resumes);
 }
 
 result<task_order> read_task_order(schema::StartTask::Reader in) {
@@ -57,6 +58,7 @@ result<task_order> read_task_order(schema::StartTask::Reader in) {
                ? std::optional{read_cache_terms(in.getCacheWaitNs(), in.getExpectedTrainers())}
                : std::nullopt,
     .num_consumers = in.getNumConsumers(),
+    .resumes = in.getResumes(),
   };
 }
 

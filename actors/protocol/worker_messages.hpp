@@ -61,6 +61,9 @@ struct task_order {
   std::optional<cache_terms> cache = {};
   /// Not zero: coordinated reads by this many consumers.
   uint32_t num_consumers = 0;
+  /// The worker has confirmed at some time that it runs the task. A worker that has it no more
+  /// answers `aborted`, and does not run it from the beginning.
+  bool resumes = false;
   friend bool operator==(const task_order&, const task_order&) = default;
 };
 

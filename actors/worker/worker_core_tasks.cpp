@@ -13,7 +13,7 @@ namespace headrace::detail {
 worker_core::commands worker_core::start_task(request_token from, const task_order& what,
                                               time_point now) {
   commands out;
-  if (auto* known = find(what.id)) {
+  if (auto* known = find(what.id); known != nullptr && !(known->stops && what.resumes)) {
     // The job may have been restarted, and may have lost the task's questions.
     ask_all(*known, out);
     // The job may have given the task up and need it again, with other readers.
@@ -26,6 +26,10 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
     out.emplace_back(worker::answer{from, {}});
     return out;
   }
+  // The worker has stopped the task, and would give its elements from the beginning again.
+  if (what.resumes)
+    return {worker::answer{
+      from, aborted(fmt::format("this worker has task {:x} no more", what.id.value))}};
   if (step_ != step::staying)
     return {worker::answer{from, unavailable("this worker is about to end")}};
   if (refuses_tasks())

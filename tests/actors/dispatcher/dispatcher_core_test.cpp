@@ -15,6 +15,31 @@ job_description begun(const dispatcher_commands& from) {
   return all.empty() ? job_description{} : all[0].what;
 }
 
+TEST(DispatcherCore, RefusesRoundsOfSeveralConsumersWhereAutoIsLocal) {
+  driven_dispatcher x{
+    {.roster = worker_roster::of({"host"}).value(), .deployment = deployment_mode::colocated}};
+  const auto graph =
+    encode_graph(make_repeat(make_range(0, 10, 1).value(), infinite_cardinality).value()).value();
+  const dataset_registration numbers{.graph = graph, .fingerprint = fingerprint(graph)};
+  const auto opens = [&](uint32_t consumers, target_workers targets, sharding_policy mode) {
+    static uint64_t asked = 100;
+    const request_token token{++asked};
+    const auto out = x.take(x.core.open_iteration(
+      token, {.consumer = consumer_id{asked},
+              .dataset = numbers,
+              .job_name = "train " + std::to_string(asked),
+              .parameters = {.mode = mode, .targets = targets, .num_consumers = consumers}}));
+    return all_of<run_job>(out).empty() ? answer_to<status>(token, out) : status{};
+  };
+  using enum target_workers;
+  const auto how = opens(2, automatic, sharding_policy::data);
+  EXPECT_EQ(how.code(), status_code::invalid_argument);
+  EXPECT_THAT(how.message(), testing::HasSubstr("request target_workers ANY"));
+  EXPECT_TRUE(opens(1, automatic, sharding_policy::data).ok());
+  EXPECT_TRUE(opens(2, any, sharding_policy::data).ok());
+  EXPECT_TRUE(opens(2, automatic, sharding_policy::dynamic).ok());
+}
+
 TEST(DispatcherCore, BeginsAJobAndLetsItAnswer) {
   driven_dispatcher x;
   x.enroll("ten");

@@ -85,9 +85,12 @@ public:
   }
   /// In coordinated reads: the consumer takes the seat `index`. `rejoins`: even if another consumer
   /// has it.
-  job_outcome open_seat(uint32_t index, uint64_t consumer, bool rejoins = false) {
+  job_outcome open_seat(uint32_t index, uint64_t consumer, bool rejoins = false,
+                        uint64_t place = 0) {
     return take(core.open(
-      next(), {.consumer = consumer_id{consumer}, .index = index, .rejoins = rejoins}, now));
+      next(),
+      {.consumer = consumer_id{consumer}, .place = place, .index = index, .rejoins = rejoins},
+      now));
   }
   /// In coordinated reads: a heartbeat with the reader's progress.
   job_outcome beat_in_rounds(uint64_t consumer, const round_progress& where) {

@@ -236,5 +236,90 @@ TEST_F(JobRoundsOfBatches, CountAsLostNothingThatALeavingTaskGaveBack) {
   EXPECT_EQ(lost(), leased - back);
 }
 
+/// A job whose rounds are shared by two consumers.
+driven_job rounds_of_two(std::vector<worker_info> present,
+                         sharding_policy policy = sharding_policy::off) {
+  return {{.id = job_id{1},
+           .name = "train",
+           .policy = policy,
+           .plan = one_source(10),
+           .timing = {1s, 5s},
+           .num_consumers = 2},
+          std::move(present)};
+}
+
+/// A worker that serves only the process `place`.
+worker_info beside(uint64_t place, uint64_t id) {
+  auto out = worker(id);
+  out.place = place;
+  out.tags = {"COLOCATED"};
+  return out;
+}
+
+std::vector<task_id> tasks_of(const round_epoch& epoch) {
+  std::vector<task_id> out;
+  for (const auto& x : epoch.tasks) out.push_back(x.task);
+  return out;
+}
+
+TEST(RoundsOfTwo, StopsATaskThatWasBegunAnewWhileItsWorkerWasAway) {
+  auto job = rounds_of_two({worker(1)});
+  const auto first = job.open_seat(0, 1).starts.at(0);
+  job.started(first);
+  job.open_seat(1, 2);
+  ASSERT_EQ(job.state().rounds().epoch().number, 1u);
+  job.restart({});
+  job.open_seat(0, 3, true);
+  job.open_seat(1, 4, true);
+  ASSERT_FALSE(job.state().tasks().at(first.what.id).alive());
+  const auto out = job.came(worker(1));
+  ASSERT_EQ(out.starts.size(), 1u);
+  EXPECT_NE(out.starts[0].what.id, first.what.id);
+  ASSERT_EQ(out.stops.size(), 1u);
+  EXPECT_EQ(out.stops[0].task, first.what.id);
+}
+
+TEST(RoundsOfTwo, AreServedByWorkersThatAllConsumersRead) {
+  for (auto policy : {sharding_policy::off, sharding_policy::dynamic}) {
+    auto job = rounds_of_two({beside(7, 1), worker(2)}, policy);
+    const auto begun = job.open_seat(0, 1, false, 7).starts;
+    for (const auto& x : begun) job.started(x);
+    for (const auto& x : job.open_seat(1, 2, false, 8).starts) job.started(x);
+    const auto& epoch = job.state().rounds().epoch();
+    ASSERT_EQ(epoch.tasks.size(), 1u);
+    EXPECT_EQ(job.state().tasks().at(epoch.tasks[0].task).worker.id, worker_id{2});
+    EXPECT_EQ(job.state().tasks().size(), 1u) << "nobody would be handed what the other makes";
+  }
+}
+
+TEST(RoundsOfTwo, AreServedByTheWorkerOfAProcessInWhichAllConsumersAre) {
+  auto job = rounds_of_two({beside(7, 1), worker(2)});
+  for (const auto& x : job.open_seat(0, 1, false, 7).starts) job.started(x);
+  for (const auto& x : job.open_seat(1, 2, false, 7).starts) job.started(x);
+  EXPECT_EQ(job.state().rounds().epoch().tasks.size(), 2u);
+}
+
+TEST(RoundsOfTwo, GoOnWithoutAWorkerThatTheConsumerInThePlaceOfAnotherDoesNotRead) {
+  for (auto policy : {sharding_policy::off, sharding_policy::dynamic}) {
+    auto job = rounds_of_two({beside(7, 1), worker(2)}, policy);
+    for (const auto& x : job.open_seat(0, 1, false, 7).starts) job.started(x);
+    for (const auto& x : job.open_seat(1, 2, false, 7).starts) job.started(x);
+    const auto both = tasks_of(job.state().rounds().epoch());
+    ASSERT_EQ(both.size(), 2u);
+    const auto gone = job.state().tasks().at(both[0]).worker.id == worker_id{1} ? both[0] : both[1];
+    const auto out = job.open_seat(1, 3, true, 8);
+    ASSERT_EQ(out.stops.size(), 1u);
+    EXPECT_EQ(out.stops[0].task, gone);
+    job.beat_in_rounds(1, {.round = 4, .answers = 2});
+    ASSERT_EQ(job.state().rounds().epoch().number, 2u);
+    EXPECT_EQ(job.state().rounds().epoch().tasks.size(), 1u);
+    // A consumer of that process is back, so that the worker has a task again.
+    const auto back = job.open_seat(1, 4, true, 7);
+    ASSERT_EQ(back.starts.size(), 1u);
+    EXPECT_EQ(back.starts[0].worker, worker_id{1});
+    EXPECT_NE(back.starts[0].what.id, gone);
+  }
+}
+
 } // namespace
 } // namespace headrace::detail::test

@@ -188,6 +188,32 @@ TEST(LocalReaders, UnderAStaticPolicyASharedJobWaitsForEachShard) {
   EXPECT_TRUE(x.job.state().finished());
 }
 
+TEST(LocalReaders, UnderAStaticPolicyAWorkerThatComesBackGoesOnWithTheShardThatItBeganAnew) {
+  two_places x{sharding_policy::data};
+  x.job.leave(1);
+  const auto anew = x.job.open_at(7, 3).starts.at(0);
+  x.job.started(anew);
+  x.job.lost(worker_id{1});
+  auto back = at_place(7, 1, {"COLOCATED"});
+  back.shard = 0;
+  const auto out = x.job.came(back);
+  ASSERT_THAT(started_on(out), ElementsAre(1));
+  EXPECT_EQ(out.starts[0].what.id, anew.what.id);
+}
+
+TEST(LocalReaders, UnderAStaticPolicyAWorkerThatWasAwayStopsATaskThatNobodyReads) {
+  two_places x{sharding_policy::data};
+  auto back = at_place(7, 1, {"COLOCATED"});
+  back.shard = 0;
+  auto other = at_place(8, 2, {"COLOCATED"});
+  other.shard = 1;
+  x.job.restart({other});
+  EXPECT_THAT(x.job.leave(1).stops, IsEmpty()) << "its worker is not there";
+  const auto stops = x.job.came(back).stops;
+  ASSERT_EQ(stops.size(), 1u);
+  EXPECT_EQ(stops[0].task, x.first.id);
+}
+
 TEST(LocalReaders, UnderAStaticPolicyAJobOfOneReaderIsOverWithItsOwnShard) {
   auto job =
     job_of(sharding_policy::data, target_workers::local, {at_place(7, 1), at_place(8, 2)}, "");

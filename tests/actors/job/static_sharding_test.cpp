@@ -107,6 +107,62 @@ TEST(StaticSharding, GoesOnWithAWorkerThatWasAway) {
   EXPECT_EQ(back.starts[0].what.id, out.starts[1].what.id);
 }
 
+TEST(StaticSharding, GivesAWorkerThatComesBackToAnotherEntryThatShard) {
+  auto job = over_two({placed(1, 0)});
+  const auto first = job.open(1).starts.at(0);
+  job.started(first);
+  job.ended(first.what);
+  job.lost(worker_id{1});
+  const auto back = job.came(placed(1, 1));
+  ASSERT_EQ(back.starts.size(), 1u);
+  EXPECT_EQ(back.starts[0].what.shard, 1u);
+  EXPECT_NE(back.starts[0].what.id, first.what.id);
+}
+
+TEST(StaticSharding, GivesAWorkerThatCameBackToAnotherEntryWhileNobodyReadThatShard) {
+  auto job = over_two({placed(1, 0)});
+  const auto first = job.open(1).starts.at(0);
+  job.started(first);
+  job.ended(first.what);
+  job.leave(1);
+  job.lost(worker_id{1});
+  job.came(placed(1, 1));
+  const auto out = job.open(2);
+  ASSERT_EQ(out.starts.size(), 1u);
+  EXPECT_EQ(out.starts[0].what.shard, 1u);
+}
+
+TEST(StaticSharding, CountsATaskWhoseEndIsLateIfAnotherReadsItsShardAgain) {
+  for (const bool early : {true, false}) {
+    auto job = over_two({placed(1, 0), placed(2, 1)});
+    const auto out = job.open(1);
+    for (const auto& x : out.starts) job.started(x);
+    job.lost(worker_id{2});
+    const auto again = job.came(placed(3, 1)).starts.at(0);
+    job.started(again);
+    if (early)
+      job.ended(out.starts[1].what);
+    job.ended(again.what);
+    if (!early)
+      job.ended(out.starts[1].what);
+    job.ended(out.starts[0].what);
+    EXPECT_TRUE(job.state().finished());
+    EXPECT_EQ(job.core.record().losses_of(job.core.record().repetitions().at(0)).tasks, 1u);
+  }
+}
+
+TEST(StaticSharding, TakesTheLateEndOfATaskIfTheOneAfterItIsLost) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  for (const auto& x : out.starts) job.started(x);
+  job.ended(out.starts[0].what);
+  job.lost(worker_id{2});
+  job.started(job.came(placed(3, 1)).starts.at(0));
+  job.lost(worker_id{3});
+  job.ended(out.starts[1].what);
+  EXPECT_TRUE(job.state().finished());
+}
+
 TEST(StaticSharding, TakesTheWordOfAWorkerThatWasAwayForTheEndOfItsShard) {
   auto job = over_two({placed(1, 0), placed(2, 1)});
   const auto out = job.open(1);

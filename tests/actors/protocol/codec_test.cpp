@@ -233,7 +233,8 @@ TEST(ProtocolCodec, KeepsATaskOrder) {
                          .fingerprint = std::string("a\0b", 3),
                          .shards = 6,
                          .shard = 5,
-                         .cache = cache_terms{std::chrono::seconds{5}, 2}};
+                         .cache = cache_terms{std::chrono::seconds{5}, 2},
+                         .resumes = true};
   carrier<schema::StartTask> x;
   write_task_order(x.out, order, {});
   EXPECT_EQ(read_task_order(x.in()).value(), order);

@@ -51,6 +51,32 @@ TEST_F(WorkerCore, SaysTheEndOfATaskAgainThatIsOrderedAgain) {
             (texts{"end 7 exhausted 30", "answer 2 ok"}));
 }
 
+TEST_F(WorkerCore, DoesNotRunATaskFromItsBeginningThatItHadAndHasNoMore) {
+  registered();
+  auto goes_on = order(7);
+  goes_on.resumes = true;
+  const texts refused{"answer 2 aborted: this worker has task 7 no more"};
+  EXPECT_EQ(said(core.start_task(second, goes_on, now)), refused);
+  running(7);
+  core.stop_task(first, task_id{7}, "refused");
+  EXPECT_EQ(said(core.start_task(second, goes_on, now)), refused) << "its actor is about to end";
+  core.task_down(task_id{7}, {}, false, {});
+  EXPECT_EQ(said(core.start_task(second, goes_on, now)), refused);
+}
+
+TEST_F(WorkerCore, GoesOnWithATaskThatItStillHas) {
+  registered();
+  running(7);
+  auto goes_on = order(7);
+  goes_on.resumes = true;
+  EXPECT_EQ(said(core.start_task(second, goes_on, now)),
+            (texts{"readers of 7: 0 of version 0", "answer 2 ok"}));
+  ends(7, 30);
+  core.task_down(task_id{7}, {}, false, {});
+  EXPECT_EQ(said(core.start_task(second, goes_on, now)),
+            (texts{"end 7 exhausted 30", "answer 2 ok"}));
+}
+
 TEST_F(WorkerCore, StopsATaskThatRunsAndForgetsItOnceItsActorHasEnded) {
   registered();
   running(7);
