@@ -423,7 +423,7 @@ struct JobFact {
     from @1 :Absence;
     # In coordinated reads: where the reader has left the rounds.
     upTo @2 :UInt64;
-    # In coordinated reads, if it was the last reader: the first round that no reader has reached.
+    # In coordinated reads, if no other reader takes part: the first round that no reader has reached.
   }
   struct Finished {
     failure @0 :Failure;

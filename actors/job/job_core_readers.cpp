@@ -204,8 +204,12 @@ void job_core::remove(repetition& r, consumer_id who, bool lost) {
   prompt_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
   lose_held(r, who);
-  const bool last = r.state.consumers().size() == 1;
-  carry_out(r, r.state.consumer_left(who, absence_of(r, who, lost), last ? seen.round : 0));
+  const auto& rounds = r.state.rounds();
+  const bool others = std::ranges::any_of(r.state.consumers(), [&](consumer_id other) {
+    return other != who && rounds.takes_part(other);
+  });
+  const auto reached = std::max(seen.round, rounds.epoch().first_round);
+  carry_out(r, r.state.consumer_left(who, absence_of(r, who, lost), others ? 0 : reached));
   seen.rounds.erase(who);
   leave_unread(r);
   if (r.state.consumers().empty())

@@ -37,11 +37,12 @@ void round_table::leave_seat(consumer_id who, const absence& where, uint64_t up_
   std::erase_if(seats_, [who](const auto& x) { return x.second.who == who; });
   if (where.most != 0)
     absent_.push_back(where);
-  if (!seats_.empty())
+  if (has_participants())
     return;
-  // The next epoch begins with other tasks, at a round that does not show how far the readers went
-  // on. Those that left in order at the end have taken what they needed: loops that all end after
-  // the same step differ in what they had requested ahead.
+  // Consumers that wait for their first epoch continue nothing: the next one begins with other
+  // tasks, at a round that does not show how far the readers went on. Those that left in order at
+  // the end have taken what they needed: loops that all end after the same step differ in what they
+  // had requested ahead.
   for (const auto& x : absent_)
     if (x.lost)
       missed_ += missed_before(up_to, x);

@@ -50,7 +50,7 @@ public:
   void apply(const agreed& what);
   void take_seat(consumer_id who, uint32_t index);
   /// `up_to`: the first round that no reader has reached, as far as it is known. It counts if the
-  /// consumer was the last reader.
+  /// consumer was the last one that took part.
   void leave_seat(consumer_id who, const absence& where, uint64_t up_to = 0);
   /// The consumer has taken part in no round.
   void leave_seat(consumer_id who) { leave_seat(who, {}); }

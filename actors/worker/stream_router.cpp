@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace headrace::detail {
@@ -64,7 +66,8 @@ void stream_router::remove(task_id id) {
 
 void stream_router::crashed(task_id id) {
   std::lock_guard lock{mutex_};
-  cut_off_[id] = take_channels(id);
+  // The actor may have crashed before, and the next one may not have started.
+  std::ranges::move(take_channels(id), std::back_inserter(cut_off_[id]));
 }
 
 task_handle stream_router::task(task_id id) {

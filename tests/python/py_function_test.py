@@ -109,6 +109,14 @@ def test_AProcessThatDiesTakesThoseThatItForkedWithIt(tmp_path):
             os.kill(int((tmp_path / "child").read_text()), 0)
 
 
+def test_RunsInProcessesWithoutHandles(monkeypatch):
+    monkeypatch.delattr(os, "pidfd_open")
+    dead = hr.py_function(lambda x: os.kill(os.getpid(), 9), SCALAR)
+    with pytest.raises(hr.errors.UnknownError, match="signal 9"):
+        next(iter(hr.Dataset.range(1).map(dead)))
+    assert ints(hr.Dataset.from_generator(lambda: [1, 2], output_signature=SCALAR)) == [1, 2]
+
+
 def test_FunctionsReadNothingFromStandardInput():
     assert ints(hr.Dataset.range(2).map(hr.py_function(lambda x: len(sys.stdin.read()) + x, SCALAR))) == [0, 1]
 

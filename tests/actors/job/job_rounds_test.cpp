@@ -168,6 +168,15 @@ TEST_F(JobRounds, CountsWhatAConsumerThatIsGoneHasMissedWhenTheLastOneLeaves) {
   EXPECT_EQ(losses().elements, 20u);
 }
 
+TEST_F(JobRounds, CountsWhatAConsumerThatIsGoneHasMissedWhenOnlyOneThatWaitsIsLeft) {
+  job.beat_in_rounds(2, {.round = 10});
+  job.beat_in_rounds(1, {.round = 20});
+  job.open_seat(1, 3, true);
+  for (const auto& x : job.leave(1, 0, {{first, 30}}).starts) job.started(x);
+  job.open_seat(0, 4);
+  EXPECT_EQ(losses().elements, 20u);
+}
+
 TEST_F(JobRounds, CountsNothingOfConsumersThatAllLeaveInOrder) {
   job.beat_in_rounds(1, {.round = 20});
   job.leave(2, 0, {{first, 28}});

@@ -95,7 +95,7 @@ def _handle_of(pid: int) -> int | None:
     """A descriptor that is readable when the process has ended; None if the system has none."""
     try:
         return os.pidfd_open(pid)
-    except OSError:
+    except (AttributeError, OSError):  # some builds of Python lack it, and so do old kernels
         return None
 
 
@@ -204,7 +204,7 @@ class Child:
 
     def wait(self, limit: float) -> int:
         """The exit code; after ``limit`` seconds the process is killed. Processes that it started are killed in any
-        case.
+        case, if the system has handles of processes.
         """
         if self._child.returncode is None:
             self._ends_within(limit)
