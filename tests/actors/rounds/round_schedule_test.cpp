@@ -278,10 +278,16 @@ public:
     for (const auto& [split, tasks] : w.leases)
       missing += !given.contains(split) && std::ranges::all_of(tasks, gone);
     lost_ += missing;
-    return missing <= counted
+    // What a trainer has missed by leaving in order is counted as elements of missed rounds
+    // (`miscounted_rounds`).
+    auto leavers = all;
+    for (size_t i = 0; i < leavers.size(); ++i) leavers[i].gone &= w.trainers[i].history().left;
+    const auto missed = missed_in(leavers, w.about.num_consumers).sure;
+    return missing <= counted + missed
              ? ""
-             : fmt::format("{} splits went with tasks that are lost, and the job counts {}",
-                           missing, counted);
+             : fmt::format("{} splits went with tasks that are lost, and the job counts {}, and {} "
+                           "in missed rounds",
+                           missing, counted, missed);
   }
   uint64_t lost() const { return lost_; }
   uint64_t missed() const { return missed_; }
