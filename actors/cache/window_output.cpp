@@ -236,7 +236,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
     if (x.out.connected() == 0)
       window_.leave(id, now);
   }
-  let_go_of_the_gone();
+  drop_trainers_without_streams();
   window_.look(now);
   if (!begun_)
     return out;
@@ -253,7 +253,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
   return out;
 }
 
-void window_output::let_go_of_the_gone() {
+void window_output::drop_trainers_without_streams() {
   // With `expected_trainers`, what a trainer leaves is kept for its other readers.
   if (whole())
     return;

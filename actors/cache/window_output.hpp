@@ -84,7 +84,7 @@ private:
   void look_at_the_cut(time_point now);
   /// A trainer that has no streams exists only as a place in the window, from which it reads again
   /// if it comes back. So trainers that never come back take no memory here.
-  void let_go_of_the_gone();
+  void drop_trainers_without_streams();
   bool all_made() const noexcept { return exhausted_ && incoming_.empty(); }
 
   cache_terms terms_;

@@ -139,7 +139,7 @@ private:
       if ((now.consumers_.empty() || now.may_begin_on(worker))
           && std::ranges::none_of(now.tasks_, [&](const auto& entry) {
                const auto& t = entry.second;
-               return t.worker.id == worker.id && t.worker.life == worker.life
+               return t.runs_on(worker)
                       && (t.state == task_state::left
                           || (t.state == task_state::lost && t.id.value > newest));
              }))
@@ -172,47 +172,6 @@ iteration::decision iteration::consumer_joined(consumer_id who,
   return std::move(next.out);
 }
 
-bool iteration::has_reader(const worker_info& who) const {
-  const auto reading = [&](consumer_id one) { return reads(one, who); };
-  // A round of a task that one consumer cannot read would come for no consumer.
-  if (rounds_.consumers() != 0)
-    return !consumers_.empty() && std::ranges::all_of(consumers_, reading);
-  return std::ranges::any_of(consumers_, reading);
-}
-
-bool iteration::may_begin_on(const worker_info& who) const {
-  return has_reader(who)
-         && (consumers_.size() >= rounds_.consumers() || may_read(reads_.targets, seat_of(who), 0));
-}
-
-bool iteration::reads(consumer_id reader, const worker_info& from) const {
-  const auto at = places_.find(reader);
-  return may_read(reads_.targets, seat_of(from), at != places_.end() ? at->second : 0);
-}
-
-bool iteration::counts(const task& what) const {
-  return mode_ != sharding_policy::off || consumers_.empty() || has_reader(what.worker);
-}
-
-std::vector<task_id> iteration::unread_tasks() const {
-  std::vector<task_id> out;
-  if (!finished_ && !consumers_.empty())
-    for (const auto& [id, task] : tasks_)
-      if (task.alive() && !has_reader(task.worker))
-        out.push_back(id);
-  return out;
-}
-
-std::vector<uint32_t> iteration::wanted_shards() const {
-  std::vector<uint32_t> out;
-  const bool own = reads_.targets == target_workers::local && reads_.alone;
-  for (uint32_t i = 0; i < shards_; ++i)
-    if (!own
-        || std::ranges::any_of(tasks_, [i](const auto& x) { return x.second.worker.shard == i; }))
-      out.push_back(i);
-  return out;
-}
-
 iteration::decision iteration::leave_unread(const job_remainder& rest) const {
   const auto unread = unread_tasks();
   if (unread.empty())
@@ -241,49 +200,6 @@ bool iteration::empty() const {
            const auto& t = entry.second;
            return !t.alive() && t.state != task_state::lost && t.made.elements == 0;
          });
-}
-
-bool iteration::occupies(const task& what, const worker_info& who) const {
-  // In coordinated reads, a worker whose task left when the rounds began anew has a newer task.
-  const bool left = what.state == task_state::left;
-  const bool anew = is_static(mode_) || rounds_.consumers() != 0;
-  return what.state != task_state::lost && !(left && anew)
-         && (what.alive() || !is_static(mode_) || what.worker.shard == who.shard);
-}
-
-bool iteration::serves(const worker_info& who) const {
-  return std::ranges::any_of(tasks_, [&](const auto& entry) {
-    const auto& t = entry.second;
-    return t.worker.id == who.id && t.worker.life == who.life && occupies(t, who);
-  });
-}
-
-bool iteration::may_begin_shard(const worker_info& who) const {
-  const auto states = states_of_shards(tasks_, shards_);
-  return who.shard && *who.shard < states.size() && states[*who.shard] == shard_state::unserved;
-}
-
-const iteration::task* iteration::resumable(const worker_info& who) const {
-  if (finished_ || gives_anew() || (is_static(mode_) && !may_begin_shard(who)))
-    return nullptr;
-  const task* newest = nullptr;
-  for (const auto& [id, t] : tasks_)
-    if (t.worker.id == who.id && t.worker.life == who.life && t.worker.shard == who.shard)
-      newest = &t;
-  return newest != nullptr && newest->state == task_state::lost ? newest : nullptr;
-}
-
-bool iteration::is_left_over(const task& what, const worker_info& on) const {
-  if (what.worker.id != on.id || what.worker.life != on.life)
-    return false;
-  if (what.alive())
-    return finished_;
-  if (what.state != task_state::lost)
-    return what.state == task_state::left;
-  // The worker keeps a lost task that goes on when a reader comes: otherwise it would give that
-  // reader the task's elements from the beginning. A worker that is about to leave begins nothing.
-  const auto* kept = on.draining ? nullptr : resumable(on);
-  return kept == nullptr || kept->id != what.id;
 }
 
 iteration::decision iteration::consumer_left(consumer_id who, const round_table::absence& from,
@@ -331,7 +247,7 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
     return {};
   draft next{*this};
   for (const auto& [id, t] : tasks_) {
-    if (t.worker.id != who.id || t.worker.life != who.life)
+    if (!t.runs_on(who))
       continue;
     // After a restart of the job, a worker that registers may have its task already.
     if (t.alive())
@@ -361,9 +277,8 @@ iteration::decision iteration::task_started(task_id id, const status& how,
   if (how.code() == status_code::aborted && at->second.ran && !finished_) {
     draft next{*this};
     next.move(at->second, task_state::lost);
-    const auto& who = at->second.worker;
     for (const auto& worker : rest.alive)
-      if (worker.id == who.id && worker.life == who.life)
+      if (at->second.runs_on(worker))
         next.begin_anew_on(worker);
     next.conclude(rest);
     return std::move(next.out);

@@ -58,6 +58,10 @@ public:
     bool alive() const noexcept {
       return state == task_state::starting || state == task_state::running;
     }
+    /// True if it is a task of that incarnation of the worker.
+    bool runs_on(const worker_info& who) const {
+      return worker.id == who.id && worker.life == who.life;
+    }
     friend bool operator==(const task&, const task&) = default;
   };
 

@@ -18,8 +18,7 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
       // The worker was not connected while there was no dispatcher, and may not have received its
       // last orders.
       for (const auto& [id, task] : r.state.tasks())
-        if (task.alive() && task.worker.id == who.id && task.worker.life == who.life
-            && !r.state.finished())
+        if (task.alive() && task.runs_on(who) && !r.state.finished())
           start(r, task);
       if (!r.state.consumers().empty() && !who.draining)
         carry_out(r, r.state.worker_joined(who));

@@ -1,3 +1,4 @@
+#include "tests/actors/rounds/round_rules.hpp"
 #include "tests/actors/world/world.hpp"
 #include "tests/support/test_seed.hpp"
 
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,176 +15,6 @@ namespace headrace::detail::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// The elements that one trainer was given: in a world of coordinated reads, one element for each
-/// round.
-struct round_reading {
-  std::string name;
-  uint32_t index = 0;
-  bool gone = false; ///< the trainer died, ended with an error, or left before its last round
-  std::vector<uint64_t> rounds;
-  std::vector<int64_t> elements;
-  std::vector<int64_t> times = {}; ///< when each element was given, in nanoseconds
-
-  /// The number of its last rounds that the trainer may not have reported to the job.
-  uint64_t unreported() const {
-    // A heartbeat is sent each second.
-    constexpr auto longest = std::chrono::nanoseconds{2s}.count();
-    return static_cast<uint64_t>(
-      std::ranges::count_if(times, [&](auto at) { return at + longest >= times.back(); }));
-  }
-};
-
-/// The task that made an element, and a number of the element. Under OFF this is the element's
-/// number in the output of the task; under a static policy, its number in the whole dataset; under
-/// DYNAMIC, the number of the split from which it descends.
-struct provenance {
-  int64_t task = 0;
-  int64_t number = 0;
-};
-constexpr auto second = [](const auto& x) { return x.second; };
-provenance provenance_of(int64_t element) { return {element >> 32, element & 0xffffffff}; }
-
-/// A text about the first rule of coordinated reads that the readings violate; empty if there is no
-/// violation. The readings are in the order in which the trainers joined. The successors of a
-/// trainer are the later trainers with the same index: for a trainer that is gone, only the rounds
-/// before those of its successors count. `shards`: the number of shards under a static policy.
-std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers,
-                        sharding_policy policy = sharding_policy::off, int64_t shards = 1) {
-  struct shared_round {
-    int64_t group = -1; ///< the task and, except under DYNAMIC, the group of its output
-    std::map<uint32_t, int64_t> numbers;
-    std::map<uint32_t, std::string> by;
-  };
-  const bool leased = policy == sharding_policy::dynamic;
-  std::map<uint64_t, shared_round> rounds;
-  std::map<int64_t, std::string> given;
-  for (const auto& x : all) {
-    auto counts = UINT64_MAX;
-    if (x.gone)
-      for (const auto* y = &x + 1; y != all.data() + all.size(); ++y)
-        if (y->index == x.index && !y->rounds.empty())
-          counts = std::min(counts, y->rounds.front());
-    for (size_t i = 0; i < x.rounds.size(); ++i) {
-      const auto round = x.rounds[i];
-      if (i != 0 && round != x.rounds[i - 1] + 1)
-        return fmt::format("{} was given round {} after {}", x.name, round, x.rounds[i - 1]);
-      if (round >= counts)
-        break;
-      // The last round of a trainer that is gone and has no successor is not compared: the other
-      // consumers need not have taken part in it.
-      const bool last = x.gone && counts == UINT64_MAX && i + 1 == x.rounds.size();
-      const auto n = static_cast<int64_t>(consumers);
-      const auto element = x.elements[i];
-      const auto [task, x_number] = provenance_of(element);
-      const auto number = is_static(policy) ? x_number / shards : x_number;
-      if (!leased && number % n != x.index)
-        return fmt::format("{}, consumer {}, was given element {} of a task in round {}", x.name,
-                           x.index, number, round);
-      if (last)
-        continue;
-      // Under DYNAMIC no two tasks have the same split.
-      if (const auto [at, fresh] = given.try_emplace(leased ? number : element, x.name); !fresh)
-        return fmt::format("element {} was given to {} and to {}", element, at->second, x.name);
-      auto& r = rounds[round];
-      const auto group = leased ? task : (task << 32) + number / n;
-      if (r.group >= 0 && r.group != group)
-        return fmt::format("in round {} {} was given an element of another group than {}", round,
-                           x.name, r.by.begin()->second);
-      r.group = group;
-      if (const auto [at, fresh] = r.by.try_emplace(x.index, x.name); !fresh)
-        return fmt::format("round {} of consumer {} was given to {} and to {}", round, x.index,
-                           at->second, x.name);
-      r.numbers[x.index] = number;
-    }
-  }
-  // In a round the elements must rise with the consumer's index. One round in twenty is excepted,
-  // because splits that a worker gave back are leased again after later splits.
-  size_t falling = 0;
-  for (const auto& [round, r] : rounds) falling += !std::ranges::is_sorted(r.numbers, {}, second);
-  if (falling > rounds.size() / 20)
-    return fmt::format("in {} of {} rounds a consumer has an earlier element than one before it",
-                       falling, rounds.size());
-  return {};
-}
-
-/// How many rounds consumers that are gone have missed.
-struct missed_rounds {
-  /// The rounds between the last one of a consumer that is gone and the first one of the next
-  /// consumer with its index.
-  uint64_t sure = 0;
-  /// The last rounds of consumers that are gone, which they may not have reported, and those that
-  /// went on after consumers in whose place none has come: an epoch may have begun after these.
-  uint64_t perhaps = 0;
-};
-missed_rounds missed_in(const std::vector<round_reading>& all, uint32_t consumers) {
-  missed_rounds out;
-  uint64_t furthest = 0;
-  std::map<uint32_t, uint64_t> next; // by index of a gone consumer: the round after its last one
-  for (uint32_t i = 0; i < consumers; ++i) next[i] = 0;
-  for (const auto& x : all) {
-    if (x.rounds.empty())
-      continue;
-    if (const auto at = next.find(x.index); at != next.end() && at->second < x.rounds.front())
-      out.sure += x.rounds.front() - at->second;
-    next.erase(x.index);
-    furthest = std::max(furthest, x.rounds.back() + 1);
-    if (x.gone) {
-      next[x.index] = x.rounds.back() + 1;
-      out.perhaps += x.unreported();
-    }
-  }
-  for (const auto& [index, round] : next) out.perhaps += furthest - std::min(round, furthest);
-  return out;
-}
-
-/// Returns an error text if the job counts fewer missed rounds than there are, or, unless its
-/// dispatcher died, more than there may be; else an empty text.
-std::string miscounted(const missed_rounds& missed, uint64_t counted, bool dispatcher_died) {
-  const bool too_many = !dispatcher_died && counted > missed.sure + missed.perhaps;
-  if (counted >= missed.sure && !too_many)
-    return {};
-  return fmt::format("{} rounds, and perhaps {} more, went on without consumers that are gone, and "
-                     "the job counts {}",
-                     missed.sure, missed.perhaps, counted);
-}
-
-TEST(RoundRules, BoundTheNumberOfMissedRounds) {
-  constexpr auto second_long = std::chrono::nanoseconds{1s}.count();
-  const std::vector<round_reading> all{
-    {"a", 0, false, {0, 1, 2, 3, 4, 5, 6, 7}, {}, {}},
-    {"b", 1, true, {0, 1, 2, 3}, {}, {0, 1, 5 * second_long, 6 * second_long}},
-    {"c", 1, false, {6, 7}, {}, {}}};
-  const auto missed = missed_in(all, 2);
-  EXPECT_EQ(missed.sure, 2u);
-  EXPECT_EQ(missed.perhaps, 2u);
-  EXPECT_NE(miscounted(missed, 1, false), "");
-  EXPECT_EQ(miscounted(missed, 2, false), "");
-  EXPECT_EQ(miscounted(missed, 4, false), "");
-  EXPECT_NE(miscounted(missed, 5, false), "");
-  EXPECT_EQ(miscounted(missed, 5, true), "");
-}
-
-TEST(RoundRules, AreBrokenByWhatTheyForbid) {
-  const std::vector<round_reading> good{{"a", 0, false, {0, 1, 2}, {0, 4, 2}},
-                                        {"b", 1, false, {0, 1, 2}, {1, 5, 3}}};
-  EXPECT_EQ(broken_rule(good, 2), "");
-  const auto with = [&](auto change) {
-    auto out = good;
-    change(out);
-    return broken_rule(out, 2);
-  };
-  EXPECT_NE(with([](auto& x) { x[1].elements[1] = 7; }), "");
-  EXPECT_NE(with([](auto& x) { x[1].elements[1] = (int64_t{1} << 32) + 5; }), "");
-  EXPECT_NE(with([](auto& x) { x[1].rounds[2] = 3; }), "");
-  EXPECT_NE(with([](auto& x) { std::swap(x[0].elements, x[1].elements); }), "");
-  EXPECT_NE(with([](auto& x) {
-              x[0].elements[2] = x[0].elements[0];
-              x[1].elements[2] = x[1].elements[0];
-            }),
-            "");
-  EXPECT_NE(with([](auto& x) { x.push_back(x[1]); }), "");
-}
 
 /// Workers and trainers that read in rounds, with random faults.
 class round_world {

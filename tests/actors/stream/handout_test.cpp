@@ -115,33 +115,30 @@ TEST(Handout, HandsOutNothingAfterTheTimeThatItIsTrustedUntil) {
   EXPECT_EQ(out.of(a).handed_out, 10u);
 }
 
-TEST(Handout, WakesAWaitingTrainerWhenItIsTrustedAgain) {
+/// The trainer of this handout waits, because the time of `trust_until` is over.
+class WaitingTrainer : public testing::Test {
+protected:
+  WaitingTrainer() {
+    out.when_something_comes([this] { ++came; });
+    out.add(a, numbers(0, 10));
+    out.trust_until(now);
+    now += std::chrono::seconds{1};
+    status how;
+    std::shared_ptr<const block> rows;
+    EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+  }
   time_point now{};
-  handout out{[] {}, [&] { return now; }};
+  handout out{[] {}, [this] { return now; }};
   size_t came = 0;
-  out.when_something_comes([&] { ++came; });
-  out.add(a, numbers(0, 10));
-  out.trust_until(now);
-  now += std::chrono::seconds{1};
-  status how;
-  std::shared_ptr<const block> rows;
-  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+};
+
+TEST_F(WaitingTrainer, IsWokenWhenItIsTrustedAgain) {
   out.trust_until(time_point::max());
   EXPECT_EQ(came, 1u);
   EXPECT_EQ(drain(out), run(0, 10));
 }
 
-TEST(Handout, WakesATrainerThatBeganToWaitJustBeforeItIsTrustedAgain) {
-  time_point now{};
-  handout out{[] {}, [&] { return now; }};
-  size_t came = 0;
-  out.when_something_comes([&] { ++came; });
-  out.add(a, numbers(0, 10));
-  out.trust_until(now);
-  now += std::chrono::seconds{1};
-  status how;
-  std::shared_ptr<const block> rows;
-  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+TEST_F(WaitingTrainer, IsWokenThoughItBeganToWaitJustBeforeItIsTrustedAgain) {
   now -= std::chrono::seconds{1}; // the consumer had read the clock before the trainer did
   out.trust_until(time_point::max());
   EXPECT_EQ(came, 1u);

@@ -15,7 +15,7 @@ from .generators import Generator, Generators, Key
 __all__ = ["Limits", "Pool", "shared"]
 
 
-def _stopped() -> CancelledError:
+def _were_stopped() -> CancelledError:
     # Not an error of an element: `ignore_errors` must not leave out an element because a worker was stopped.
     return CancelledError("the processes that run Python functions were stopped")
 
@@ -107,7 +107,7 @@ class Pool:
         out: list[Answer] = []
         for row in rows:
             if self._stopped:
-                raise _stopped()
+                raise _were_stopped()
             if len(rows) > 1:
                 process = None
                 try:
@@ -135,7 +135,7 @@ class Pool:
         with self._changed:
             while True:
                 if self._stopped:
-                    raise _stopped()
+                    raise _were_stopped()
                 room = self._size - len(self._all) - self._starting
                 if self._idle or room > 0:
                     break
