@@ -302,6 +302,7 @@ bool consumer_core::others_give() const {
 // -- the trainer ------------------------------------------------------------------------
 
 consume::commands consumer_core::trainer_moved(time_point now) {
+  note_in_use(now);
   refill(false);
   if (!held_.empty() && !left_)
     look_at_held(now);

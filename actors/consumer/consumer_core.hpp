@@ -121,6 +121,7 @@ private:
     stream_credit credit;
     claim_ahead claims;
     received_splits received; ///< the splits of the received rows
+    uint64_t reported = 0;    ///< elements reported to the task as handed out, with the last grant
     uint64_t skipped = 0;     ///< the number of skipped elements, as the task last reported it
     duration pause{};         ///< the pause before the next attempt to connect
     std::optional<time_point> retry_at;
@@ -160,6 +161,15 @@ private:
   /// job waits for that report.
   void look_at_held(time_point now);
   bool is_through(task_id task) const;
+  /// The number of elements that are reported as handed out. An element that the trainer was just
+  /// handed is not among them: if the trainer is killed before it has begun with that element, the
+  /// element is given to another one, or counted. It is among them when the trainer asks for the
+  /// next element, or has kept it for some time (`note_in_use`).
+  uint64_t handed_out(task_id id, const handout::marks& marks) const;
+  /// Records which elements the trainer has in use, and since when.
+  void note_in_use(time_point now);
+  /// When the elements in use count as handed out, if a task or the job may wait for that report.
+  std::optional<time_point> in_use_deadline() const;
   reader_pace pace() const;
   void await_answer(time_point now);
   /// Sends the goodbye now, or as soon as there is a connection.
@@ -190,7 +200,7 @@ private:
   void reconnect(stream& s, time_point now);
   /// Sends a grant with the present marks.
   void grant(task_id id, stream& s, const handout::marks& marks, bool waiting);
-  /// Sends those grants that are due (`stream_credit::update`).
+  /// Sends those grants that are due (`stream_credit::update`), and reports that are waited for.
   void refill(bool always);
   /// How many bytes the trainer may use up before `trainer_moved` is needed.
   uint64_t quiet_bytes() const;
@@ -280,6 +290,14 @@ private:
   /// receipt.
   std::map<task_id, std::optional<time_point>> receipts_due_;
   std::set<task_id> accounted_; ///< lost tasks for which there was a receipt
+  /// The elements that the trainer has in use.
+  struct elements_in_use {
+    task_id task;
+    uint64_t handed_out = 0; ///< with them
+    time_point since;
+    bool counts = false; ///< they count as handed out
+  };
+  std::optional<elements_in_use> in_use_;
   /// Tasks that are over and about which the job requests reports; true: the job was sent the
   /// report that everything is handed out.
   std::map<task_id, bool> held_;

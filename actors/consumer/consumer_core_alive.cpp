@@ -15,6 +15,10 @@ namespace {
 /// The most receipts in one heartbeat: each may take some hundred kilobytes.
 constexpr size_t most_receipts = 16;
 
+/// An element that the trainer has had for this long is taken for begun. Others may wait for that
+/// report, while the trainer needs long for its last element.
+constexpr duration taken_for_begun = std::chrono::milliseconds{20};
+
 } // namespace
 
 // -- heartbeats -------------------------------------------------------------------------
@@ -59,7 +63,34 @@ bool consumer_core::is_through(task_id task) const {
   if (!streams_.contains(task))
     return true; // the stream was removed after all of its rows were handed out, or never existed
   const auto marks = out_->of(task);
-  return marks.handed_out == marks.received;
+  return handed_out(task, marks) == marks.received;
+}
+
+uint64_t consumer_core::handed_out(task_id id, const handout::marks& marks) const {
+  // Without other readers there is none that could be given the element. In coordinated reads, a
+  // round belongs to its consumer.
+  if (!shared_ || in_rounds() || marks.in_use == 0)
+    return marks.handed_out;
+  const bool begun =
+    in_use_ && in_use_->counts && in_use_->task == id && in_use_->handed_out == marks.handed_out;
+  return marks.handed_out - (begun ? 0 : marks.in_use);
+}
+
+void consumer_core::note_in_use(time_point now) {
+  const auto [task, handed_out] = out_->in_use();
+  if (!task)
+    return in_use_.reset();
+  if (!in_use_ || in_use_->task != task || in_use_->handed_out != handed_out)
+    in_use_ = {task, handed_out, now};
+  in_use_->counts |= now - in_use_->since >= taken_for_begun;
+}
+
+std::optional<time_point> consumer_core::in_use_deadline() const {
+  if (!shared_ || in_rounds() || !in_use_ || in_use_->counts)
+    return {};
+  // While the consumer has further elements, these are given to others that wait.
+  const bool last = in_use_->handed_out == out_->of(in_use_->task).received;
+  return last ? std::optional{in_use_->since + taken_for_begun} : std::nullopt;
 }
 
 void consumer_core::look_at_held(time_point now) {
@@ -105,6 +136,8 @@ std::optional<time_point> consumer_core::next_deadline() const {
     if (shared_ && !(s.open && s.served) && !s.ended && !s.held)
       next = std::min(next, lease_until_ - timing_.lease + trust());
   }
+  if (const auto until = in_use_deadline())
+    next = std::min(next, *until);
   return next;
 }
 
@@ -125,6 +158,11 @@ consume::commands consumer_core::timer(time_point now) {
   fence(now);
   if (shared_ && !over())
     out_->trust_until(now + trust());
+  note_in_use(now);
+  if (in_use_ && in_use_->counts) {
+    refill(false);
+    look_at_held(now);
+  }
   if (beat_at_ <= now)
     beat(now);
   return done();
@@ -213,13 +251,13 @@ void consumer_core::say_alive(time_point now) {
                                                      : split_receipt{.task = id});
     runs += out.what.receipts.back().reached.size();
     const auto marks = out_->of(id);
-    out.what.receipts.back().marks = {marks.received, marks.handed_out};
+    out.what.receipts.back().marks = {marks.received, handed_out(id, marks)};
     if (!said)
       said = said_at_;
   }
   for (auto& [id, through] : held_) {
     through = is_through(id);
-    out.what.handed_out[id] = through ? UINT64_MAX : out_->of(id).handed_out;
+    out.what.handed_out[id] = through ? UINT64_MAX : handed_out(id, out_->of(id));
   }
   then(std::move(out));
 }

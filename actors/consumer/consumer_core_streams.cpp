@@ -100,7 +100,7 @@ void consumer_core::open(task_id id, stream& s) {
                                      .life = s.life,
                                      .consumer = id_,
                                      .received = marks.received,
-                                     .handed_out = marks.handed_out,
+                                     .handed_out = handed_out(id, marks),
                                      .packing = options_.packing,
                                      .trainer = options_.trainer,
                                      .start = options_.start,
@@ -117,9 +117,12 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
   if (s.leaving && options_.max_outstanding == 0)
     window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
   s.credit.said(waiting);
-  then(consume::send{id, stream_grant{.handed_out = marks.handed_out,
+  s.reported = handed_out(id, marks);
+  // The task keeps the elements in use, but they need no room here.
+  const auto in_use = s.reported == marks.handed_out ? 0 : marks.in_use_bytes;
+  then(consume::send{id, stream_grant{.handed_out = s.reported,
                                       .elements = window.elements,
-                                      .bytes = window.bytes,
+                                      .bytes = window.bytes + in_use,
                                       .waiting = waiting,
                                       .received = marks.received,
                                       .claimed = s.claims.claim(marks.handed_out),
@@ -384,7 +387,7 @@ void consumer_core::forget_ended() {
       out_->recall_all(id); // these rows belong to no round
     }
     const auto marks = out_->of(id);
-    if (marks.handed_out != marks.received)
+    if (handed_out(id, marks) != marks.received)
       return false;
     (s.outcome == task_outcome::exhausted ? forgot_exhausted_ : forgot_other_) = true;
     forgot_unread_ |= !s.outcome && !s.lost;
@@ -420,6 +423,8 @@ void consumer_core::refill(bool always) {
       continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
+    // The end of the task may wait for the report of the elements in use.
+    tells |= (always || m.handed_out == m.received) && s.reported < handed_out(id, m);
     // `spare`: an earlier recall left one row here, because the trainer was waiting. The trainer
     // has taken a row of another task since then, so this row can be given back: after the grant
     // the task may send another recall.

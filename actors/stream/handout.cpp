@@ -210,12 +210,36 @@ handout::marks handout::of(task_id from) {
   if (at == queues_.end())
     return {};
   const auto& q = at->second;
-  const auto current = current_from_ == from ? position_of(cut_.load()) : 0;
-  return {.received = q.received,
-          .handed_out = q.before_current + current,
-          .bytes = q.waiting_bytes,
-          .taken_bytes = q.taken_bytes,
-          .confirmed = confirmed_of(q)};
+  const auto cut = cut_.load();
+  const auto current = current_from_ == from ? position_of(cut) : 0;
+  marks out{.received = q.received,
+            .handed_out = q.before_current + current,
+            .bytes = q.waiting_bytes,
+            .taken_bytes = q.taken_bytes,
+            .confirmed = confirmed_of(q)};
+  note_in_use(from, cut, out);
+  return out;
+}
+
+uint64_t handout::in_use_of(uint64_t cut) const {
+  // A position beyond the limit shows that the trainer has asked for a row after the last one.
+  const bool asked = static_cast<uint32_t>(cut) > limit_of(cut);
+  return asked ? 0 : std::min(position_of(cut), last_claim_.load(std::memory_order_relaxed));
+}
+
+void handout::note_in_use(task_id from, uint64_t cut, marks& of) const {
+  if (current_from_ != from || !current_)
+    return;
+  of.in_use = in_use_of(cut);
+  of.in_use_bytes = of.in_use * current_bytes_ / std::max<uint64_t>(limit_of(cut), 1);
+}
+
+std::pair<task_id, uint64_t> handout::in_use() {
+  std::lock_guard lock{mutex_};
+  const auto cut = cut_.load();
+  if (!current_from_ || in_use_of(cut) == 0)
+    return {};
+  return {current_from_, queues_[current_from_].before_current + position_of(cut)};
 }
 
 // -- coordinated reads ------------------------------------------------------------------
@@ -298,6 +322,7 @@ std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
                .spare = spare,
                .confirmed = confirmed_of(q),
                .held_up = std::exchange(q.held_up, false)};
+    note_in_use(id, cut, out[id]);
   }
   return out;
 }
@@ -387,6 +412,7 @@ std::shared_ptr<const block> handout::make_current(task_id from, queue& q, uint6
   current_bytes_ = next->bytes();
   current_from_ = from;
   current_ = std::move(next);
+  last_claim_.store(1, std::memory_order_relaxed);
   cut_.store(packed(0, current_->rows));
   return current_;
 }
@@ -473,6 +499,7 @@ std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
     // The position may be beyond the limit, and `rows` may be very large.
     const uint64_t at = position_of(seen), limit = limit_of(seen);
     to = at < limit ? at + std::min<uint64_t>(rows, limit - at) : at;
+    last_claim_.store(std::max<uint64_t>(to - at, 1), std::memory_order_relaxed);
   } while (!cut_.compare_exchange_weak(seen, packed(to, limit_of(seen))));
   if (to != position_of(seen) && to == limit_of(seen))
     through();

@@ -112,8 +112,15 @@ public:
     /// Set by `look` only: since the last call, the trainer has taken the last element that may be
     /// handed out, while more were in the queue.
     bool held_up = false;
+    /// The last of the elements that were handed out, if the trainer has not asked for another one
+    /// since: a trainer that ends now may not have begun with them.
+    uint64_t in_use = 0;
+    uint64_t in_use_bytes = 0; ///< about the size of the elements in use
   };
   marks of(task_id from);
+  /// The task whose elements the trainer has in use, and the number of its elements that were
+  /// handed out; zero: the trainer has none in use.
+  std::pair<task_id, uint64_t> in_use();
   /// The totals since the queue was made.
   struct pace {
     duration elapsed{};    ///< the time
@@ -201,6 +208,9 @@ private:
   std::shared_ptr<const block> take_turn();
   std::shared_ptr<const block> take_round();
   std::shared_ptr<const block> make_current(task_id from, queue& q, uint64_t most);
+  /// The number of rows of the current block that are in use. `cut`: a value of `cut_`.
+  uint64_t in_use_of(uint64_t cut) const;
+  void note_in_use(task_id from, uint64_t cut, marks& of) const;
   void tell_if_ready(std::unique_lock<std::mutex>& lock);
   outcome take_locked(std::shared_ptr<const block>& rows, status& how);
   /// Called when the last row of a block was taken.
@@ -224,6 +234,9 @@ private:
   std::shared_ptr<const block> current_;
   size_t current_bytes_ = 0;
   std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower
+  /// The number of rows that the last call of `claim_up_to` took of the current block; 1 without
+  /// one.
+  std::atomic<uint64_t> last_claim_{1};
   void note_waiting(bool waits);
 
   bool waiting_ = false;

@@ -110,12 +110,15 @@ TEST_F(ConsumerReceipts, SayHowFarTheTrainerWasWithALostTask) {
   sends(0, 3, 20);
   take(2);
   const auto did = loses();
-  EXPECT_EQ(last<consume::beat>(did)->what.receipts[0].marks, (reader_marks{3, 2}));
+  EXPECT_EQ(last<consume::beat>(did)->what.receipts[0].marks, (reader_marks{3, 1}))
+    << "the trainer may not have begun with the second one";
+  beats();
+  EXPECT_EQ(beats().what.receipts[0].marks, (reader_marks{3, 2})) << "it has kept it";
 }
 
 TEST_F(ConsumerReceipts, AreFollowedByHowFarTheTrainerIsForAsLongAsTheJobAsks) {
   sends(0, 3, 20);
-  take(1);
+  take(2);
   core->arrived(task, from_task{stream_end{3, task_outcome::left}}, now);
   view.tasks.clear();
   view.held = {task, task_id{99}};
@@ -124,9 +127,9 @@ TEST_F(ConsumerReceipts, AreFollowedByHowFarTheTrainerIsForAsLongAsTheJobAsks) {
             (std::map<task_id, uint64_t>{{task, 1}, {task_id{99}, UINT64_MAX}}))
     << "of the other one it never had anything";
   take(1);
-  EXPECT_EQ(beats().what.handed_out.at(task), 2u);
-  take(1);
-  const auto did = core->trainer_moved(now);
+  EXPECT_EQ(last<consume::beat>(core->trainer_moved(now)), nullptr) << "it may not have begun";
+  now = *core->next_deadline();
+  const auto did = core->timer(now);
   const auto* beat = last<consume::beat>(did);
   ASSERT_NE(beat, nullptr) << "others wait for it";
   EXPECT_EQ(beat->what.handed_out.at(task), UINT64_MAX);
@@ -296,6 +299,60 @@ TEST_F(ConsumerReceipts, LeaveNoRemarkWhereAllWasReadAgain) {
   view.finished = true;
   loses();
   EXPECT_EQ(out->take_remark(), "");
+}
+
+// -- elements in use ------------------------------------------------------------------------
+
+/// Blocks of one element, of which the trainer is handed the first.
+class ElementInUse : public ConsumerReceipts {
+protected:
+  ElementInUse() {
+    for (uint64_t i = 0; i < 3; ++i) sends(i, 1, 20 + i);
+    take(1);
+  }
+  static std::optional<uint64_t> reported(const consume::commands& in) {
+    const auto* said = last<consume::send>(in);
+    const auto* grant = said == nullptr ? nullptr : std::get_if<stream_grant>(&said->what);
+    return grant == nullptr ? std::nullopt : std::optional{grant->handed_out};
+  }
+};
+
+TEST_F(ElementInUse, IsNotReportedAsHandedOutBeforeTheTrainerCanHaveBegunWithIt) {
+  const auto did = core->trainer_moved(now);
+  const auto* grant = std::get_if<stream_grant>(&last<consume::send>(did)->what);
+  ASSERT_NE(grant, nullptr);
+  EXPECT_EQ(grant->handed_out, 0u);
+  EXPECT_EQ(grant->elements, 1 + stream_credit::first_elements) << "it needs no room here";
+  EXPECT_GT(grant->bytes, uint64_t{consumer_options{}.stream_bytes});
+}
+
+TEST_F(ElementInUse, IsReportedWhenTheTrainerAsksForTheNextOne) {
+  core->trainer_moved(now);
+  take(1);
+  EXPECT_EQ(reported(core->trainer_moved(now)), 1u);
+}
+
+TEST_F(ElementInUse, OfTheEndIsReportedWhenTheTrainerWaits) {
+  take(2);
+  EXPECT_EQ(reported(core->trainer_moved(now)), 2u);
+  std::shared_ptr<const block> rows;
+  status how;
+  ASSERT_EQ(out->try_next(rows, how), handout::outcome::nothing_yet);
+  EXPECT_EQ(reported(core->trainer_moved(now)), 3u);
+}
+
+TEST_F(ElementInUse, IsReportedWhenATrainerThatHoldsNothingElseKeepsIt) {
+  take(2);
+  core->trainer_moved(now);
+  EXPECT_LT(*core->next_deadline(), now + 100ms) << "others may wait for the end";
+  now = *core->next_deadline();
+  EXPECT_EQ(reported(core->timer(now)), 3u);
+  EXPECT_EQ(reported(core->timer(now)), std::nullopt) << "once";
+}
+
+TEST_F(ElementInUse, IsAmongThoseThatTheTrainerHadWhenItLeaves) {
+  const auto did = core->trainer_leaves(now);
+  EXPECT_EQ(last<consume::say_goodbye>(did)->what.handed_out.at(task), 1u);
 }
 
 } // namespace

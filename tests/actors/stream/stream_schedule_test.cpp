@@ -111,7 +111,7 @@ private:
         if (chance(50))
           while (take(id) == step::element) {
           }
-        w.die(id);
+        chance(50) ? w.die_in_next(id) : w.die(id);
       }
       return;
     case 8: return others ? w.go(id) : void();

@@ -315,6 +315,16 @@ void stream_world::die(uint64_t id) {
   bury(id);
 }
 
+void stream_world::die_in_next(uint64_t id) {
+  if (auto& c = consumers.at(id); c.current && c.out->claim() >= 0) {
+    look(id);
+    for (size_t t = 0; t < tasks.size(); ++t)
+      while (deliver_up(id, t)) {
+      }
+  }
+  die(id);
+}
+
 void stream_world::go(uint64_t id) {
   carry_out(id, consumers.at(id).core->trainer_leaves(now));
   for (size_t t = 0; t < tasks.size(); ++t)

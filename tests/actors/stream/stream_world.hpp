@@ -131,6 +131,9 @@ public:
   uint64_t come(std::string trainer = "trainer", cache_start start = cache_start::oldest);
   /// The consumer ends without a message. The job removes it when the consumer's lease expires.
   void die(uint64_t id);
+  /// As `die`, while the trainer is handed an element, if it has a block: the consumer has handled
+  /// that, and the trainer does not get the element.
+  void die_in_next(uint64_t id);
   /// The consumer leaves in order: its last messages arrive over the links that exist.
   void go(uint64_t id);
   /// From now on no messages pass between the consumer and its job, and the job gives the consumer
