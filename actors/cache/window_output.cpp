@@ -61,6 +61,11 @@ void window_output::grant(consumer_id who, uint64_t handed_out, uint64_t element
     x->out.grant(who, handed_out, elements, bytes, waiting);
 }
 
+void window_output::in_use(consumer_id who, uint64_t elements) {
+  if (auto* x = of(who))
+    x->out.in_use(who, elements);
+}
+
 void window_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
   if (auto* x = of(who))
     x->out.recalled(who, id, mark);

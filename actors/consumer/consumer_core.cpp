@@ -266,6 +266,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (!present.empty() || others_give())
     without_worker_since_ = now;
   finished_ = state.finished;
+  note_in_use(now);
   fence(now);
   if (in_rounds())
     apply_rounds(state.rounds, now);

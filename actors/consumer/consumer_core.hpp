@@ -122,6 +122,7 @@ private:
     claim_ahead claims;
     received_splits received; ///< the splits of the received rows
     uint64_t reported = 0;    ///< elements reported to the task as handed out, with the last grant
+    uint64_t withheld = 0;    ///< elements that were handed out and not reported so with that grant
     uint64_t skipped = 0;     ///< the number of skipped elements, as the task last reported it
     duration pause{};         ///< the pause before the next attempt to connect
     std::optional<time_point> retry_at;
@@ -166,6 +167,8 @@ private:
   /// element is given to another one, or counted. It is among them when the trainer asks for the
   /// next element, or has kept it for some time (`note_in_use`).
   uint64_t handed_out(task_id id, const handout::marks& marks) const;
+  /// True if elements in use are not reported as handed out at once.
+  bool withholds_in_use() const;
   /// Records which elements the trainer has in use, and since when.
   void note_in_use(time_point now);
   /// When the elements in use count as handed out, if a task or the job may wait for that report.

@@ -17,7 +17,7 @@ constexpr size_t most_receipts = 16;
 
 /// An element that the trainer has had for this long is taken for begun. Others may wait for that
 /// report, while the trainer needs long for its last element.
-constexpr duration taken_for_begun = std::chrono::milliseconds{20};
+constexpr duration taken_for_begun = std::chrono::milliseconds{50};
 
 } // namespace
 
@@ -67,13 +67,19 @@ bool consumer_core::is_through(task_id task) const {
 }
 
 uint64_t consumer_core::handed_out(task_id id, const handout::marks& marks) const {
-  // Without other readers there is none that could be given the element. In coordinated reads, a
-  // round belongs to its consumer.
-  if (!shared_ || in_rounds() || marks.in_use == 0)
+  if (!withholds_in_use() || marks.in_use == 0)
     return marks.handed_out;
   const bool begun =
     in_use_ && in_use_->counts && in_use_->task == id && in_use_->handed_out == marks.handed_out;
   return marks.handed_out - (begun ? 0 : marks.in_use);
+}
+
+bool consumer_core::withholds_in_use() const {
+  // Of an unnamed job there are no other readers that could be given the element. In coordinated
+  // reads, a round belongs to its consumer; with a cache without `expected_trainers`, trainers may
+  // lack elements.
+  const auto& cache = options_.parameters.cross_trainer_cache;
+  return shared_ && !in_rounds() && !(cache && cache->expected_trainers == 0);
 }
 
 void consumer_core::note_in_use(time_point now) {
@@ -86,7 +92,7 @@ void consumer_core::note_in_use(time_point now) {
 }
 
 std::optional<time_point> consumer_core::in_use_deadline() const {
-  if (!shared_ || in_rounds() || !in_use_ || in_use_->counts)
+  if (!withholds_in_use() || !in_use_ || in_use_->counts)
     return {};
   // While the consumer has further elements, these are given to others that wait.
   const bool last = in_use_->handed_out == out_->of(in_use_->task).received;
@@ -158,8 +164,10 @@ consume::commands consumer_core::timer(time_point now) {
   fence(now);
   if (shared_ && !over())
     out_->trust_until(now + trust());
+  const auto in_use_until = in_use_deadline();
   note_in_use(now);
-  if (in_use_ && in_use_->counts) {
+  // The trainer may have gone on to elements of another task meanwhile.
+  if (in_use_until && *in_use_until <= now) {
     refill(false);
     look_at_held(now);
   }

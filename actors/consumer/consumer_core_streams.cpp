@@ -38,6 +38,7 @@ consume::commands consumer_core::linked(const std::string& address, time_point n
   for (auto& [id, s] : streams_)
     if (s.address == address && needs_link(s))
       open(id, s);
+  note_in_use(now);
   fence(now);
   return done();
 }
@@ -119,14 +120,16 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
   s.credit.said(waiting);
   s.reported = handed_out(id, marks);
   // The task keeps the elements in use, but they need no room here.
-  const auto in_use = s.reported == marks.handed_out ? 0 : marks.in_use_bytes;
+  s.withheld = marks.handed_out - s.reported;
+  const auto in_use_bytes = s.withheld == 0 ? 0 : marks.in_use_bytes;
   then(consume::send{id, stream_grant{.handed_out = s.reported,
                                       .elements = window.elements,
-                                      .bytes = window.bytes + in_use,
+                                      .bytes = window.bytes + in_use_bytes,
                                       .waiting = waiting,
                                       .received = marks.received,
                                       .claimed = s.claims.claim(marks.handed_out),
-                                      .epoch = in_rounds() ? out_->rounds().epoch : 0}});
+                                      .epoch = in_rounds() ? out_->rounds().epoch : 0,
+                                      .in_use = s.withheld}});
 }
 
 consume::commands consumer_core::arrived(task_id task, result<from_task> what, time_point now) {
@@ -153,7 +156,10 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
                  note_skips(s, x.skipped);
                  accept(task, s, std::move(x));
                },
-               [&](const stream_recall& x) { answer_recall(task, s, x); },
+               [&](const stream_recall& x) {
+                 note_in_use(now); // the elements in use may be the last ones after the recall
+                 answer_recall(task, s, x);
+               },
                [&](const stream_end& x) {
                  s.ended = true;
                  s.outcome = x.outcome;
@@ -413,18 +419,18 @@ uint64_t consumer_core::quiet_bytes() const {
 void consumer_core::refill(bool always) {
   bool waiting = false;
   const auto marks = out_->look(waiting, quiet_bytes());
-  for (const auto& [id, m] : marks) {
-    auto at = streams_.find(id);
-    if (at == streams_.end())
-      continue;
-    auto& s = at->second;
+  for (auto& [id, s] : streams_) {
+    // A stream on which nothing has arrived has no marks, and its task needs to know who waits.
+    const auto at = marks.find(id);
+    const auto m = at == marks.end() ? handout::marks{} : at->second;
     s.received.handed_out(m.handed_out);
     if (!s.open)
       continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
     // The end of the task may wait for the report of the elements in use.
-    tells |= (always || m.handed_out == m.received) && s.reported < handed_out(id, m);
+    tells |=
+      (always || m.handed_out == m.received) && s.withheld != 0 && s.reported < handed_out(id, m);
     // `spare`: an earlier recall left one row here, because the trainer was waiting. The trainer
     // has taken a row of another task since then, so this row can be given back: after the grant
     // the task may send another recall.

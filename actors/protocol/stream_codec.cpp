@@ -69,7 +69,8 @@ result<from_consumer> read_from_consumer(const link_message& in) {
                                       .waiting = grant.getWaiting(),
                                       .received = grant.getReceived(),
                                       .claimed = grant.getClaimed(),
-                                      .epoch = grant.getEpoch()}};
+                                      .epoch = grant.getEpoch(),
+                                      .in_use = grant.getInUse()}};
   }
   case StreamMessage::RECALLED:
     return from_consumer{
@@ -170,6 +171,7 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    out.setReceived(x.received);
                    out.setClaimed(x.claimed);
                    out.setEpoch(x.epoch);
+                   out.setInUse(x.in_use);
                  },
                  [&](const stream_recalled& x) {
                    auto out = b.initRecalled();

@@ -82,6 +82,12 @@ public:
   virtual void handed_out(consumer_id who, uint64_t elements) = 0;
   /// The consumer reports how many elements of the stream have arrived.
   virtual void received(consumer_id who, uint64_t elements) = 0;
+  /// The number of elements after those that were handed out that the trainer has in use: they are
+  /// kept, and are neither recalled nor part of what the consumer holds.
+  virtual void in_use(consumer_id who, uint64_t elements) {
+    static_cast<void>(who);
+    static_cast<void>(elements);
+  }
   /// The consumer claims the elements of the stream below this number.
   virtual void claims(consumer_id who, uint64_t elements) {
     static_cast<void>(who);

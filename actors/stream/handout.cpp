@@ -231,7 +231,7 @@ void handout::note_in_use(task_id from, uint64_t cut, marks& of) const {
   if (current_from_ != from || !current_)
     return;
   of.in_use = in_use_of(cut);
-  of.in_use_bytes = of.in_use * current_bytes_ / std::max<uint64_t>(limit_of(cut), 1);
+  of.in_use_bytes = of.in_use * current_bytes_ / std::max<size_t>(current_->rows, 1);
 }
 
 std::pair<task_id, uint64_t> handout::in_use() {

@@ -31,8 +31,8 @@ class handout {
 public:
   /// `wake` is called on the trainer's thread, without a lock, when `look` should be called:
   /// the trainer has taken the last row of a block, has begun to wait, or has ceased to wait. It is
-  /// called at most once between two calls of `look`. The end of a block is reported at once, not
-  /// at the trainer's next call, because a trainer may pause while others wait for the rows that it
+  /// called at most once between two calls of `look`. It is called at the end of a block, not at
+  /// the trainer's next call, because a trainer may pause while others wait for the rows that it
   /// holds.
   ///
   /// `now` is the clock for `trust_until`; if it is empty, `trust_until` has no effect.
@@ -234,8 +234,8 @@ private:
   std::shared_ptr<const block> current_;
   size_t current_bytes_ = 0;
   std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower
-  /// The number of rows that the last call of `claim_up_to` took of the current block; 1 without
-  /// one.
+  /// The number of rows that the last call of `claim_up_to` took of the current block, if it took
+  /// any; else 1.
   std::atomic<uint64_t> last_claim_{1};
   void note_waiting(bool waits);
 

@@ -52,6 +52,7 @@ void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) 
   s.waiting = false;
   s.asked_in_vain = false;
   forget_through(s, handed_out);
+  s.taken = s.handed_out;
   s.received = received;
   s.resend_from = received;
   s.confirmed = s.handed_out; // confirmations are sent again, too
@@ -76,6 +77,13 @@ void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements,
   s.waiting = waiting;
 }
 
+void task_output::in_use(consumer_id who, uint64_t elements) {
+  if (const auto at = streams_.find(who); at != streams_.end()) {
+    auto& s = at->second;
+    s.taken = s.handed_out + std::min(elements, s.sent - s.handed_out);
+  }
+}
+
 void task_output::claims(consumer_id who, uint64_t elements) {
   const auto at = streams_.find(who);
   if (!claims_ || at == streams_.end())
@@ -86,8 +94,8 @@ void task_output::claims(consumer_id who, uint64_t elements) {
 
 void task_output::extend_claim(stream& of) const noexcept {
   if (claims_)
-    of.claimed = std::max(
-      of.claimed, std::min(of.sent, std::max(of.wanted, of.handed_out + claim_ahead::least)));
+    of.claimed =
+      std::max(of.claimed, std::min(of.sent, std::max(of.wanted, of.taken + claim_ahead::least)));
 }
 
 void task_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
@@ -133,7 +141,7 @@ void task_output::give_up(consumer_id who) {
 
 bool task_output::stream::has_room() const noexcept {
   return connected && !ended && recall == 0 && granted > sent
-         && (retained_bytes < window_bytes || retained.empty());
+         && (retained_bytes < window_bytes || sent == taken);
 }
 
 bool task_output::stream::starved() const noexcept {
@@ -141,11 +149,11 @@ bool task_output::stream::starved() const noexcept {
 }
 
 bool task_output::stream::stalled() const noexcept {
-  return !waiting && was_recalled && handed_out == handed_out_at_recall;
+  return !waiting && was_recalled && taken == taken_at_recall;
 }
 
 bool task_output::stream::recallable() const noexcept {
-  const auto held = sent - handed_out;
+  const auto held = sent - taken;
   // A waiting trainer that was sent one element will take it. After a recall that got no rows back,
   // no recall is sent on the stream before its consumer reports something new.
   return connected && recall == 0 && held != 0 && !(waiting && held == 1) && !asked_in_vain;
@@ -161,6 +169,7 @@ void task_output::account(const dealt_rows& rows) {
 void task_output::forget_through(stream& of, uint64_t mark) {
   mark = std::min(mark, of.sent);
   of.handed_out = std::max(of.handed_out, mark);
+  of.taken = std::max(of.taken, of.handed_out);
   while (!of.retained.empty()) {
     auto& front = of.retained.front();
     const auto rows = front.rows.rows();
@@ -223,6 +232,7 @@ void task_output::put_back(stream& from, uint64_t mark) {
   }
   from.reached = from.retained.empty() ? 0 : from.retained.back().end();
   from.sent = mark;
+  from.taken = std::min(from.taken, mark);
   from.claimed = std::min(from.claimed, mark);
   from.confirmed = std::min(from.confirmed, mark);
   from.received = std::min(from.received, mark);

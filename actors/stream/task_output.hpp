@@ -71,6 +71,7 @@ public:
   void open(consumer_id who, uint64_t received, uint64_t handed_out);
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;
+  void in_use(consumer_id who, uint64_t elements) override;
   void recalled(consumer_id who, uint64_t id, uint64_t mark) override;
   void handed_out(consumer_id who, uint64_t elements) override;
   void received(consumer_id who, uint64_t elements) override;
@@ -145,11 +146,12 @@ private:
     uint64_t sent = 0;
     uint64_t received = 0; ///< as last reported
     uint64_t handed_out = 0;
+    uint64_t taken = 0; ///< with the elements in use, `>= handed_out`, `<= sent`
     uint64_t granted = 0;
     uint64_t window_bytes = 0;
     uint64_t resend_from = 0; ///< below `sent` only after a new connection
     uint64_t recall = 0;      ///< the id of the recall that is not answered yet; 0: there is none
-    uint64_t handed_out_at_recall = 0;
+    uint64_t taken_at_recall = 0;
     /// One more than the number of the last row that was sent. If numbers must increase, rows with
     /// lower numbers that other streams give back are skipped.
     uint64_t reached = 0;

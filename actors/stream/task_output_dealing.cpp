@@ -47,7 +47,7 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
   // soon.
   const auto size = pending_.front().rows.bytes();
   const auto enough = whole_ ? size : std::min<size_t>(size, to.window_bytes / 4);
-  if (!to.retained.empty() && bytes < enough)
+  if (to.sent != to.taken && bytes < enough)
     return false;
   if (!whole_)
     bytes = std::min(bytes, quantum_bytes);
@@ -106,10 +106,10 @@ std::vector<task_output::action> task_output::deal(bool dry) {
       auto& s = streams_.at(who);
       if (s.stalled() && !leaving_)
         continue;
-      const auto held = s.sent - s.handed_out;
+      const auto held = s.sent - s.taken;
       const auto room = std::max(held, part) - held;
       const auto quantum =
-        in_parts ? std::max(shared_quantum_rows, s.granted - std::min(s.granted, s.handed_out))
+        in_parts ? std::max(shared_quantum_rows, s.granted - std::min(s.granted, s.taken))
                  : std::numeric_limits<uint64_t>::max();
       if (room != 0)
         served |= serve(who, s, std::min(quantum, room), out);
@@ -179,11 +179,11 @@ void task_output::recall_for_the_starved(std::vector<action>& out) {
   for (auto& [who, s] : streams_) {
     if (!s.recallable())
       continue;
-    const auto held = s.sent - s.handed_out;
-    const bool idle = s.handed_out_at_recall == s.handed_out;
+    const auto held = s.sent - s.taken;
+    const bool idle = s.taken_at_recall == s.taken;
     s.was_recalled = true;
     s.asked_in_vain = true; // reset when the consumer gives rows back or reports something new
-    s.handed_out_at_recall = s.handed_out;
+    s.taken_at_recall = s.taken;
     s.recall = ++last_recall_;
     out.push_back(send_recall{who, s.recall, idle ? 0 : held / 2});
   }

@@ -337,13 +337,16 @@ bool reading::await_service(const status*& failed) {
           shared_->at_end = from->save();
       }
     }
-    // A closed iteration has ended, even if an element arrived after it was closed.
-    if (came == dataset_iterator::outcome::over || shared_->closed)
+    if (came == dataset_iterator::outcome::over)
       return false;
+    // An element that was handed out before another thread closed the iteration is returned: it
+    // goes to no other trainer.
     if (came == dataset_iterator::outcome::element) {
       at_ = std::move(fresh);
       return true;
     }
+    if (shared_->closed)
+      return false;
     if (PyErr_CheckSignals() != 0)
       throw nb::python_error();
   }

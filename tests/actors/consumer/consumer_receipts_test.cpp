@@ -301,6 +301,16 @@ TEST_F(ConsumerReceipts, LeaveNoRemarkWhereAllWasReadAgain) {
   EXPECT_EQ(out->take_remark(), "");
 }
 
+TEST_F(ConsumerReceipts, SayThatTheTrainerWaitsAlsoWhereNothingHasComeYet) {
+  std::shared_ptr<const block> rows;
+  status how;
+  ASSERT_EQ(out->try_next(rows, how), handout::outcome::nothing_yet);
+  const auto did = core->trainer_moved(now);
+  const auto* said = last<consume::send>(did);
+  ASSERT_NE(said, nullptr) << "others may hold rows for it";
+  EXPECT_TRUE(std::get<stream_grant>(said->what).waiting);
+}
+
 // -- elements in use ------------------------------------------------------------------------
 
 /// Blocks of one element, of which the trainer is handed the first.
@@ -311,9 +321,12 @@ protected:
     take(1);
   }
   static std::optional<uint64_t> reported(const consume::commands& in) {
-    const auto* said = last<consume::send>(in);
-    const auto* grant = said == nullptr ? nullptr : std::get_if<stream_grant>(&said->what);
-    return grant == nullptr ? std::nullopt : std::optional{grant->handed_out};
+    std::optional<uint64_t> out;
+    for (const auto& x : in)
+      if (const auto* said = std::get_if<consume::send>(&x); said != nullptr && said->task == task)
+        if (const auto* grant = std::get_if<stream_grant>(&said->what))
+          out = grant->handed_out;
+    return out;
   }
 };
 
@@ -322,6 +335,7 @@ TEST_F(ElementInUse, IsNotReportedAsHandedOutBeforeTheTrainerCanHaveBegunWithIt)
   const auto* grant = std::get_if<stream_grant>(&last<consume::send>(did)->what);
   ASSERT_NE(grant, nullptr);
   EXPECT_EQ(grant->handed_out, 0u);
+  EXPECT_EQ(grant->in_use, 1u);
   EXPECT_EQ(grant->elements, 1 + stream_credit::first_elements) << "it needs no room here";
   EXPECT_GT(grant->bytes, uint64_t{consumer_options{}.stream_bytes});
 }
@@ -348,6 +362,32 @@ TEST_F(ElementInUse, IsReportedWhenATrainerThatHoldsNothingElseKeepsIt) {
   now = *core->next_deadline();
   EXPECT_EQ(reported(core->timer(now)), 3u);
   EXPECT_EQ(reported(core->timer(now)), std::nullopt) << "once";
+}
+
+TEST_F(ElementInUse, IsReportedThoughTheTrainerGoesOnToAnotherTask) {
+  view.tasks.push_back({task_id{8}, incarnation{1}, "host:8", {}, worker_id{4}});
+  ++view.version;
+  core->told(view, now);
+  core->linked("host:8", now);
+  core->arrived(task_id{8}, from_task{stream_opened{}}, now);
+  take(2);
+  core->trainer_moved(now);
+  block other;
+  other.rows = 10;
+  other.columns.push_back(column::of_scalars<int64_t>(std::vector<int64_t>(10)));
+  core->arrived(task_id{8}, from_task{stream_block{0, std::move(other)}}, now);
+  const auto until = *core->next_deadline();
+  take(1); // no event: it is not the last one of its block
+  now = until;
+  EXPECT_EQ(reported(core->timer(now)), 3u);
+}
+
+TEST_F(ElementInUse, IsReportedWhenARecallLeavesNothingElse) {
+  core->arrived(task, from_task{stream_recall{1, 0}}, now);
+  EXPECT_EQ(out->of(task).received, 1u);
+  EXPECT_LT(*core->next_deadline(), now + 100ms);
+  now = *core->next_deadline();
+  EXPECT_EQ(reported(core->timer(now)), 1u);
 }
 
 TEST_F(ElementInUse, IsAmongThoseThatTheTrainerHadWhenItLeaves) {

@@ -62,6 +62,7 @@ TEST(Handout, ShowsWhichElementsTheTrainerHasInUse) {
   EXPECT_EQ(out.look(waiting).at(b).in_use, 0u);
   out.claim_up_to(5);
   EXPECT_EQ(out.of(a).in_use, 3u);
+  EXPECT_EQ(out.of(a).in_use_bytes, 24u);
   out.claim();
   EXPECT_EQ(out.of(a).in_use, 0u) << "it has asked for another one";
   rows = out.next({}, how);

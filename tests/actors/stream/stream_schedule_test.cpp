@@ -311,6 +311,42 @@ TEST(StreamWorld, EndsWhenOneIsDrainedAndThenTheOther) {
   }
 }
 
+/// The trainer reads to the end, while the trainers of other consumers keep their elements. Returns
+/// the longest time that it waited.
+duration longest_wait_to_the_end(stream_world& w, uint64_t id) {
+  duration longest{};
+  for (auto got = step::waits; got != step::over && longest < std::chrono::seconds{10};) {
+    const auto since = w.now;
+    while ((got = w.take(id)) == step::waits && w.now - since < std::chrono::seconds{10})
+      if (w.settle() == 0)
+        w.pass(std::chrono::milliseconds{1});
+    longest = std::max(longest, w.now - since);
+  }
+  return longest;
+}
+
+TEST(StreamWorld, ATrainerThatKeepsAnElementDoesNotKeepOthersFromWhatItsConsumerHasBehindIt) {
+  for (const int rows_of_a_block : {1, 10})
+    for (int taken = 1; taken < 10; ++taken) {
+      stream_world w{{.tasks = 1}};
+      const auto a = w.come();
+      w.settle();
+      for (int i = 0; i < 10; i += rows_of_a_block)
+        w.produce(0, static_cast<size_t>(rows_of_a_block));
+      w.settle();
+      for (int i = 0; i < taken; ++i) {
+        ASSERT_EQ(w.take(a), step::element);
+        w.settle();
+      }
+      const auto b = w.come();
+      w.settle();
+      w.exhaust(0);
+      EXPECT_LT(longest_wait_to_the_end(w, b), std::chrono::milliseconds{100})
+        << taken << " were taken, of blocks of " << rows_of_a_block;
+      EXPECT_EQ(w.consumers.at(b).taken, 10u - static_cast<unsigned>(taken));
+    }
+}
+
 TEST(StreamWorld, GivesUpAReaderThatIsSilentAndSaysSoToItsTrainer) {
   stream_world w{{.tasks = 1}};
   const auto a = w.come();

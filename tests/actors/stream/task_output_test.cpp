@@ -134,6 +134,31 @@ TEST(TaskOutput, RecallsHalfForATrainerThatWaits) {
   EXPECT_EQ(values(only<send_block>(out.deal()), a), run(15, 16)) << "which was not recalled again";
 }
 
+TEST(TaskOutput, CountsElementsInUseAsTakenAndKeepsThem) {
+  auto out = with_both_holding(10);
+  out.grant(a, 5, 10, much, false);
+  out.in_use(a, 3);
+  out.grant(b, 10, 11, much, true);
+  auto recalls = only<send_recall>(out.deal());
+  ASSERT_EQ(recalls.size(), 1u);
+  EXPECT_EQ(recalls[0].to, a);
+  EXPECT_EQ(recalls[0].keep, 1u) << "half of the two behind those in use";
+  out.recalled(a, recalls[0].id, 9);
+  EXPECT_EQ(values(only<send_block>(out.deal()), b).size(), 1u);
+  EXPECT_EQ(out.held().at(a).handed_out, 5u);
+  out.leave(a);
+  out.grant(b, 10, 20, much, false);
+  EXPECT_EQ(values(only<send_block>(out.deal()), b), run(5, 9));
+}
+
+TEST(TaskOutput, TakesNoMoreForInUseThanWasSent) {
+  auto out = with_both_holding(10);
+  out.grant(a, 5, 10, much, false);
+  out.in_use(a, UINT64_MAX);
+  out.grant(b, 10, 11, much, true);
+  EXPECT_TRUE(only<send_recall>(out.deal()).empty()) << "a has nothing to give";
+}
+
 TEST(TaskOutput, RecallsSeldomHoweverManyReadersTakeTheirTurns) {
   constexpr uint64_t readers = 100, each = 16;
   task_output out{true};
