@@ -95,6 +95,7 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
   if (out_->has_news())
     if (const auto news = out_->take_news(); impl_->warn)
       impl_->warn(impl_->job + ": " + news);
+  current_ = rows;
   if (came == handout::outcome::nothing_yet)
     return std::nullopt;
   return rows;
@@ -107,8 +108,7 @@ std::optional<block> service_source::next(const limits& wanted) {
       if (first != last)
         return current_->slice(first, last - first);
     }
-    current_ = peek();
-    if (!current_)
+    if (!peek())
       return std::nullopt;
   }
 }

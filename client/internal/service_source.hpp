@@ -29,6 +29,7 @@ public:
        const std::shared_ptr<service_session>& in = {});
   ~service_source() override;
 
+  /// Also returns what `peek` has returned and its caller has not taken.
   std::optional<block> next(const limits& wanted) override;
   bool was_empty() override;
 
@@ -46,7 +47,7 @@ private:
   explicit service_source(std::unique_ptr<impl> what);
   std::unique_ptr<impl> impl_;
   std::shared_ptr<handout> out_;
-  std::shared_ptr<const block> current_;
+  std::shared_ptr<const block> current_; ///< what `peek` returned last
 };
 
 } // namespace headrace::detail

@@ -53,6 +53,28 @@ TEST(DatasetIterator, CountsWhatIgnoreErrorsLeftOut) {
   EXPECT_EQ(reading.ignored(), 22U);
 }
 
+TEST(DatasetIterator, GivesEachElementOnceToCallsOfNextAndNextBlockInTurn) {
+  local_cluster cluster{{.workers = 1}};
+  constexpr int64_t total = 100'000;
+  for (const auto& data : {dataset::range(total),
+                           dataset::range(total).apply(distribute({.service = cluster.target()}))}) {
+    auto reading = data.iterate();
+    int64_t expected = 0;
+    for (bool more = true; more;) {
+      for (int i = 0; i < 3; ++i)
+        if (const auto one = reading.next().value()) {
+          ASSERT_EQ((*one)[0].scalar<int64_t>(), expected);
+          ++expected;
+        }
+      const auto rows = reading.next_block();
+      more = rows.has_value();
+      if (more)
+        for (auto x : rows->columns[0].values<int64_t>()) ASSERT_EQ(x, expected++);
+    }
+    EXPECT_EQ(expected, total);
+  }
+}
+
 TEST(DatasetIterator, StopEndsAWaitInAnotherThread) {
   local_cluster nobody{{.workers = 0}};
   auto reading = dataset::range(5).apply(distribute({.service = nobody.target()})).iterate();
