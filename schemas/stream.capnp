@@ -51,9 +51,9 @@ struct Grant {
   # The elements below this number are claimed. Used only if the stream's blocks have `claimed`.
   epoch @6 :UInt64;
   # In coordinated reads: the newest epoch that the consumer takes part in.
-  inUse @7 :UInt64;
-  # The number of elements after those of `handedOut` that the trainer has taken, and may not have
-  # begun with: the task keeps them, and counts them as taken when it divides and recalls elements.
+  taken @7 :UInt64;
+  # The number of elements that the trainer has taken. It may not have begun with those after
+  # `handedOut`: the task keeps these, but neither recalls them nor counts them as held.
 }
 
 struct Recall {

@@ -61,9 +61,9 @@ void window_output::grant(consumer_id who, uint64_t handed_out, uint64_t element
     x->out.grant(who, handed_out, elements, bytes, waiting);
 }
 
-void window_output::in_use(consumer_id who, uint64_t elements) {
+void window_output::taken(consumer_id who, uint64_t elements) {
   if (auto* x = of(who))
-    x->out.in_use(who, elements);
+    x->out.taken(who, elements);
 }
 
 void window_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {

@@ -36,7 +36,7 @@ public:
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;
   void recalled(consumer_id who, uint64_t id, uint64_t mark) override;
-  void in_use(consumer_id who, uint64_t elements) override;
+  void taken(consumer_id who, uint64_t elements) override;
   void handed_out(consumer_id who, uint64_t elements) override;
   void received(consumer_id who, uint64_t elements) override;
   void claims(consumer_id who, uint64_t elements) override;

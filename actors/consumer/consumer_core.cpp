@@ -266,7 +266,6 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (!present.empty() || others_give())
     without_worker_since_ = now;
   finished_ = state.finished;
-  note_in_use(now);
   fence(now);
   if (in_rounds())
     apply_rounds(state.rounds, now);
@@ -303,8 +302,7 @@ bool consumer_core::others_give() const {
 // -- the trainer ------------------------------------------------------------------------
 
 consume::commands consumer_core::trainer_moved(time_point now) {
-  note_in_use(now);
-  refill(false);
+  refill(now);
   if (!held_.empty() && !left_)
     look_at_held(now);
   return done();

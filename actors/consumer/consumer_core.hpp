@@ -122,9 +122,14 @@ private:
     claim_ahead claims;
     received_splits received; ///< the splits of the received rows
     uint64_t reported = 0;    ///< elements reported to the task as handed out, with the last grant
-    uint64_t withheld = 0;    ///< elements that were handed out and not reported so with that grant
-    uint64_t skipped = 0;     ///< the number of skipped elements, as the task last reported it
-    duration pause{};         ///< the pause before the next attempt to connect
+    uint64_t withheld = 0;    ///< elements in use that were not reported with that grant
+    uint64_t begun = 0;       ///< elements that the trainer has had for `taken_for_begun`
+    /// When the elements before `begins` count as begun.
+    std::optional<time_point> begun_at;
+    uint64_t begins = 0;
+    bool drained = false; ///< all received elements were handed out
+    uint64_t skipped = 0; ///< the number of skipped elements, as the task last reported it
+    duration pause{};     ///< the pause before the next attempt to connect
     std::optional<time_point> retry_at;
     std::optional<time_point> away_since; ///< since when the task does not serve this consumer
     status unreached; ///< the reason why the last attempt failed or the link was closed
@@ -162,17 +167,16 @@ private:
   /// job waits for that report.
   void look_at_held(time_point now);
   bool is_through(task_id task) const;
-  /// The number of elements that are reported as handed out. An element that the trainer was just
-  /// handed is not among them: if the trainer is killed before it has begun with that element, the
-  /// element is given to another one, or counted. It is among them when the trainer asks for the
-  /// next element, or has kept it for some time (`note_in_use`).
-  uint64_t handed_out(task_id id, const handout::marks& marks) const;
+  /// The number of elements that are reported as handed out. Elements in use, which the trainer was
+  /// handed with its last call, are not among them: if the trainer is killed before it has begun
+  /// with them, they are given to another one, or counted. They are among them when the trainer has
+  /// asked for the next element, or has kept them for some time.
+  uint64_t handed_out(const stream& s, const handout::marks& marks) const;
   /// True if elements in use are not reported as handed out at once.
   bool withholds_in_use() const;
-  /// Records which elements the trainer has in use, and since when.
-  void note_in_use(time_point now);
-  /// When the elements in use count as handed out, if a task or the job may wait for that report.
-  std::optional<time_point> in_use_deadline() const;
+  /// Records since when the trainer has elements of the stream in use. Returns true if a report
+  /// about some is due.
+  bool note_in_use(stream& s, const handout::marks& marks, time_point now) const;
   reader_pace pace() const;
   void await_answer(time_point now);
   /// Sends the goodbye now, or as soon as there is a connection.
@@ -185,13 +189,13 @@ private:
   void quit();
   std::optional<time_point> goodbye_deadline() const;
   commands look_at_goodbye(time_point now);
-  void open(task_id id, stream& s);
-  void accept(task_id id, stream& s, stream_block in);
+  void open(task_id id, stream& s, time_point now);
+  void accept(task_id id, stream& s, stream_block in, time_point now);
   /// Records the total of elements that left the window before this trainer was handed them.
   void note_skips(stream& s, uint64_t skipped);
   /// The task confirmed a claim: more of the stream may be handed out.
-  void confirmed(task_id id, stream& s, uint64_t elements);
-  void answer_recall(task_id id, stream& s, const stream_recall& what);
+  void confirmed(task_id id, stream& s, uint64_t elements, time_point now);
+  void answer_recall(task_id id, stream& s, const stream_recall& what, time_point now);
   void on_failed(task_id id, stream& s, const status& why, time_point now);
   /// A message cannot be read, and would be as unreadable if it were sent again: the trainer gets
   /// the error.
@@ -204,7 +208,7 @@ private:
   /// Sends a grant with the present marks.
   void grant(task_id id, stream& s, const handout::marks& marks, bool waiting);
   /// Sends those grants that are due (`stream_credit::update`), and reports that are waited for.
-  void refill(bool always);
+  void refill(time_point now, bool always = false);
   /// How many bytes the trainer may use up before `trainer_moved` is needed.
   uint64_t quiet_bytes() const;
   void conclude();
@@ -293,14 +297,6 @@ private:
   /// receipt.
   std::map<task_id, std::optional<time_point>> receipts_due_;
   std::set<task_id> accounted_; ///< lost tasks for which there was a receipt
-  /// The elements that the trainer has in use.
-  struct elements_in_use {
-    task_id task;
-    uint64_t handed_out = 0; ///< with them
-    time_point since;
-    bool counts = false; ///< they count as handed out
-  };
-  std::optional<elements_in_use> in_use_;
   /// Tasks that are over and about which the job requests reports; true: the job was sent the
   /// report that everything is handed out.
   std::map<task_id, bool> held_;

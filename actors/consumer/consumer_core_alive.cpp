@@ -15,8 +15,8 @@ namespace {
 /// The most receipts in one heartbeat: each may take some hundred kilobytes.
 constexpr size_t most_receipts = 16;
 
-/// An element that the trainer has had for this long is taken for begun. Others may wait for that
-/// report, while the trainer needs long for its last element.
+/// An element that the trainer has had for this long, or up to twice as long, is taken for begun.
+/// Others may wait for that report, while the trainer needs long for its last element.
 constexpr duration taken_for_begun = std::chrono::milliseconds{50};
 
 } // namespace
@@ -60,18 +60,11 @@ consume::commands consumer_core::heartbeat_unanswered(const status& why) {
 }
 
 bool consumer_core::is_through(task_id task) const {
-  if (!streams_.contains(task))
+  const auto of = streams_.find(task);
+  if (of == streams_.end())
     return true; // the stream was removed after all of its rows were handed out, or never existed
   const auto marks = out_->of(task);
-  return handed_out(task, marks) == marks.received;
-}
-
-uint64_t consumer_core::handed_out(task_id id, const handout::marks& marks) const {
-  if (!withholds_in_use() || marks.in_use == 0)
-    return marks.handed_out;
-  const bool begun =
-    in_use_ && in_use_->counts && in_use_->task == id && in_use_->handed_out == marks.handed_out;
-  return marks.handed_out - (begun ? 0 : marks.in_use);
+  return handed_out(of->second, marks) == marks.received;
 }
 
 bool consumer_core::withholds_in_use() const {
@@ -82,21 +75,25 @@ bool consumer_core::withholds_in_use() const {
   return shared_ && !in_rounds() && !(cache && cache->expected_trainers == 0);
 }
 
-void consumer_core::note_in_use(time_point now) {
-  const auto [task, handed_out] = out_->in_use();
-  if (!task)
-    return in_use_.reset();
-  if (!in_use_ || in_use_->task != task || in_use_->handed_out != handed_out)
-    in_use_ = {task, handed_out, now};
-  in_use_->counts |= now - in_use_->since >= taken_for_begun;
+uint64_t consumer_core::handed_out(const stream& s, const handout::marks& marks) const {
+  if (!withholds_in_use())
+    return marks.handed_out;
+  return std::max(marks.handed_out - marks.in_use, std::min(s.begun, marks.handed_out));
 }
 
-std::optional<time_point> consumer_core::in_use_deadline() const {
-  if (!withholds_in_use() || !in_use_ || in_use_->counts)
-    return {};
-  // While the consumer has further elements, these are given to others that wait.
-  const bool last = in_use_->handed_out == out_->of(in_use_->task).received;
-  return last ? std::optional{in_use_->since + taken_for_begun} : std::nullopt;
+bool consumer_core::note_in_use(stream& s, const handout::marks& marks, time_point now) const {
+  s.drained = marks.handed_out == marks.received;
+  const bool due = s.begun_at && *s.begun_at <= now;
+  if (due) {
+    s.begun = s.begins;
+    s.begun_at.reset();
+  }
+  // There is one reminder at a time, so that elements that are used up fast cause few of them.
+  if (!s.begun_at && marks.in_use != 0 && s.begun < marks.handed_out && withholds_in_use()) {
+    s.begun_at = now + taken_for_begun;
+    s.begins = marks.handed_out;
+  }
+  return due;
 }
 
 void consumer_core::look_at_held(time_point now) {
@@ -141,9 +138,10 @@ std::optional<time_point> consumer_core::next_deadline() const {
       next = std::min(next, *s.retry_at);
     if (shared_ && !(s.open && s.served) && !s.ended && !s.held)
       next = std::min(next, lease_until_ - timing_.lease + trust());
+    // While the stream has further elements, these are given to others that wait.
+    if (s.begun_at && s.drained)
+      next = std::min(next, *s.begun_at);
   }
-  if (const auto until = in_use_deadline())
-    next = std::min(next, *until);
   return next;
 }
 
@@ -164,11 +162,9 @@ consume::commands consumer_core::timer(time_point now) {
   fence(now);
   if (shared_ && !over())
     out_->trust_until(now + trust());
-  const auto in_use_until = in_use_deadline();
-  note_in_use(now);
-  // The trainer may have gone on to elements of another task meanwhile.
-  if (in_use_until && *in_use_until <= now) {
-    refill(false);
+  if (std::ranges::any_of(
+        streams_, [&](const auto& x) { return x.second.begun_at && *x.second.begun_at <= now; })) {
+    refill(now);
     look_at_held(now);
   }
   if (beat_at_ <= now)
@@ -222,7 +218,7 @@ void consumer_core::beat(time_point now) {
   // time for one block: if this reader is lost or given up, handed-out rows that were not reported
   // are dealt again or count as lost.
   if (shared_)
-    refill(true);
+    refill(now, true);
   say_alive(now);
 }
 
@@ -259,13 +255,14 @@ void consumer_core::say_alive(time_point now) {
                                                      : split_receipt{.task = id});
     runs += out.what.receipts.back().reached.size();
     const auto marks = out_->of(id);
-    out.what.receipts.back().marks = {marks.received, handed_out(id, marks)};
+    out.what.receipts.back().marks = {
+      marks.received, of != streams_.end() ? handed_out(of->second, marks) : marks.handed_out};
     if (!said)
       said = said_at_;
   }
   for (auto& [id, through] : held_) {
     through = is_through(id);
-    out.what.handed_out[id] = through ? UINT64_MAX : handed_out(id, out_->of(id));
+    out.what.handed_out[id] = through ? UINT64_MAX : handed_out(streams_.at(id), out_->of(id));
   }
   then(std::move(out));
 }

@@ -37,8 +37,7 @@ consume::commands consumer_core::linked(const std::string& address, time_point n
     return {};
   for (auto& [id, s] : streams_)
     if (s.address == address && needs_link(s))
-      open(id, s);
-  note_in_use(now);
+      open(id, s, now);
   fence(now);
   return done();
 }
@@ -81,7 +80,7 @@ void consumer_core::reconnect(stream& s, time_point now) {
   s.pause = std::min<duration>(s.pause * 2, longest_redial_pause);
 }
 
-void consumer_core::open(task_id id, stream& s) {
+void consumer_core::open(task_id id, stream& s, time_point now) {
   if (!std::exchange(s.opened, true)) {
     // With a cache or in rounds, elements that are sent to this trainer are not taken away from
     // another one, so the first grant need not be small.
@@ -101,7 +100,7 @@ void consumer_core::open(task_id id, stream& s) {
                                      .life = s.life,
                                      .consumer = id_,
                                      .received = marks.received,
-                                     .handed_out = handed_out(id, marks),
+                                     .handed_out = handed_out(s, marks),
                                      .packing = options_.packing,
                                      .trainer = options_.trainer,
                                      .start = options_.start,
@@ -109,7 +108,7 @@ void consumer_core::open(task_id id, stream& s) {
   grant(id, s, marks, waiting);
   // The window of this stream may be smaller than those of the others, so the handout has to report
   // sooner (`quiet_bytes`).
-  refill(false);
+  refill(now);
 }
 
 void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bool waiting) {
@@ -118,7 +117,7 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
   if (s.leaving && options_.max_outstanding == 0)
     window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
   s.credit.said(waiting);
-  s.reported = handed_out(id, marks);
+  s.reported = handed_out(s, marks);
   // The task keeps the elements in use, but they need no room here.
   s.withheld = marks.handed_out - s.reported;
   const auto in_use_bytes = s.withheld == 0 ? 0 : marks.in_use_bytes;
@@ -129,7 +128,7 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
                                       .received = marks.received,
                                       .claimed = s.claims.claim(marks.handed_out),
                                       .epoch = in_rounds() ? out_->rounds().epoch : 0,
-                                      .in_use = s.withheld}});
+                                      .taken = marks.handed_out}});
 }
 
 consume::commands consumer_core::arrived(task_id task, result<from_task> what, time_point now) {
@@ -154,17 +153,14 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
                [&](stream_block& x) {
                  rows_came_at_ = now;
                  note_skips(s, x.skipped);
-                 accept(task, s, std::move(x));
+                 accept(task, s, std::move(x), now);
                },
-               [&](const stream_recall& x) {
-                 note_in_use(now); // the elements in use may be the last ones after the recall
-                 answer_recall(task, s, x);
-               },
+               [&](const stream_recall& x) { answer_recall(task, s, x, now); },
                [&](const stream_end& x) {
                  s.ended = true;
                  s.outcome = x.outcome;
                  fence(now);
-                 refill(false);
+                 refill(now);
                  share_credit();
                  conclude();
                },
@@ -177,7 +173,7 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
                  s.leaving = true;
                  grant(task, s, out_->of(task), out_->waiting());
                },
-               [&](const stream_claimed& x) { confirmed(task, s, x.elements); },
+               [&](const stream_claimed& x) { confirmed(task, s, x.elements, now); },
              },
              *what);
   return done();
@@ -211,22 +207,23 @@ std::string consumer_core::skips() const {
             "\"wait\"");
 }
 
-void consumer_core::confirmed(task_id id, stream& s, uint64_t elements) {
+void consumer_core::confirmed(task_id id, stream& s, uint64_t elements, time_point now) {
   if (s.ended)
     return;
   s.claims.answered(claims_of(out_->of(id)));
   out_->confirm(id, elements);
   s.credit.task_forgot();
-  refill(false);
+  refill(now);
 }
 
-void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& what) {
+void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& what,
+                                  time_point now) {
   const auto mark = out_->recall(id, what.keep);
   s.received.give_back(mark);
   s.claims.gave_back(mark);
   then(consume::send{id, stream_recalled{what.id, mark}});
   s.credit.task_forgot();
-  refill(true);
+  refill(now, true);
 }
 
 void consumer_core::on_failed(task_id id, stream& s, const status& why, time_point now) {
@@ -251,7 +248,7 @@ void consumer_core::on_failed(task_id id, stream& s, const status& why, time_poi
   fail(why.with_context("worker " + s.address));
 }
 
-void consumer_core::accept(task_id id, stream& s, stream_block in) {
+void consumer_core::accept(task_id id, stream& s, stream_block in, time_point now) {
   // New rows would be handed out before the error, and could delay the error for ever.
   if (failed_)
     return;
@@ -264,7 +261,7 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
   // The block was sent again: its rows that were received before are dropped.
   if (const auto known = received - in.first; known != 0) {
     if (known >= rows.rows && in.claimed != 0)
-      confirmed(id, s, in.claimed);
+      confirmed(id, s, in.claimed, now);
     if (known >= rows.rows)
       return s.leaving ? grant(id, s, out_->of(id), out_->waiting()) : void();
     rows = rows.slice(known, rows.rows - known);
@@ -393,7 +390,7 @@ void consumer_core::forget_ended() {
       out_->recall_all(id); // these rows belong to no round
     }
     const auto marks = out_->of(id);
-    if (handed_out(id, marks) != marks.received)
+    if (handed_out(s, marks) != marks.received)
       return false;
     (s.outcome == task_outcome::exhausted ? forgot_exhausted_ : forgot_other_) = true;
     forgot_unread_ |= !s.outcome && !s.lost;
@@ -416,7 +413,7 @@ uint64_t consumer_core::quiet_bytes() const {
   return streams_.empty() ? 0 : out;
 }
 
-void consumer_core::refill(bool always) {
+void consumer_core::refill(time_point now, bool always) {
   bool waiting = false;
   const auto marks = out_->look(waiting, quiet_bytes());
   for (auto& [id, s] : streams_) {
@@ -424,13 +421,13 @@ void consumer_core::refill(bool always) {
     const auto at = marks.find(id);
     const auto m = at == marks.end() ? handout::marks{} : at->second;
     s.received.handed_out(m.handed_out);
+    const bool due = note_in_use(s, m, now) || always;
     if (!s.open)
       continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
-    // The end of the task may wait for the report of the elements in use.
-    tells |=
-      (always || m.handed_out == m.received) && s.withheld != 0 && s.reported < handed_out(id, m);
+    // The end of the task may wait for the report about elements in use.
+    tells |= due && s.withheld != 0 && s.reported < handed_out(s, m);
     // `spare`: an earlier recall left one row here, because the trainer was waiting. The trainer
     // has taken a row of another task since then, so this row can be given back: after the grant
     // the task may send another recall.

@@ -70,7 +70,7 @@ result<from_consumer> read_from_consumer(const link_message& in) {
                                       .received = grant.getReceived(),
                                       .claimed = grant.getClaimed(),
                                       .epoch = grant.getEpoch(),
-                                      .in_use = grant.getInUse()}};
+                                      .taken = grant.getTaken()}};
   }
   case StreamMessage::RECALLED:
     return from_consumer{
@@ -171,7 +171,7 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    out.setReceived(x.received);
                    out.setClaimed(x.claimed);
                    out.setEpoch(x.epoch);
-                   out.setInUse(x.in_use);
+                   out.setTaken(x.taken);
                  },
                  [&](const stream_recalled& x) {
                    auto out = b.initRecalled();

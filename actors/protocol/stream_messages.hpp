@@ -50,9 +50,9 @@ struct stream_grant {
   /// The elements below this number are claimed. Used only if the stream's blocks have `claimed`.
   uint64_t claimed = 0;
   uint64_t epoch = 0; ///< in coordinated reads: the newest epoch that the consumer takes part in
-  /// The number of elements after those of `handed_out` that the trainer has taken, and may not
-  /// have begun with.
-  uint64_t in_use = 0;
+  /// The number of elements that the trainer has taken. It may not have begun with those after
+  /// `handed_out`.
+  uint64_t taken = 0;
 };
 
 /// The answer to a recall: elements below `mark` stay with the consumer, the others are given back.

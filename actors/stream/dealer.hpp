@@ -82,9 +82,9 @@ public:
   virtual void handed_out(consumer_id who, uint64_t elements) = 0;
   /// The consumer reports how many elements of the stream have arrived.
   virtual void received(consumer_id who, uint64_t elements) = 0;
-  /// The number of elements after those that were handed out that the trainer has in use: they are
-  /// kept, and are neither recalled nor part of what the consumer holds.
-  virtual void in_use(consumer_id who, uint64_t elements) {
+  /// The consumer reports how many elements of the stream its trainer has taken. Those that were
+  /// not handed out are in use: they are kept, but neither recalled nor counted as held.
+  virtual void taken(consumer_id who, uint64_t elements) {
     static_cast<void>(who);
     static_cast<void>(elements);
   }

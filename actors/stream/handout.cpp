@@ -11,6 +11,8 @@ constexpr uint64_t limit_of(uint64_t cut) { return cut >> 32; }
 constexpr uint64_t position_of(uint64_t cut) {
   return std::min<uint64_t>(static_cast<uint32_t>(cut), limit_of(cut));
 }
+/// True if the trainer has asked for a row after the last one.
+constexpr bool asked_for_more(uint64_t cut) { return static_cast<uint32_t>(cut) > limit_of(cut); }
 
 } // namespace
 
@@ -91,7 +93,8 @@ uint64_t handout::cut_back(task_id from, queue& q, uint64_t keep) {
     auto seen = cut_.load();
     uint64_t stays = 0;
     do stays = std::min(limit_of(seen), position_of(seen) + keep);
-    while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), stays)));
+    while (!asked_for_more(seen)
+           && !cut_.compare_exchange_weak(seen, packed(position_of(seen), stays)));
     q.received += stays;
     keep -= stays - position_of(seen);
   }
@@ -222,9 +225,9 @@ handout::marks handout::of(task_id from) {
 }
 
 uint64_t handout::in_use_of(uint64_t cut) const {
-  // A position beyond the limit shows that the trainer has asked for a row after the last one.
-  const bool asked = static_cast<uint32_t>(cut) > limit_of(cut);
-  return asked ? 0 : std::min(position_of(cut), last_claim_.load(std::memory_order_relaxed));
+  return asked_for_more(cut)
+           ? 0
+           : std::min(position_of(cut), last_claim_.load(std::memory_order_relaxed));
 }
 
 void handout::note_in_use(task_id from, uint64_t cut, marks& of) const {
@@ -232,14 +235,6 @@ void handout::note_in_use(task_id from, uint64_t cut, marks& of) const {
     return;
   of.in_use = in_use_of(cut);
   of.in_use_bytes = of.in_use * current_bytes_ / std::max<size_t>(current_->rows, 1);
-}
-
-std::pair<task_id, uint64_t> handout::in_use() {
-  std::lock_guard lock{mutex_};
-  const auto cut = cut_.load();
-  if (!current_from_ || in_use_of(cut) == 0)
-    return {};
-  return {current_from_, queues_[current_from_].before_current + position_of(cut)};
 }
 
 // -- coordinated reads ------------------------------------------------------------------

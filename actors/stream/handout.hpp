@@ -118,9 +118,6 @@ public:
     uint64_t in_use_bytes = 0; ///< about the size of the elements in use
   };
   marks of(task_id from);
-  /// The task whose elements the trainer has in use, and the number of its elements that were
-  /// handed out; zero: the trainer has none in use.
-  std::pair<task_id, uint64_t> in_use();
   /// The totals since the queue was made.
   struct pace {
     duration elapsed{};    ///< the time

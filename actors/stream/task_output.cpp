@@ -77,10 +77,10 @@ void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements,
   s.waiting = waiting;
 }
 
-void task_output::in_use(consumer_id who, uint64_t elements) {
+void task_output::taken(consumer_id who, uint64_t elements) {
   if (const auto at = streams_.find(who); at != streams_.end()) {
     auto& s = at->second;
-    s.taken = s.handed_out + std::min(elements, s.sent - s.handed_out);
+    s.taken = std::max(s.handed_out, std::min(elements, s.sent));
   }
 }
 

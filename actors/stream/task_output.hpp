@@ -71,7 +71,7 @@ public:
   void open(consumer_id who, uint64_t received, uint64_t handed_out);
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;
-  void in_use(consumer_id who, uint64_t elements) override;
+  void taken(consumer_id who, uint64_t elements) override;
   void recalled(consumer_id who, uint64_t id, uint64_t mark) override;
   void handed_out(consumer_id who, uint64_t elements) override;
   void received(consumer_id who, uint64_t elements) override;

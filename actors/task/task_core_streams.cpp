@@ -61,7 +61,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
 
 void task_core::granted(consumer_id who, const stream_grant& what) {
   output_->grant(who, what.handed_out, what.elements, what.bytes, what.waiting);
-  output_->in_use(who, what.in_use);
+  output_->taken(who, what.taken);
   output_->received(who, what.received);
   output_->claims(who, what.claimed);
   output_->in_epoch(who, what.epoch);

@@ -56,8 +56,8 @@ TEST(DatasetIterator, CountsWhatIgnoreErrorsLeftOut) {
 TEST(DatasetIterator, GivesEachElementOnceToCallsOfNextAndNextBlockInTurn) {
   local_cluster cluster{{.workers = 1}};
   constexpr int64_t total = 100'000;
-  for (const auto& data : {dataset::range(total),
-                           dataset::range(total).apply(distribute({.service = cluster.target()}))}) {
+  for (const auto& data : {dataset::range(total), dataset::range(total).apply(
+                                                    distribute({.service = cluster.target()}))}) {
     auto reading = data.iterate();
     int64_t expected = 0;
     for (bool more = true; more;) {

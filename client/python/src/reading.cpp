@@ -283,7 +283,6 @@ void reading::work(const std::shared_ptr<shared>& s) {
   }
   if (!lock.owns_lock())
     lock.lock();
-  s->at.reset();
   auto from = std::move(s->from);
   s->from.reset();
   if (from)
@@ -315,7 +314,7 @@ bool reading::fetch() {
   asked_ = false;
   std::lock_guard lock{shared_->mutex};
   if (shared_->closed)
-    return false;
+    return shared_->at.has_value(); // it goes to no other trainer
   if (shared_->thrown)
     std::rethrow_exception(std::exchange(shared_->thrown, nullptr));
   return shared_->at.has_value() || !shared_->failed.ok();
@@ -340,8 +339,8 @@ bool reading::await_service(const status*& failed) {
     if (came == dataset_iterator::outcome::over)
       return false;
     // An element that was handed out before another thread closed the iteration is returned: it
-    // goes to no other trainer.
-    if (came == dataset_iterator::outcome::element) {
+    // goes to no other trainer. An error is that of the closing.
+    if (came == dataset_iterator::outcome::element && !(failed && shared_->closed)) {
       at_ = std::move(fresh);
       return true;
     }
@@ -452,7 +451,7 @@ nb::object reading::next() {
   }
   if (waits)
     return give(at_, failed);
-  if (!shared_->failed.ok())
+  if (!shared_->failed.ok() && !shared_->at)
     throw of_element(std::exchange(shared_->failed, status{}));
   at_ = *std::exchange(shared_->at, std::nullopt);
   return give(at_, nullptr);

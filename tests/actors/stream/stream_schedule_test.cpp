@@ -341,7 +341,7 @@ TEST(StreamWorld, ATrainerThatKeepsAnElementDoesNotKeepOthersFromWhatItsConsumer
       const auto b = w.come();
       w.settle();
       w.exhaust(0);
-      EXPECT_LT(longest_wait_to_the_end(w, b), std::chrono::milliseconds{100})
+      EXPECT_LT(longest_wait_to_the_end(w, b), std::chrono::milliseconds{150})
         << taken << " were taken, of blocks of " << rows_of_a_block;
       EXPECT_EQ(w.consumers.at(b).taken, 10u - static_cast<unsigned>(taken));
     }

@@ -137,7 +137,7 @@ TEST(TaskOutput, RecallsHalfForATrainerThatWaits) {
 TEST(TaskOutput, CountsElementsInUseAsTakenAndKeepsThem) {
   auto out = with_both_holding(10);
   out.grant(a, 5, 10, much, false);
-  out.in_use(a, 3);
+  out.taken(a, 8);
   out.grant(b, 10, 11, much, true);
   auto recalls = only<send_recall>(out.deal());
   ASSERT_EQ(recalls.size(), 1u);
@@ -154,7 +154,7 @@ TEST(TaskOutput, CountsElementsInUseAsTakenAndKeepsThem) {
 TEST(TaskOutput, TakesNoMoreForInUseThanWasSent) {
   auto out = with_both_holding(10);
   out.grant(a, 5, 10, much, false);
-  out.in_use(a, UINT64_MAX);
+  out.taken(a, UINT64_MAX);
   out.grant(b, 10, 11, much, true);
   EXPECT_TRUE(only<send_recall>(out.deal()).empty()) << "a has nothing to give";
 }
