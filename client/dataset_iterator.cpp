@@ -126,19 +126,14 @@ public:
   }
 
   bool only_waits() const noexcept { return service_ != nullptr; }
-  outcome take_within(duration limit, element& at, const status*& failed) {
-    int64_t row = -1;
-    while (!held_ || (row = service_->rows().claim()) < 0) {
-      auto fresh = service_->peek_within(limit);
-      if (!fresh)
-        return outcome::nothing_yet;
-      if (!hold(at, *std::move(fresh)))
-        return outcome::over;
-    }
-    row_ = static_cast<size_t>(row);
-    at = current();
-    failed = held_->errors.empty() ? nullptr : held_->error_at(row_);
-    return outcome::element;
+  outcome wait(duration limit) {
+    if (held_ && service_->rows().has_row())
+      return outcome::ready;
+    auto fresh = service_->peek_within(limit);
+    if (!fresh)
+      return outcome::nothing_yet;
+    element unused;
+    return hold(unused, *std::move(fresh)) ? outcome::ready : outcome::over;
   }
 
   uint64_t repetition() const noexcept { return context_.repetition; }
@@ -232,10 +227,7 @@ bool dataset_iterator::advance(element& at) {
 
 bool dataset_iterator::take(element& at, const status*& failed) { return impl_->take(at, failed); }
 bool dataset_iterator::only_waits() const noexcept { return impl_->only_waits(); }
-dataset_iterator::outcome dataset_iterator::take_within(duration limit, element& at,
-                                                        const status*& failed) {
-  return impl_->take_within(limit, at, failed);
-}
+dataset_iterator::outcome dataset_iterator::wait(duration limit) { return impl_->wait(limit); }
 uint64_t dataset_iterator::repetition() const noexcept { return impl_->repetition(); }
 uint64_t dataset_iterator::ignored() const noexcept { return impl_->ignored(); }
 void dataset_iterator::stop() noexcept { impl_->stop(); }

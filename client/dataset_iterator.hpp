@@ -65,9 +65,11 @@ public:
   bool take(element& at, const status*& failed);
   /// True if the whole dataset is read from a service, so that `next` only waits for elements.
   bool only_waits() const noexcept;
-  enum class outcome { element, nothing_yet, over };
-  /// As `take`, but waits for an element, for at most `limit`. @pre only_waits()
-  outcome take_within(duration limit, element& at, const status*& failed);
+  enum class outcome { ready, nothing_yet, over };
+  /// Waits until an element is ready, or the end has come, for at most `limit`. The element is not
+  /// taken: it may still go to another consumer of the job, so that `take` may return false.
+  /// @pre only_waits()
+  outcome wait(duration limit);
   /// Ends the iteration early: a `next` that waits in another thread returns. May be called from
   /// any thread while the iterator lives.
   void stop() noexcept;

@@ -42,6 +42,8 @@ result<worker_roster> worker_roster::of(const std::vector<std::string>& entries)
       host = host.substr(1, host.size() - 2);
     if (host.empty() || host.find_first_of(" \t[]%/") != std::string::npos)
       return refused(name, "names no host");
+    if (host.find(':') != std::string::npos && !parse_address("[" + host + "]:1"))
+      return refused(name, "has more than one ':' and is not an IPv6 address");
     entry fresh{name, host, std::nullopt};
     if (!any) {
       const auto given = parse_address("host:" + port);

@@ -166,6 +166,11 @@ public:
       through();
     return row < limit ? static_cast<int64_t>(row) : -1;
   }
+  /// True if `claim` would return a row now.
+  bool has_row() const noexcept {
+    const auto cut = cut_.load();
+    return static_cast<uint32_t>(cut) < cut >> 32 && !expired();
+  }
   /// Hands out up to `rows` rows at once, and returns their range [first, last).
   std::pair<size_t, size_t> claim_up_to(size_t rows) noexcept;
 

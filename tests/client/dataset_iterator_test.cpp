@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <thread>
 
 namespace headrace::detail {
@@ -73,6 +75,30 @@ TEST(DatasetIterator, GivesEachElementOnceToCallsOfNextAndNextBlockInTurn) {
     }
     EXPECT_EQ(expected, total);
   }
+}
+
+TEST(DatasetIterator, WaitTakesNothing) {
+  local_cluster cluster{{.workers = 1}};
+  const auto data = dataset::range(100).apply(distribute(
+    {.processing_mode = sharding_policy::dynamic, .service = cluster.target(), .job_name = "j"}));
+  const auto ready = dataset_iterator::outcome::ready;
+  {
+    auto leaves = data.iterate();
+    while (leaves.wait(std::chrono::seconds{1}) != ready) {
+    }
+    EXPECT_EQ(leaves.wait(std::chrono::seconds{1}), ready) << "the element is there still";
+  }
+  auto reading = data.iterate();
+  std::vector<int64_t> seen;
+  element at;
+  const status* failed = nullptr;
+  for (auto is = ready; is != dataset_iterator::outcome::over;
+       is = reading.wait(std::chrono::seconds{1}))
+    while (reading.take(at, failed)) seen.push_back(at[0].scalar<int64_t>());
+  std::ranges::sort(seen);
+  std::vector<int64_t> all(100);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(seen, all);
 }
 
 TEST(DatasetIterator, StopEndsAWaitInAnotherThread) {

@@ -259,12 +259,14 @@ void reading::work(const std::shared_ptr<shared>& s) {
         s->open();
       if (!s->from)
         break; // the iteration was closed meanwhile
-      if (auto next = s->from->next())
-        at = *std::move(next);
-      else
-        failed = next.status();
-      if (failed.ok() && !at)
-        s->at_end = s->from->save();
+      if (!s->from->only_waits()) {
+        if (auto next = s->from->next())
+          at = *std::move(next);
+        else
+          failed = next.status();
+        if (failed.ok() && !at)
+          s->at_end = s->from->save();
+      }
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -275,7 +277,7 @@ void reading::work(const std::shared_ptr<shared>& s) {
     s->asked = false;
     s->fetched.announce();
     if (s->from && s->from->only_waits() && !s->closed) {
-      // The iterator is open: from here on the trainer's thread waits for the service itself.
+      // The iterator is open: the trainer's thread waits for the service itself.
       s->started = false;
       s->changed.notify_all();
       return;
@@ -283,6 +285,7 @@ void reading::work(const std::shared_ptr<shared>& s) {
   }
   if (!lock.owns_lock())
     lock.lock();
+  s->at.reset();
   auto from = std::move(s->from);
   s->from.reset();
   if (from)
@@ -296,7 +299,8 @@ void reading::work(const std::shared_ptr<shared>& s) {
   s->changed.notify_all();
 }
 
-/// Requests one element from the thread and waits for it; false at the end.
+/// Requests one element from the thread and waits for it; false at the end. If the iteration only
+/// waits for a service, the thread opens it and takes no element: then the result is true.
 bool reading::fetch() {
   if (!asked_) {
     {
@@ -314,38 +318,36 @@ bool reading::fetch() {
   asked_ = false;
   std::lock_guard lock{shared_->mutex};
   if (shared_->closed)
-    return shared_->at.has_value(); // it goes to no other trainer
+    return false;
   if (shared_->thrown)
     std::rethrow_exception(std::exchange(shared_->thrown, nullptr));
-  return shared_->at.has_value() || !shared_->failed.ok();
+  return shared_->at || !shared_->failed.ok() || (shared_->from && shared_->from->only_waits());
 }
 
 /// Waits on the caller's thread for the next element from the service; false at the end.
+///
+/// The element is taken while the GIL is held: other threads may keep the GIL for long, and an
+/// element that was taken counts as handed out soon, although `next` has not returned it.
 bool reading::await_service(const status*& failed) {
   // A signal does not end the wait of the engine, so signals are checked between short waits.
   constexpr auto look_every = 50ms;
   for (;;) {
     auto came = dataset_iterator::outcome::over;
-    element fresh;
     {
       const without_gil others;
       loan mine{*shared_};
       if (auto* from = mine.from()) {
-        came = from->take_within(look_every, fresh, failed);
+        came = from->wait(look_every);
         if (came == dataset_iterator::outcome::over)
           shared_->at_end = from->save();
       }
     }
-    if (came == dataset_iterator::outcome::over)
+    // A closed iteration has ended, even if an element arrived after it was closed.
+    if (came == dataset_iterator::outcome::over || shared_->closed)
       return false;
-    // An element that was handed out before another thread closed the iteration is returned: it
-    // goes to no other trainer. An error is that of the closing.
-    if (came == dataset_iterator::outcome::element && !(failed && shared_->closed)) {
-      at_ = std::move(fresh);
+    // The element may have gone to another consumer meanwhile.
+    if (came == dataset_iterator::outcome::ready && shared_->from->take(at_, failed))
       return true;
-    }
-    if (shared_->closed)
-      return false;
     if (PyErr_CheckSignals() != 0)
       throw nb::python_error();
   }
@@ -440,9 +442,14 @@ nb::object reading::next() {
   const bool open = !asked_ && !shared_->closed && shared_->from;
   if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
-  const bool waits = open && shared_->from->only_waits();
+  bool waits = open && shared_->from->only_waits();
   give_warnings(); // this may throw, so it comes before an element is taken
-  if (waits ? !await_service(failed) : !fetch()) {
+  bool came = waits || fetch();
+  if (came && !waits)
+    waits = !shared_->at && shared_->failed.ok();
+  if (waits)
+    came = await_service(failed);
+  if (!came) {
     over_ = true;
     at_ = {};
     close();
@@ -451,7 +458,7 @@ nb::object reading::next() {
   }
   if (waits)
     return give(at_, failed);
-  if (!shared_->failed.ok() && !shared_->at)
+  if (!shared_->failed.ok())
     throw of_element(std::exchange(shared_->failed, status{}));
   at_ = *std::exchange(shared_->at, std::nullopt);
   return give(at_, nullptr);

@@ -66,7 +66,8 @@ TEST(WorkerRoster, RefusesAWorkerThatIsNotInTheList) {
 }
 
 TEST(WorkerRoster, RefusesEntriesThatAreNoAddresses) {
-  for (const auto* wrong : {"", ":5", "a:", "a:0", "a:70000", "a:grpc", "a b", "[::1"})
+  for (const auto* wrong :
+       {"", ":5", "a:", "a:0", "a:70000", "a:grpc", "a b", "[::1", "a:b:c", "[a:b]:5"})
     EXPECT_THAT(worker_roster::of({"ok", wrong}).status().message(),
                 HasSubstr("worker_addresses: '"))
       << wrong;
