@@ -218,6 +218,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     present.insert(task.id);
     auto [at, fresh] = streams_.try_emplace(task.id);
     auto& s = at->second;
+    if (fresh)
+      s.in_use = elements_in_use{withholds_in_use()};
     if (!fresh && !std::exchange(s.lost, false))
       continue;
     s.ended = false;

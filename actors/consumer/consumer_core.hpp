@@ -5,6 +5,7 @@
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/actors/protocol/stream_messages.hpp"
 #include "headrace/actors/stream/claim_ahead.hpp"
+#include "headrace/actors/stream/elements_in_use.hpp"
 #include "headrace/actors/stream/handout.hpp"
 #include "headrace/actors/stream/received_splits.hpp"
 #include "headrace/actors/stream/stream_credit.hpp"
@@ -121,13 +122,7 @@ private:
     stream_credit credit;
     claim_ahead claims;
     received_splits received; ///< the splits of the received rows
-    uint64_t reported = 0;    ///< elements reported to the task as handed out, with the last grant
-    uint64_t withheld = 0;    ///< elements in use that were not reported with that grant
-    uint64_t begun = 0;       ///< elements that the trainer has had for `taken_for_begun`
-    /// When the elements before `begins` count as begun.
-    std::optional<time_point> begun_at;
-    uint64_t begins = 0;
-    bool drained = false; ///< all received elements were handed out
+    elements_in_use in_use;
     uint64_t skipped = 0; ///< the number of skipped elements, as the task last reported it
     duration pause{};     ///< the pause before the next attempt to connect
     std::optional<time_point> retry_at;
@@ -167,16 +162,8 @@ private:
   /// job waits for that report.
   void look_at_held(time_point now);
   bool is_through(task_id task) const;
-  /// The number of elements that are reported as handed out. Elements in use, which the trainer was
-  /// handed with its last call, are not among them: if the trainer is killed before it has begun
-  /// with them, they are given to another one, or counted. They are among them when the trainer has
-  /// asked for the next element, or has kept them for some time.
-  uint64_t handed_out(const stream& s, const handout::marks& marks) const;
   /// True if elements in use are not reported as handed out at once.
   bool withholds_in_use() const;
-  /// Records since when the trainer has elements of the stream in use. Returns true if a report
-  /// about some is due.
-  bool note_in_use(stream& s, const handout::marks& marks, time_point now) const;
   reader_pace pace() const;
   void await_answer(time_point now);
   /// Sends the goodbye now, or as soon as there is a connection.

@@ -15,10 +15,6 @@ namespace {
 /// The most receipts in one heartbeat: each may take some hundred kilobytes.
 constexpr size_t most_receipts = 16;
 
-/// An element that the trainer has had for this long, or up to twice as long, is taken for begun.
-/// Others may wait for that report, while the trainer needs long for its last element.
-constexpr duration taken_for_begun = std::chrono::milliseconds{50};
-
 } // namespace
 
 // -- heartbeats -------------------------------------------------------------------------
@@ -64,7 +60,7 @@ bool consumer_core::is_through(task_id task) const {
   if (of == streams_.end())
     return true; // the stream was removed after all of its rows were handed out, or never existed
   const auto marks = out_->of(task);
-  return handed_out(of->second, marks) == marks.received;
+  return of->second.in_use.handed_out(marks) == marks.received;
 }
 
 bool consumer_core::withholds_in_use() const {
@@ -73,27 +69,6 @@ bool consumer_core::withholds_in_use() const {
   // lack elements.
   const auto& cache = options_.parameters.cross_trainer_cache;
   return shared_ && !in_rounds() && !(cache && cache->expected_trainers == 0);
-}
-
-uint64_t consumer_core::handed_out(const stream& s, const handout::marks& marks) const {
-  if (!withholds_in_use())
-    return marks.handed_out;
-  return std::max(marks.handed_out - marks.in_use, std::min(s.begun, marks.handed_out));
-}
-
-bool consumer_core::note_in_use(stream& s, const handout::marks& marks, time_point now) const {
-  s.drained = marks.handed_out == marks.received;
-  const bool due = s.begun_at && *s.begun_at <= now;
-  if (due) {
-    s.begun = s.begins;
-    s.begun_at.reset();
-  }
-  // There is one reminder at a time, so that elements that are used up fast cause few of them.
-  if (!s.begun_at && marks.in_use != 0 && s.begun < marks.handed_out && withholds_in_use()) {
-    s.begun_at = now + taken_for_begun;
-    s.begins = marks.handed_out;
-  }
-  return due;
 }
 
 void consumer_core::look_at_held(time_point now) {
@@ -138,9 +113,8 @@ std::optional<time_point> consumer_core::next_deadline() const {
       next = std::min(next, *s.retry_at);
     if (shared_ && !(s.open && s.served) && !s.ended && !s.held)
       next = std::min(next, lease_until_ - timing_.lease + trust());
-    // While the stream has further elements, these are given to others that wait.
-    if (s.begun_at && s.drained)
-      next = std::min(next, *s.begun_at);
+    if (const auto until = s.in_use.deadline())
+      next = std::min(next, *until);
   }
   return next;
 }
@@ -162,8 +136,7 @@ consume::commands consumer_core::timer(time_point now) {
   fence(now);
   if (shared_ && !over())
     out_->trust_until(now + trust());
-  if (std::ranges::any_of(
-        streams_, [&](const auto& x) { return x.second.begun_at && *x.second.begun_at <= now; })) {
+  if (std::ranges::any_of(streams_, [&](const auto& x) { return x.second.in_use.is_due(now); })) {
     refill(now);
     look_at_held(now);
   }
@@ -255,14 +228,16 @@ void consumer_core::say_alive(time_point now) {
                                                      : split_receipt{.task = id});
     runs += out.what.receipts.back().reached.size();
     const auto marks = out_->of(id);
-    out.what.receipts.back().marks = {
-      marks.received, of != streams_.end() ? handed_out(of->second, marks) : marks.handed_out};
+    out.what.receipts.back().marks = {marks.received, of != streams_.end()
+                                                        ? of->second.in_use.handed_out(marks)
+                                                        : marks.handed_out};
     if (!said)
       said = said_at_;
   }
   for (auto& [id, through] : held_) {
     through = is_through(id);
-    out.what.handed_out[id] = through ? UINT64_MAX : handed_out(streams_.at(id), out_->of(id));
+    out.what.handed_out[id] =
+      through ? UINT64_MAX : streams_.at(id).in_use.handed_out(out_->of(id));
   }
   then(std::move(out));
 }

@@ -100,7 +100,7 @@ void consumer_core::open(task_id id, stream& s, time_point now) {
                                      .life = s.life,
                                      .consumer = id_,
                                      .received = marks.received,
-                                     .handed_out = handed_out(s, marks),
+                                     .handed_out = s.in_use.handed_out(marks),
                                      .packing = options_.packing,
                                      .trainer = options_.trainer,
                                      .start = options_.start,
@@ -117,11 +117,10 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
   if (s.leaving && options_.max_outstanding == 0)
     window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
   s.credit.said(waiting);
-  s.reported = handed_out(s, marks);
+  const auto reported = s.in_use.report(marks);
   // The task keeps the elements in use, but they need no room here.
-  s.withheld = marks.handed_out - s.reported;
-  const auto in_use_bytes = s.withheld == 0 ? 0 : marks.in_use_bytes;
-  then(consume::send{id, stream_grant{.handed_out = s.reported,
+  const auto in_use_bytes = reported == marks.handed_out ? 0 : marks.in_use_bytes;
+  then(consume::send{id, stream_grant{.handed_out = reported,
                                       .elements = window.elements,
                                       .bytes = window.bytes + in_use_bytes,
                                       .waiting = waiting,
@@ -390,7 +389,7 @@ void consumer_core::forget_ended() {
       out_->recall_all(id); // these rows belong to no round
     }
     const auto marks = out_->of(id);
-    if (handed_out(s, marks) != marks.received)
+    if (s.in_use.handed_out(marks) != marks.received)
       return false;
     (s.outcome == task_outcome::exhausted ? forgot_exhausted_ : forgot_other_) = true;
     forgot_unread_ |= !s.outcome && !s.lost;
@@ -421,13 +420,13 @@ void consumer_core::refill(time_point now, bool always) {
     const auto at = marks.find(id);
     const auto m = at == marks.end() ? handout::marks{} : at->second;
     s.received.handed_out(m.handed_out);
-    const bool due = note_in_use(s, m, now) || always;
+    const bool due = s.in_use.update(m, now) || always;
     if (!s.open)
       continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
     // The end of the task may wait for the report about elements in use.
-    tells |= due && s.withheld != 0 && s.reported < handed_out(s, m);
+    tells |= due && s.in_use.has_more_to_report(m);
     // `spare`: an earlier recall left one row here, because the trainer was waiting. The trainer
     // has taken a row of another task since then, so this row can be given back: after the grant
     // the task may send another recall.

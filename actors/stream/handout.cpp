@@ -4,18 +4,6 @@
 
 namespace headrace::detail {
 
-namespace {
-
-constexpr uint64_t packed(uint64_t position, uint64_t limit) { return limit << 32 | position; }
-constexpr uint64_t limit_of(uint64_t cut) { return cut >> 32; }
-constexpr uint64_t position_of(uint64_t cut) {
-  return std::min<uint64_t>(static_cast<uint32_t>(cut), limit_of(cut));
-}
-/// True if the trainer has asked for a row after the last one.
-constexpr bool asked_for_more(uint64_t cut) { return static_cast<uint32_t>(cut) > limit_of(cut); }
-
-} // namespace
-
 // -- the consumer's side -----------------------------------------------------------
 
 void handout::add(task_id from, block rows, uint64_t claimed) {
@@ -237,47 +225,6 @@ void handout::note_in_use(task_id from, uint64_t cut, marks& of) const {
   of.in_use_bytes = of.in_use * current_bytes_ / std::max<size_t>(current_->rows, 1);
 }
 
-// -- coordinated reads ------------------------------------------------------------------
-
-void handout::begin_epoch(round_epoch next) {
-  std::unique_lock lock{mutex_};
-  rounds_->begin(std::move(next));
-  tell_if_ready(lock);
-}
-
-void handout::received_by_all(task_id task, uint64_t epoch, uint64_t groups) {
-  std::unique_lock lock{mutex_};
-  rounds_->received_by_all(task, epoch, groups);
-  tell_if_ready(lock);
-}
-
-void handout::freeze_rounds() {
-  std::lock_guard lock{mutex_};
-  if (current_from_) {
-    put_current_back();
-    settle_current();
-  }
-  rounds_->freeze();
-}
-
-void handout::begin_at(task_id from, uint64_t elements) {
-  std::lock_guard lock{mutex_};
-  auto& q = queues_[from];
-  q.received = q.before_current = elements;
-}
-
-handout::round_marks handout::rounds() {
-  std::lock_guard lock{mutex_};
-  // An error at the end is the current block of no task, and belongs to no round.
-  const auto taken = current_from_ ? position_of(cut_.load()) : 0;
-  return {rounds_->epoch(), rounds_->round() + taken};
-}
-
-bool handout::serves_rounds(task_id task) {
-  std::lock_guard lock{mutex_};
-  return rounds_->serves(task);
-}
-
 bool handout::something_ready() const {
   if (rounds_) {
     const auto turn = rounds_->next();
@@ -374,19 +321,6 @@ std::shared_ptr<const block> handout::take_turn() {
     return make_current(from, q, parts ? (may + 1) / 2 : may);
   }
   return nullptr;
-}
-
-std::shared_ptr<const block> handout::take_round() {
-  settle_current();
-  // Rows that belong to no task are in no round: they are errors that the trainer must get.
-  if (const auto last = queues_.find(task_id{});
-      last != queues_.end() && ready(last->first, last->second))
-    return make_current(task_id{}, last->second, UINT64_MAX);
-  const auto turn = rounds_->next();
-  const auto at = turn ? queues_.find(turn->from) : queues_.end();
-  if (at == queues_.end() || !ready(at->first, at->second))
-    return nullptr;
-  return make_current(turn->from, at->second, turn->rows);
 }
 
 std::shared_ptr<const block> handout::make_current(task_id from, queue& q, uint64_t most) {

@@ -5,6 +5,7 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -169,7 +170,7 @@ public:
   /// True if `claim` would return a row now.
   bool has_row() const noexcept {
     const auto cut = cut_.load();
-    return static_cast<uint32_t>(cut) < cut >> 32 && !expired();
+    return position_of(cut) < limit_of(cut) && !expired();
   }
   /// Hands out up to `rows` rows at once, and returns their range [first, last).
   std::pair<size_t, size_t> claim_up_to(size_t rows) noexcept;
@@ -200,6 +201,18 @@ private:
   bool expired() const noexcept {
     const auto until = trusted_.load(std::memory_order_relaxed);
     return until != for_ever && now_ && now_() > time_point{duration{until}};
+  }
+  // `cut_` has the limit in its upper half and the position in its lower half.
+  static constexpr uint64_t packed(uint64_t position, uint64_t limit) {
+    return limit << 32 | position;
+  }
+  static constexpr uint64_t limit_of(uint64_t cut) { return cut >> 32; }
+  static constexpr uint64_t position_of(uint64_t cut) {
+    return std::min<uint64_t>(static_cast<uint32_t>(cut), limit_of(cut));
+  }
+  /// True if the trainer has asked for a row after the last one.
+  static constexpr bool asked_for_more(uint64_t cut) {
+    return static_cast<uint32_t>(cut) > limit_of(cut);
   }
   void put_current_back();
   bool something_ready() const;
@@ -235,7 +248,7 @@ private:
   task_id current_from_; ///< the task of the current block; zero: none
   std::shared_ptr<const block> current_;
   size_t current_bytes_ = 0;
-  std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower
+  std::atomic<uint64_t> cut_{0}; ///< the limit and the position in the current block
   /// The number of rows that the last call of `claim_up_to` took of the current block, if it took
   /// any; else 1.
   std::atomic<uint64_t> last_claim_{1};

@@ -442,11 +442,13 @@ nb::object reading::next() {
   const bool open = !asked_ && !shared_->closed && shared_->from;
   if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
-  bool waits = open && shared_->from->only_waits();
-  give_warnings(); // this may throw, so it comes before an element is taken
-  bool came = waits || fetch();
-  if (came && !waits)
-    waits = !shared_->at && shared_->failed.ok();
+  const bool at_service = open && shared_->from->only_waits();
+  // This may throw, so it comes before an element is taken. It may also run Python code, and
+  // another thread may close the iteration meanwhile.
+  give_warnings();
+  bool came = at_service || fetch();
+  // If the iteration is open and the thread has taken nothing, this thread waits for the service.
+  const bool waits = came && !shared_->at && shared_->failed.ok();
   if (waits)
     came = await_service(failed);
   if (!came) {
