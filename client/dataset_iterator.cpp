@@ -91,7 +91,7 @@ public:
     if (service_) {
       int64_t row;
       while (!held_ || (row = service_->rows().claim()) < 0)
-        if (!hold(at, service_->peek()))
+        if (held_ = nullptr; !hold(at, service_->peek()))
           return false;
       row_ = static_cast<size_t>(row);
     } else if (row_ + 1 < rows_) {
@@ -129,6 +129,7 @@ public:
   outcome wait(duration limit) {
     if (held_ && service_->rows().has_row())
       return outcome::ready;
+    held_ = nullptr;
     auto fresh = service_->peek_within(limit);
     if (!fresh)
       return outcome::nothing_yet;

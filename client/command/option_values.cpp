@@ -1,5 +1,6 @@
 #include "headrace/client/command/option_values.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fmt/format.h>
@@ -51,6 +52,16 @@ result<uint64_t> parse_bytes(std::string_view text) {
   HEADRACE_ASSIGN(auto bytes,
                   parse_scaled(text, byte_units, "a number of bytes such as 1048576, 512M or 2G"));
   return static_cast<uint64_t>(bytes);
+}
+
+std::vector<std::string> between_commas(std::string_view text) {
+  std::vector<std::string> out;
+  for (size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    out.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
 }
 
 CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headrace::detail::command {
 
@@ -17,6 +18,9 @@ std::string duration_text(duration x);
 
 /// Reads a number of bytes: `1048576`, `512K`, `512M`, `2G` (powers of 1024).
 result<uint64_t> parse_bytes(std::string_view text);
+
+/// The items of a list in one argument, separated by commas; an item may be empty.
+std::vector<std::string> between_commas(std::string_view text);
 
 /// An option whose value is a positive length of time, shown with `into`'s value as the default.
 CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into,

@@ -2,6 +2,8 @@
 
 #include "headrace/client/command/option_values.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace headrace::detail::command {
@@ -24,15 +26,19 @@ CLI::Option* add_flag(CLI::App& app, const setting& what, server_kind kind, give
         take(what, kind, {count > 0 ? "true" : "false"}, into);
       },
       what.help);
-  case setting_value::shape::list: {
-    auto* option =
-      app
-        .add_option_function<texts>(
-          what.flag(), [&what, kind, &into](const texts& all) { take(what, kind, all, into); },
-          what.help)
-        ->allow_extra_args(false);
-    return what.by_commas ? option->delimiter(',') : option;
-  }
+  case setting_value::shape::list:
+    return app
+      .add_option_function<texts>(
+        what.flag(),
+        [&what, kind, &into](const texts& given) {
+          texts all;
+          for (const auto& text : given)
+            std::ranges::move(what.by_commas ? between_commas(text) : texts{text},
+                              std::back_inserter(all));
+          take(what, kind, all, into);
+        },
+        what.help)
+      ->allow_extra_args(false);
   default:
     return app.add_option_function<std::string>(
       what.flag(),

@@ -38,15 +38,7 @@ status check_names(const environment& variables) {
 }
 
 texts written_in(const setting& what, const std::string& value) {
-  if (what.value.form != setting_value::shape::list)
-    return {value};
-  texts out;
-  for (size_t begin = 0; begin <= value.size();) {
-    const auto end = std::min(value.find(',', begin), value.size());
-    out.push_back(value.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return out;
+  return what.value.form == setting_value::shape::list ? between_commas(value) : texts{value};
 }
 
 /// For a service called `headrace`, Kubernetes sets HEADRACE_PORT=tcp://10.0.0.7:5050 in the pods

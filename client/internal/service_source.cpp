@@ -10,6 +10,7 @@
 #include "headrace/runtime/node/system_visit.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace::detail {
 
@@ -81,29 +82,39 @@ std::shared_ptr<const block> service_source::peek() {
 }
 
 std::optional<std::shared_ptr<const block>> service_source::peek_within(duration limit) {
-  std::shared_ptr<const block> rows;
+  if (std::exchange(kept_back_, false))
+    return current_;
+  current_ = nullptr;
   status how;
-  auto came = out_->next_within(limit, impl_->stop, rows, how);
+  auto came = out_->next_within(limit, impl_->stop, current_, how);
+  std::string remark;
   if (came == handout::outcome::over && !how) {
     // The error is the last element, followed by the end.
     out_->add(task_id{}, block::failed_row(impl_->spec, how.that_ends_run()));
-    came = out_->try_next(rows, how);
+    came = out_->try_next(current_, how);
   } else if (came == handout::outcome::over) {
-    if (const auto remark = out_->take_remark(); !remark.empty() && impl_->warn)
-      impl_->warn(impl_->job + ": " + remark);
+    remark = out_->take_remark();
   }
+  // `warn` may throw. The next call returns what this one does not then.
+  kept_back_ = came != handout::outcome::nothing_yet;
+  give_warning(remark);
   if (out_->has_news())
-    if (const auto news = out_->take_news(); impl_->warn)
-      impl_->warn(impl_->job + ": " + news);
-  current_ = rows;
+    give_warning(out_->take_news());
+  kept_back_ = false;
   if (came == handout::outcome::nothing_yet)
     return std::nullopt;
-  return rows;
+  return current_;
+}
+
+void service_source::give_warning(const std::string& what) const {
+  if (impl_->warn && !what.empty())
+    impl_->warn(impl_->job + ": " + what);
 }
 
 std::optional<block> service_source::next(const limits& wanted) {
   for (;;) {
     if (current_) {
+      kept_back_ = false;
       auto [first, last] = out_->claim_up_to(wanted.rows);
       if (first != last)
         return current_->slice(first, last - first);

@@ -19,7 +19,8 @@ class handout;
 class service_source final : public element_source {
 public:
   /// Called with a message for the user that is not an error, for instance that elements are
-  /// missing: at the end of a repetition, or while the repetition is read. May be empty.
+  /// missing: at the end of a repetition, or while the repetition is read. May be empty. An
+  /// exception of it leaves `peek`, and no rows are lost.
   using warning = std::function<void(const std::string&)>;
   /// Connects to the service, requests the next repetition of the job, and returns without waiting
   /// for the answer. `in`: the session; null: the session in the options of the graph, or, if
@@ -45,9 +46,12 @@ public:
 private:
   struct impl;
   explicit service_source(std::unique_ptr<impl> what);
+  void give_warning(const std::string& what) const;
+
   std::unique_ptr<impl> impl_;
   std::shared_ptr<handout> out_;
   std::shared_ptr<const block> current_; ///< what `peek` returned last
+  bool kept_back_ = false;               ///< `peek` did not return `current_`, because `warn` threw
 };
 
 } // namespace headrace::detail

@@ -10,6 +10,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -172,6 +173,33 @@ TEST_F(SmallTrainerCache, SkipsElementsForASlowTrainerAndWarnsIt) {
            && std::ranges::any_of(x.trainers, [&](const auto& t) {
                 return t.id == "slow" && t.skipped != 0 && given + t.skipped + t.lag == x.end;
               });
+  }));
+}
+
+TEST_F(SmallTrainerCache, LosesNothingWhenAWarningIsThrown) {
+  auto slow = over(large(), {.trainer_id = "slow"}).iterate({.warn = [](const std::string& text) {
+    throw std::runtime_error{text};
+  }});
+  auto fast = over(large(), {.trainer_id = "fast"}).iterate();
+  ASSERT_EQ(number(slow), 0);
+  for (int i = 0; i < 5'000; ++i) number(fast);
+  uint64_t given = 1;
+  for (int64_t last = 0, thrown = 0, after = 0; after < 10; ++given) {
+    int64_t x = -1;
+    while (x < 0) try {
+        x = number(slow);
+      } catch (const std::runtime_error& warning) {
+        EXPECT_THAT(warning.what(), HasSubstr("was too slow"));
+        ++thrown;
+      }
+    ASSERT_GT(x, last);
+    last = x;
+    after += thrown != 0;
+  }
+  EXPECT_TRUE(shows([&](const window_status& x) {
+    return std::ranges::any_of(x.trainers, [&](const auto& t) {
+      return t.id == "slow" && t.skipped != 0 && given + t.skipped + t.lag == x.end;
+    });
   }));
 }
 

@@ -251,6 +251,9 @@ TEST(Settings, ListsStandInArraysAndInTheEnvironmentWithCommasBetween) {
               HasSubstr("tag = [\"a\", \"b\"]"));
   EXPECT_THAT(run_command({"config", "up", "--worker-addresses", "a:1,b"}).text,
               HasSubstr("worker_addresses = [\"a:1\", \"b\"]"));
+  for (const auto* empty : {"a,,b", ",", "a,"})
+    EXPECT_THAT(run_command({"config", "up", "--worker-addresses", empty}).text,
+                HasSubstr("'' names no host"));
 }
 
 // -- errors -----------------------------------------------------------------------------------
