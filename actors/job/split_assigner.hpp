@@ -53,8 +53,8 @@ class split_assigner {
 public:
   /// The time for which a lease should keep a task busy.
   static constexpr duration lease_time = std::chrono::milliseconds{100};
-  /// Leases that take less time are not made smaller, because the questions would cost more time
-  /// than smaller leases save.
+  /// A lease is not made smaller than what the task reads in this time, because the requests would
+  /// cost more time than smaller leases save.
   static constexpr duration least_lease_time = std::chrono::milliseconds{2};
   /// Returned splits of a pass are kept for tasks that have not reached that pass, until other
   /// tasks are this many passes further.

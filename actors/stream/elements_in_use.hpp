@@ -60,8 +60,9 @@ public:
     return withheld_ && reported_ < handed_out(marks);
   }
   bool is_due(time_point now) const { return begun_at_ && *begun_at_ <= now; }
-  /// When `update` must be called without an event. While the stream has further elements, these
-  /// are given to others that wait, and there is no such time.
+  /// The time at which `update` must be called even if no event arrives. Nullopt while the consumer
+  /// has elements that were not handed out: a recall can give those to a waiting trainer, so the
+  /// report of the elements in use is not urgent.
   std::optional<time_point> deadline() const { return drained_ ? begun_at_ : std::nullopt; }
 
 private:

@@ -167,9 +167,11 @@ private:
     /// Since the last recall was sent, the consumer has neither given back rows nor sent a grant.
     bool asked_in_vain = false;
 
-    /// True if the stream has credit.
+    /// True if the stream can be sent rows: it is connected and has credit, it has not ended, no
+    /// recall is unanswered, and the retained rows do not fill its window.
     bool has_room() const noexcept;
-    /// True if the trainer waits and has taken everything that was sent.
+    /// True if the trainer waits, was handed everything that was sent, and the stream can be sent
+    /// more (`has_room`).
     bool starved() const noexcept;
     /// True if the stream holds rows and may be sent a recall.
     bool recallable() const noexcept;

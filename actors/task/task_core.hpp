@@ -128,8 +128,9 @@ private:
   struct route {
     stream_key over;     ///< zero if the link is closed
     time_point cut_at{}; ///< when the link was closed
-    /// Set if the job no longer names the consumer: the consumer was requested to report its
-    /// position, and may answer until then.
+    /// Set if the job no longer names the consumer and its link is open: the task has sent
+    /// `stream_failed`, and the consumer is to report how many elements it has handed out, and to
+    /// leave. At this time the task closes the link.
     std::optional<time_point> gone_until;
   };
   /// A consumer that opened a stream and that the job has not named yet.

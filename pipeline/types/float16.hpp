@@ -7,7 +7,7 @@ namespace headrace {
 
 namespace detail {
 
-/// IEEE 754 binary32 to binary16, round to nearest even; NaNs stay quiet NaNs.
+/// Converts binary32 to IEEE 754 binary16, rounded to nearest even. Any NaN gives a quiet NaN.
 constexpr uint16_t float_to_half(float value) noexcept {
   const auto bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
@@ -37,7 +37,7 @@ constexpr float half_to_float(uint16_t half) noexcept {
   return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
 }
 
-/// Round to nearest even; NaNs stay quiet NaNs.
+/// Converts to bfloat16, rounded to nearest even. Any NaN gives a quiet NaN.
 constexpr uint16_t float_to_bfloat(float value) noexcept {
   const auto bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u)

@@ -364,6 +364,21 @@ def test_AnAxisThatIsNoneIsRefused():
             hr.Dataset.from_tensors([[1, 2]]).map(f)
 
 
+def test_UnstackDropsNoParts():
+    rows = hr.Dataset.from_tensors([[1, 2], [3, 4]])
+    assert len(rows.map(lambda x: tuple(hr.unstack(x, num=2))).get_single_element()) == 2
+    for num in (-1, 0, 1, 3):
+        with pytest.raises(hr.errors.InvalidArgumentError, match=f"num is {num}"):
+            rows.map(lambda x: tuple(hr.unstack(x, num=num)))
+    unknown = hr.Dataset.range(6).batch(4)  # batches of 4 and of 2
+    parts = iter(unknown.map(lambda x: tuple(hr.unstack(x, num=4))))
+    assert next(parts) == (0, 1, 2, 3)
+    with pytest.raises(hr.errors.InvalidArgumentError):
+        next(parts)
+    with pytest.raises(hr.errors.InvalidArgumentError):
+        next(iter(unknown.map(lambda x: tuple(hr.unstack(x, num=3)))))
+
+
 def test_AGeneratorOfDatasetsIsReadOnce():
     def two():
         yield from (hr.Dataset.range(2), hr.Dataset.range(2, 4))

@@ -69,9 +69,11 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
-    """The parts along ``axis``. ``num``: the number of parts; None: the extent of the axis.
+    """The parts along ``axis``. ``num``: the number of parts, which must be the extent of the axis; None: that extent.
 
-    Raises ``OperatorNotAllowedInGraphError`` if ``num`` is None and the extent is not known.
+    Raises ``OperatorNotAllowedInGraphError`` if ``num`` is None and the extent is not known, and ``InvalidArgumentError``
+    if the extent is known and is not ``num``. If it becomes known only with an element and is not ``num``, that element
+    fails.
 
     >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: tuple(hr.unstack(x, axis=1))).get_single_element()
     (array([1, 3], dtype=int32), array([2, 4], dtype=int32))
@@ -80,10 +82,16 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     dims = x.shape.as_list()
     if not -len(dims) <= axis < len(dims):
         raise ArgumentError(f"unstack: axis {axis} of a tensor of shape {x.shape}")
-    extent = dims[axis] if num is None else num
+    at = axis % len(dims)
+    extent = dims[at] if num is None else _values.integer(num, "num")
     if extent is None:
         refuse("unstack needs to know how many parts there are", "Give num")
-    at = axis % len(dims)
+    if extent < 0:
+        raise ArgumentError(f"unstack: num is {extent}")
+    if dims[at] is None:
+        x = _core.ensure_shape(x, dims[:at] + [extent] + dims[at + 1:])
+    elif extent != dims[at]:
+        raise ArgumentError(f"unstack: num is {extent}, and axis {axis} of a tensor of shape {x.shape} has {dims[at]} parts")
     return [x[(slice(None),) * at + (i,)] for i in range(extent)]
 
 
