@@ -1,6 +1,6 @@
 #pragma once
 
-#include "benchmarks/service.hpp"
+#include "benchmarks/service_processes.hpp"
 #include "benchmarks/table.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-#include "headrace/client/save.hpp"
+#include "headrace/client/internal/save.hpp"
 
 #include "headrace/client/internal/checked.hpp"
 #include "headrace/pipeline/composed/sorted_fields.hpp"

@@ -2,9 +2,9 @@
 
 #include "headrace/actors/protocol/save_codec.hpp"
 #include "headrace/actors/worker/worker_metrics.hpp"
+#include "headrace/client/internal/save_reading.hpp"
 #include "headrace/client/internal/service_call.hpp"
 #include "headrace/client/internal/supervision_tree.hpp"
-#include "headrace/client/save_reading.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"

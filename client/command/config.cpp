@@ -1,5 +1,5 @@
-#include "headrace/client/command/setting_flags.hpp"
-#include "headrace/client/command/settings_text.hpp"
+#include "headrace/client/command/settings/setting_flags.hpp"
+#include "headrace/client/command/settings/settings_text.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 

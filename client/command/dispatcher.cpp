@@ -1,5 +1,5 @@
-#include "headrace/client/command/server_flags.hpp"
-#include "headrace/client/command/setting_flags.hpp"
+#include "headrace/client/command/settings/server_flags.hpp"
+#include "headrace/client/command/settings/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 
 namespace headrace::detail::command {

@@ -1,5 +1,5 @@
-#include "headrace/client/command/option_values.hpp"
-#include "headrace/client/command/server_flags.hpp"
+#include "headrace/client/command/settings/option_values.hpp"
+#include "headrace/client/command/settings/server_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/drain_worker.hpp"
 #include "headrace/client/internal/service_node.hpp"

@@ -1,5 +1,5 @@
+#include "headrace/client/command/settings/suggestion.hpp"
 #include "headrace/client/command/subcommands.hpp"
-#include "headrace/client/command/suggestion.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 
 #include <CLI/CLI.hpp>

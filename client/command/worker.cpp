@@ -1,6 +1,6 @@
-#include "headrace/client/command/cluster_address.hpp"
-#include "headrace/client/command/server_flags.hpp"
-#include "headrace/client/command/setting_flags.hpp"
+#include "headrace/client/command/clusters/cluster_address.hpp"
+#include "headrace/client/command/settings/server_flags.hpp"
+#include "headrace/client/command/settings/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/runtime/node/address.hpp"
 

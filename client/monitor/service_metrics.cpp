@@ -1,8 +1,8 @@
 #include "headrace/client/monitor/service_metrics.hpp"
 
+#include "headrace/client/internal/verdict.hpp"
+#include "headrace/client/internal/worker_demand.hpp"
 #include "headrace/client/monitor/counted_metrics.hpp"
-#include "headrace/client/verdict.hpp"
-#include "headrace/client/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <algorithm>

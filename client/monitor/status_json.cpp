@@ -1,7 +1,7 @@
 #include "headrace/client/monitor/status_json.hpp"
 
-#include "headrace/client/verdict.hpp"
-#include "headrace/client/worker_demand.hpp"
+#include "headrace/client/internal/verdict.hpp"
+#include "headrace/client/internal/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <nlohmann/json.hpp>

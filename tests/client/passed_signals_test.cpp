@@ -1,4 +1,4 @@
-#include "headrace/client/command/passed_signals.hpp"
+#include "headrace/client/command/run/passed_signals.hpp"
 
 #include <csignal>
 #include <gmock/gmock.h>

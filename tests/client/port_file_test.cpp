@@ -1,4 +1,4 @@
-#include "headrace/client/command/port_file.hpp"
+#include "headrace/client/command/servers/port_file.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "headrace/client/command/run_directory.hpp"
+#include "headrace/client/command/run/run_directory.hpp"
 #include "tests/support/scratch_directory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "headrace/client/command/run_ranks.hpp"
+#include "headrace/client/command/run/run_ranks.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
-#include "headrace/client/command/settings_file.hpp"
-#include "headrace/client/command/settings_text.hpp"
+#include "headrace/client/command/settings/settings_file.hpp"
+#include "headrace/client/command/settings/settings_text.hpp"
 #include "tests/client/support/command.hpp"
 #include "tests/client/support/config_file.hpp"
 

@@ -1,7 +1,7 @@
 #include "headrace/client/headrace.hpp"
+#include "headrace/client/internal/verdict.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
-#include "headrace/client/verdict.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/relay.hpp"
 

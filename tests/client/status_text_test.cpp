@@ -1,4 +1,4 @@
-#include "headrace/client/command/status_text.hpp"
+#include "headrace/client/command/status/status_text.hpp"
 #include "headrace/client/monitor/status_json.hpp"
 
 #include "headrace/runtime/base/ids.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/client/command/top_text.hpp"
+#include "headrace/client/command/status/top_text.hpp"
 
 #include <gmock/gmock.h>
 

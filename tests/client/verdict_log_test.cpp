@@ -1,4 +1,4 @@
-#include "headrace/client/command/verdict_log.hpp"
+#include "headrace/client/command/status/verdict_log.hpp"
 
 #include <gtest/gtest.h>
 

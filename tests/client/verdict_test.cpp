@@ -1,4 +1,4 @@
-#include "headrace/client/verdict.hpp"
+#include "headrace/client/internal/verdict.hpp"
 
 #include <gmock/gmock.h>
 

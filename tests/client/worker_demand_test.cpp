@@ -1,4 +1,4 @@
-#include "headrace/client/worker_demand.hpp"
+#include "headrace/client/internal/worker_demand.hpp"
 
 #include "tests/support/test_seed.hpp"
 

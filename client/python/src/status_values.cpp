@@ -1,7 +1,7 @@
 #include "status_values.hpp"
 
-#include "headrace/client/verdict.hpp"
-#include "headrace/client/worker_demand.hpp"
+#include "headrace/client/internal/verdict.hpp"
+#include "headrace/client/internal/worker_demand.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 namespace headrace::detail::python {

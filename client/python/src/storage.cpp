@@ -1,5 +1,5 @@
 #include "headrace/client/explain.hpp"
-#include "headrace/client/save.hpp"
+#include "headrace/client/internal/save.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/pipeline/saving/save_plan.hpp"

@@ -1,7 +1,7 @@
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "headrace/pipeline/iterator/op_counters.hpp"
 #include "headrace/pipeline/operators/groups/open_groups.hpp"
-#include "tests/pipeline/operators/reading.hpp"
+#include "tests/pipeline/operators/read_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

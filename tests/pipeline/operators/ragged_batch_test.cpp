@@ -2,7 +2,7 @@
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/types/ragged_view.hpp"
-#include "tests/pipeline/operators/reading.hpp"
+#include "tests/pipeline/operators/read_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
-#include "tests/pipeline/operators/reading.hpp"
+#include "tests/pipeline/operators/read_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

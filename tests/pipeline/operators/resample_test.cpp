@@ -1,6 +1,6 @@
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
-#include "tests/pipeline/operators/reading.hpp"
+#include "tests/pipeline/operators/read_rows.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/iterator/op_counters.hpp"
-#include "tests/pipeline/operators/reading.hpp"
+#include "tests/pipeline/operators/read_rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/functions/strings.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
-#include "tests/pipeline/operators/reading.hpp"
+#include "tests/pipeline/operators/read_rows.hpp"
 #include "tests/support/scratch_directory.hpp"
 
 #include <gmock/gmock.h>
