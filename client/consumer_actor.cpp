@@ -3,7 +3,7 @@
 #include "headrace/actors/consumer/consumer_state.hpp"
 #include "headrace/client/internal/reader_actor.hpp"
 #include "headrace/client/internal/service_node.hpp"
-#include "headrace/runtime/link/tls_check.hpp"
+#include "headrace/runtime/link/wire/tls_check.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/node_config.hpp"
 #include "headrace/runtime/node/system_visit.hpp"

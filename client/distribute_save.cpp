@@ -1,8 +1,8 @@
 #include "headrace/client/distribute_save.hpp"
 
-#include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/codec/dataset_codec.hpp"
+#include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
-#include "headrace/actors/protocol/save_codec.hpp"
 #include "headrace/client/internal/save_reading.hpp"
 #include "headrace/client/internal/service_call.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"

@@ -1,6 +1,6 @@
 #include "headrace/client/drain_worker.hpp"
 
-#include "headrace/actors/protocol/drain_codec.hpp"
+#include "headrace/actors/protocol/codec/drain_codec.hpp"
 #include "headrace/client/internal/service_call.hpp"
 #include "headrace/runtime/base/ids.hpp"
 

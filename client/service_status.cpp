@@ -1,6 +1,6 @@
 #include "headrace/client/service_status.hpp"
 
-#include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/actors/worker/worker_metrics.hpp"
 #include "headrace/client/internal/save_reading.hpp"
 #include "headrace/client/internal/service_call.hpp"

@@ -96,7 +96,7 @@ struct IterationState {
   # The number of elements in rounds through which consumers continued without one that is gone.
 }
 
-# -- splits (actors/job/split_assigner.hpp)
+# -- splits (actors/job/splits/split_assigner.hpp)
 
 struct CameTo {
   # A task has reached a pass of a source.
@@ -253,7 +253,7 @@ struct SplitState {
   }
 }
 
-# -- leases of splits, and the readers with rows of them (actors/job/lease_history.hpp)
+# -- leases of splits, and the readers with rows of them (actors/job/splits/lease_history.hpp)
 
 struct TaskLost {
   taskId @0 :UInt64;

@@ -1,6 +1,6 @@
 @0xb9d0a4f27c1e6835;
 # The first messages of the two ends of a data link. All later bytes are framed as described in
-# runtime/link/frame.hpp, and belong to the link's user.
+# runtime/link/frames/frame.hpp, and belong to the link's user.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");

@@ -1,6 +1,6 @@
 #include "headrace/actors/consumer/consumer_memory.hpp"
 
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "headrace/actors/consumer/consumer_state.hpp"
 
-#include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/codec/reader_codec.hpp"
 
 #include <algorithm>
 #include <iterator>

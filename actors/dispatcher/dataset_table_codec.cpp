@@ -1,6 +1,6 @@
 #include "headrace/actors/dispatcher/dataset_table_codec.hpp"
 
-#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
 #include <string_view>

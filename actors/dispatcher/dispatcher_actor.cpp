@@ -1,11 +1,11 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 
-#include "headrace/actors/protocol/dataset_codec.hpp"
-#include "headrace/actors/protocol/drain_codec.hpp"
-#include "headrace/actors/protocol/envelope_parts.hpp"
-#include "headrace/actors/protocol/reader_codec.hpp"
-#include "headrace/actors/protocol/registration_codec.hpp"
-#include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/actors/protocol/codec/dataset_codec.hpp"
+#include "headrace/actors/protocol/codec/drain_codec.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/reader_codec.hpp"
+#include "headrace/actors/protocol/codec/registration_codec.hpp"
+#include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/runtime/node/node_metrics.hpp"
 
 #include <fmt/format.h>

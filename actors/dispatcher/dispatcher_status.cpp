@@ -1,6 +1,6 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
-#include "headrace/actors/protocol/envelope_parts.hpp"
-#include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
 

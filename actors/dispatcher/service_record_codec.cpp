@@ -1,10 +1,10 @@
 #include "headrace/actors/dispatcher/service_record_codec.hpp"
 
 #include "headrace/actors/dispatcher/dataset_table_codec.hpp"
-#include "headrace/actors/protocol/dataset_codec.hpp"
-#include "headrace/actors/protocol/envelope_parts.hpp"
-#include "headrace/actors/protocol/job_codec.hpp"
-#include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/actors/protocol/codec/dataset_codec.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/job_codec.hpp"
+#include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 

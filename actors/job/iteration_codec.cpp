@@ -1,8 +1,8 @@
 #include "headrace/actors/job/iteration_codec.hpp"
 
-#include "headrace/actors/protocol/failure_codec.hpp"
-#include "headrace/actors/protocol/registration_codec.hpp"
-#include "headrace/actors/protocol/round_codec.hpp"
+#include "headrace/actors/protocol/codec/failure_codec.hpp"
+#include "headrace/actors/protocol/codec/registration_codec.hpp"
+#include "headrace/actors/protocol/codec/round_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
 namespace headrace::detail {

@@ -1,5 +1,5 @@
 #include "headrace/actors/job/iteration.hpp"
-#include "headrace/actors/job/shard_states.hpp"
+#include "headrace/actors/job/splits/shard_states.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #include "headrace/actors/job/job_actor.hpp"
 
 #include "headrace/actors/job/job_status.hpp"
-#include "headrace/actors/protocol/envelope_parts.hpp"
-#include "headrace/actors/protocol/reader_codec.hpp"
-#include "headrace/actors/protocol/splits_codec.hpp"
-#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/reader_codec.hpp"
+#include "headrace/actors/protocol/codec/splits_codec.hpp"
+#include "headrace/actors/protocol/codec/task_codec.hpp"
 
 namespace headrace::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/actors/job/job_command.hpp"
-#include "headrace/actors/job/pace_window.hpp"
+#include "headrace/actors/job/splits/pace_window.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
 #include "headrace/runtime/lease/lease_table.hpp"
 

@@ -1,6 +1,6 @@
 #include "headrace/actors/job/job_core.hpp"
 
-#include "headrace/actors/job/shard_states.hpp"
+#include "headrace/actors/job/splits/shard_states.hpp"
 #include "headrace/actors/protocol/iteration_change.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
 

@@ -1,5 +1,5 @@
 #include "headrace/actors/job/job_core.hpp"
-#include "headrace/actors/job/waiting_leases.hpp"
+#include "headrace/actors/job/splits/waiting_leases.hpp"
 
 #include <fmt/format.h>
 

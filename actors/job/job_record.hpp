@@ -1,9 +1,9 @@
 #pragma once
 
-#include "headrace/actors/job/held_rows.hpp"
 #include "headrace/actors/job/iteration.hpp"
-#include "headrace/actors/job/lease_history.hpp"
-#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/job/splits/held_rows.hpp"
+#include "headrace/actors/job/splits/lease_history.hpp"
+#include "headrace/actors/job/splits/split_assigner.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
 #include "headrace/actors/protocol/job_past.hpp"
 #include "headrace/actors/store/record_codec.hpp"

@@ -1,10 +1,10 @@
 #include "headrace/actors/job/job_record_codec.hpp"
 
-#include "headrace/actors/job/held_rows_codec.hpp"
 #include "headrace/actors/job/iteration_codec.hpp"
-#include "headrace/actors/job/lease_history_codec.hpp"
-#include "headrace/actors/job/split_assigner_codec.hpp"
-#include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/job/splits/held_rows_codec.hpp"
+#include "headrace/actors/job/splits/lease_history_codec.hpp"
+#include "headrace/actors/job/splits/split_assigner_codec.hpp"
+#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
 namespace headrace::detail {

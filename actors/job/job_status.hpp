@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/actors/job/job_record.hpp"
-#include "headrace/actors/job/pace_window.hpp"
+#include "headrace/actors/job/splits/pace_window.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
 #include "headrace/schemas/status.capnp.h"
 

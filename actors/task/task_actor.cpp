@@ -1,7 +1,7 @@
 #include "headrace/actors/task/task_actor.hpp"
 #include "headrace/pipeline/graph/graph_options.hpp"
 
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "headrace/actors/task/runner_actor.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/base/boot_id.hpp"

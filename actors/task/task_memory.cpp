@@ -1,6 +1,6 @@
 #include "headrace/actors/task/task_memory.hpp"
 
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/pipeline/codec/block_sample.hpp"
 

@@ -1,6 +1,6 @@
 #include "headrace/actors/worker/heartbeat_codec.hpp"
 
-#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"
 
 namespace headrace::detail {

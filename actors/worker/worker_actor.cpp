@@ -1,6 +1,6 @@
 #include "headrace/actors/worker/worker_actor.hpp"
 
-#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/codec/task_codec.hpp"
 #include "headrace/actors/worker/task_name.hpp"
 #include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/node/node_metrics.hpp"

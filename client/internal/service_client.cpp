@@ -1,7 +1,7 @@
 #include "headrace/client/internal/service_client.hpp"
 
-#include "headrace/actors/protocol/dataset_codec.hpp"
-#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/dataset_codec.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/client/internal/service_call.hpp"
 #include "headrace/client/internal/service_node.hpp"

@@ -1,6 +1,6 @@
 #include "headrace/client/monitor/web_server.hpp"
 
-#include "headrace/runtime/link/tls_check.hpp"
+#include "headrace/runtime/link/wire/tls_check.hpp"
 #include "headrace/runtime/node/address.hpp"
 
 #include <algorithm>

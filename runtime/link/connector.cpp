@@ -1,8 +1,8 @@
 #include "headrace/runtime/link/connector.hpp"
 
 #include "headrace/runtime/link/listener.hpp"
-#include "headrace/runtime/link/own_sockets.hpp"
 #include "headrace/runtime/link/socket_link.hpp"
+#include "headrace/runtime/link/wire/own_sockets.hpp"
 
 #include <algorithm>
 #include <cerrno>

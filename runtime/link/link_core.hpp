@@ -4,7 +4,7 @@
 #include "headrace/runtime/link/io_loop.hpp"
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/link/link_service.hpp"
-#include "headrace/runtime/link/tls_context.hpp"
+#include "headrace/runtime/link/wire/tls_context.hpp"
 
 #include <memory>
 #include <utility>

@@ -3,7 +3,7 @@
 #include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/link/connector.hpp"
-#include "headrace/runtime/link/hello.hpp"
+#include "headrace/runtime/link/frames/hello.hpp"
 #include "headrace/runtime/link/link_core.hpp"
 #include "headrace/runtime/link/listener.hpp"
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "headrace/runtime/link/frame_reader.hpp"
-#include "headrace/runtime/link/frame_writer.hpp"
-#include "headrace/runtime/link/hello.hpp"
+#include "headrace/runtime/link/frames/frame_reader.hpp"
+#include "headrace/runtime/link/frames/frame_writer.hpp"
+#include "headrace/runtime/link/frames/hello.hpp"
 #include "headrace/runtime/link/link_core.hpp"
 #include "headrace/runtime/link/link_liveness.hpp"
-#include "headrace/runtime/link/wire.hpp"
+#include "headrace/runtime/link/wire/wire.hpp"
 
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>

@@ -2,7 +2,7 @@
 
 #include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/base/ids.hpp"
-#include "headrace/runtime/link/tls_check.hpp"
+#include "headrace/runtime/link/wire/tls_check.hpp"
 #include "headrace/runtime/node/connector_actor.hpp"
 #include "headrace/runtime/node/node_config.hpp"
 #include "headrace/runtime/node/system_visit.hpp"

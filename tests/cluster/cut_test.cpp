@@ -1,6 +1,6 @@
 #include "headrace/runtime/base/boot_id.hpp"
-#include "headrace/runtime/link/frame.hpp"
-#include "headrace/runtime/link/hello.hpp"
+#include "headrace/runtime/link/frames/frame.hpp"
+#include "headrace/runtime/link/frames/hello.hpp"
 #include "tests/cluster/relayed_worker.hpp"
 
 #include <gmock/gmock.h>

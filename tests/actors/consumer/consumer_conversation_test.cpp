@@ -1,4 +1,4 @@
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "tests/actors/consumer/consumer_fixture.hpp"
 #include "tests/actors/consumer/scripted_link.hpp"
 #include "tests/actors/stream/stream_world.hpp"

@@ -1,5 +1,5 @@
 #include "headrace/actors/consumer/consumer_memory.hpp"
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "tests/actors/stream/kept_link.hpp"
 
 #include <gtest/gtest.h>

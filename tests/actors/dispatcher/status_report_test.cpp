@@ -1,5 +1,5 @@
 #include "headrace/actors/dispatcher/status_report.hpp"
-#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "headrace/actors/job/lease_history.hpp"
+#include "headrace/actors/job/splits/lease_history.hpp"
 
 #include <gtest/gtest.h>
 

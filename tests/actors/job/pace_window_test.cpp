@@ -1,4 +1,4 @@
-#include "headrace/actors/job/pace_window.hpp"
+#include "headrace/actors/job/splits/pace_window.hpp"
 
 #include <gtest/gtest.h>
 

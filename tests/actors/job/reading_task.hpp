@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/job/splits/split_assigner.hpp"
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/actors/task/split_dealer.hpp"
 

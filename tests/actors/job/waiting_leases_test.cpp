@@ -1,4 +1,4 @@
-#include "headrace/actors/job/waiting_leases.hpp"
+#include "headrace/actors/job/splits/waiting_leases.hpp"
 
 #include <gtest/gtest.h>
 

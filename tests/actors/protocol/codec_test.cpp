@@ -1,11 +1,11 @@
-#include "headrace/actors/protocol/dataset_codec.hpp"
-#include "headrace/actors/protocol/drain_codec.hpp"
-#include "headrace/actors/protocol/failure_codec.hpp"
-#include "headrace/actors/protocol/reader_codec.hpp"
-#include "headrace/actors/protocol/receipt_codec.hpp"
-#include "headrace/actors/protocol/registration_codec.hpp"
-#include "headrace/actors/protocol/splits_codec.hpp"
-#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/codec/dataset_codec.hpp"
+#include "headrace/actors/protocol/codec/drain_codec.hpp"
+#include "headrace/actors/protocol/codec/failure_codec.hpp"
+#include "headrace/actors/protocol/codec/reader_codec.hpp"
+#include "headrace/actors/protocol/codec/receipt_codec.hpp"
+#include "headrace/actors/protocol/codec/registration_codec.hpp"
+#include "headrace/actors/protocol/codec/splits_codec.hpp"
+#include "headrace/actors/protocol/codec/task_codec.hpp"
 
 #include <capnp/message.h>
 #include <gmock/gmock.h>

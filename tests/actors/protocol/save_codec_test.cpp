@@ -1,4 +1,4 @@
-#include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/actors/protocol/codec/save_codec.hpp"
 
 #include <capnp/message.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "headrace/actors/job/job_record_codec.hpp"
-#include "headrace/actors/protocol/reader_codec.hpp"
-#include "headrace/actors/protocol/stream_codec.hpp"
-#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/codec/reader_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/task_codec.hpp"
 
 #include <capnp/message.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/job/splits/split_assigner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "headrace/actors/task/task_memory.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/actors/stream/kept_link.hpp"

@@ -1,6 +1,6 @@
 #include "headrace/actors/task/task_actor.hpp"
 
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/actors/consumer/scripted_link.hpp"
 #include "tests/actors/stream/stream_world.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
 #include "tests/actors/consumer/scripted_link.hpp"
 

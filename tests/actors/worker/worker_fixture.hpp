@@ -1,8 +1,8 @@
 #pragma once
 
-#include "headrace/actors/protocol/registration_codec.hpp"
-#include "headrace/actors/protocol/splits_codec.hpp"
-#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/codec/registration_codec.hpp"
+#include "headrace/actors/protocol/codec/splits_codec.hpp"
+#include "headrace/actors/protocol/codec/task_codec.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"

@@ -1,10 +1,10 @@
 #include "tests/actors/world/dispatcher_traffic.hpp"
 
-#include "headrace/actors/protocol/drain_codec.hpp"
-#include "headrace/actors/protocol/reader_codec.hpp"
-#include "headrace/actors/protocol/registration_codec.hpp"
-#include "headrace/actors/protocol/splits_codec.hpp"
-#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/codec/drain_codec.hpp"
+#include "headrace/actors/protocol/codec/reader_codec.hpp"
+#include "headrace/actors/protocol/codec/registration_codec.hpp"
+#include "headrace/actors/protocol/codec/splits_codec.hpp"
+#include "headrace/actors/protocol/codec/task_codec.hpp"
 #include "headrace/actors/worker/heartbeat_codec.hpp"
 
 namespace headrace::detail::test {

@@ -1,5 +1,5 @@
-#include "headrace/runtime/link/frame_reader.hpp"
-#include "headrace/runtime/link/frame_writer.hpp"
+#include "headrace/runtime/link/frames/frame_reader.hpp"
+#include "headrace/runtime/link/frames/frame_writer.hpp"
 #include "tests/runtime/link/link_fixture.hpp"
 
 #include <numeric>

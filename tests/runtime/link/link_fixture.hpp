@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headrace/runtime/link/frame.hpp"
-#include "headrace/runtime/link/hello.hpp"
+#include "headrace/runtime/link/frames/frame.hpp"
+#include "headrace/runtime/link/frames/hello.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-#include "headrace/runtime/link/frame_reader.hpp"
+#include "headrace/runtime/link/frames/frame_reader.hpp"
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "tests/runtime/link/raw_peer.hpp"

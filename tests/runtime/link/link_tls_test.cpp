@@ -1,6 +1,6 @@
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/link/link_service.hpp"
-#include "headrace/runtime/link/tls_check.hpp"
+#include "headrace/runtime/link/wire/tls_check.hpp"
 #include "tests/runtime/link/link_fixture.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/tls/certificates.hpp"

@@ -2,8 +2,8 @@
 
 #include "tests/support/relay.hpp"
 
-#include "headrace/runtime/link/frame_writer.hpp"
-#include "headrace/runtime/link/hello.hpp"
+#include "headrace/runtime/link/frames/frame_writer.hpp"
+#include "headrace/runtime/link/frames/hello.hpp"
 
 #include <string>
 #include <string_view>
