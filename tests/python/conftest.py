@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import headrace as hr
-from headrace import _seeds
+from headrace._random import seeds as _seeds
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace._dlpack import Shared
+from headrace._tensors.dlpack import Shared
 
 
 def values(ds):

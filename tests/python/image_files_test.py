@@ -53,7 +53,10 @@ def test_decode_png_reads_a_jpeg_and_decode_jpeg_a_png():
     (lambda b: hr.io.decode_png(b, channels=4), "4 channels of a JPEG"),
     (lambda b: hr.shape(hr.io.decode_png(b, channels=2)), "2 channels of a JPEG"),
     (lambda b: hr.io.decode_image(b, channels=4)[:2], "4 channels of a JPEG"),
-    (lambda b: hr.io.decode_jpeg(b, channels=4), "4 channels; there can be 0 .as in the file., 1, or 3"),
+    (lambda b: hr.io.decode_jpeg(b, channels=4),
+     "image.decode_jpeg: 4 channels; there can be 0 .as in the file., 1, or 3"),
+    (lambda b: hr.io.decode_png(b, channels=5), "image.decode_png: 5 channels; there can be 0 .as in the file., 1, 2, 3 or 4"),
+    (lambda b: hr.io.decode_jpeg(hr.constant([1], hr.int32)), "image.decode_jpeg: the file is int32.1.; a scalar string is needed"),
     (lambda b: hr.io.decode_png(b, dtype=hr.float32), "dtype is float32; there are uint8 and uint16"),
 ])
 def test_what_a_jpeg_does_not_have_is_an_error(f, message):

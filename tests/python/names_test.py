@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 
 import numpy as np
 import pytest
 
 import headrace as hr
 import documented
+from headrace._epochs import Epochs
 from headrace._missing import MISSING, MissingNameError
+from headrace._refusals import NoSuchAttributeError
+
+#: Classes of private modules, with the module that users see: it is in their pickles, and in tracebacks.
+SHOWN_AS = {
+    hr.Tensor: "headrace", hr.TensorSpec: "headrace._specs", hr.DatasetSpec: "headrace._specs",
+    hr.TensorShape: "headrace._tensor_shape", hr.RaggedTensorSpec: "headrace._functions.ragged",
+    hr.RaggedTensor: "headrace._functions.ragged", hr.data.IteratorSpec: "headrace._iterator_spec",
+    hr.data.NumpyIterator: "headrace._numpy_iterator", hr.experimental.Optional: "headrace._optional",
+    hr.Options: "headrace._options", hr.experimental.AutoShardPolicy: "headrace._options",
+    hr.experimental.Histogram: "headrace._statistics", hr.experimental.StatsAggregator: "headrace._statistics",
+    hr.Dataset: "headrace._dataset.dataset", hr.PyFunction: "headrace._processes.python",
+    MissingNameError: "headrace._missing", NoSuchAttributeError: "headrace._refusals", Epochs: "headrace._epochs",
+}
+
+
+@pytest.mark.parametrize("kind", SHOWN_AS, ids=lambda kind: kind.__name__)
+def test_AClassKeepsTheModuleThatItsPicklesName(kind):
+    assert kind.__module__ == SHOWN_AS[kind]
+    assert pickle.loads(pickle.dumps(kind)) is kind
+
 
 def test_NamesThatAreThereAreNotCalledMissing():
     for place, at in (("", hr), ("data", hr.data), ("data.experimental", hr.data.experimental), ("Dataset", hr.Dataset),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace import _seeds
+from headrace._random import seeds as _seeds
 
 
 def numbers():

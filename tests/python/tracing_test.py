@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace import _tracing
+from headrace._tracing import tracing as _tracing
 
 
 def run(f, *columns):
@@ -211,6 +211,8 @@ def test_FunctionsOfStringsRandomNumbersAndTables():
     s = hr.Dataset.from_tensors("Über 12 ab")
     assert list(s.map(lambda s: hr.strings.length(s, unit="UTF8_CHAR"))) == [10]
     assert [x.decode() for x in s.map(lambda s: hr.strings.upper(s, encoding="utf-8"))] == ["ÜBER 12 AB"]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="encoding 'latin-1' is not known"):
+        s.map(lambda s: hr.strings.lower(s, "latin-1"))
     assert list(s.map(lambda s: hr.strings.regex_replace(s, "[0-9]+", "#"))) == ["Über # ab".encode()]
     assert list(s.map(lambda s: hr.strings.regex_full_match(s, ".*ab"))) == [True]
     assert list(s.map(lambda s: hr.strings.substr(s, -2, 2))) == [b"ab"]

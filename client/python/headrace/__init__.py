@@ -42,7 +42,7 @@ from ._functions.shaping import (
     transpose, unstack,
 )
 from ._specs import DatasetSpec, TensorSpec
-from ._tensor import Tensor
+from ._tensors.tensor import Tensor
 from ._tensor_shape import TensorShape
 from .dtypes import (
     DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64, half, int8, int16,

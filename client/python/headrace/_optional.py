@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core, _values
+from . import _core
 from ._functions.ragged import RaggedTensor, RaggedTensorSpec
-from ._labels import with_parts
 from ._specs import DatasetSpec, TensorSpec, map_structure
+from ._tensors import values as _values
+from ._tensors.labels import with_parts
 from .errors import InvalidArgumentError
 
 

@@ -49,7 +49,7 @@ def users_line() -> str:
 
 
 def _is_tracing() -> bool:
-    from ._tracing import is_tracing
+    from ._tracing.tracing import is_tracing
 
     return is_tracing()
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from ._labels import rebuilt, with_parts
 from ._tensor_shape import ShapeLike, TensorShape
+from ._tensors.labels import rebuilt, with_parts
 
 
 class TensorSpec:

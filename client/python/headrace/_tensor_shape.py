@@ -7,7 +7,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from ._values import integer
+from ._tensors.values import integer
 
 ShapeLike = Union["TensorShape", Sequence[Union[int, None]], int, None]
 

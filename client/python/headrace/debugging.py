@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core, _numerics, dtypes
-from ._assertions import holds
+from . import _core, dtypes
 from ._functions.complexes import real_dtype, step_at_one
 from ._functions.spec_assertions import assert_integer as assert_integer
 from ._functions.spec_assertions import assert_rank as assert_rank
@@ -28,7 +27,9 @@ from ._functions.spec_assertions import assert_shapes as assert_shapes
 from ._functions.spec_assertions import assert_type as assert_type
 from ._functions.spec_assertions import does_not_hold, held
 from ._missing import names_of as _names_of
-from ._values import constant, integer, pair
+from ._tensors.values import constant, integer, pair
+from ._tracing import numerics as _numerics
+from ._tracing.assertions import holds
 from .errors import InvalidArgumentError, UnimplementedError
 
 if not TYPE_CHECKING:

@@ -20,10 +20,10 @@ from ._functions.colours import (
     adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation, convert_image_dtype,
     grayscale_to_rgb, hsv_to_rgb, per_image_standardization, rgb_to_grayscale, rgb_to_hsv,
 )
+from ._functions.renaming import named
 from ._functions.shaping import shape, slice_
 from ._missing import names_of as _names_of
-from ._renaming import named
-from ._values import constant, depends, holds_tensors, integer, integers, tensor
+from ._tensors.values import constant, depends, holds_tensors, integer, integers, tensor
 from .errors import ArgumentError, UnimplementedError
 from .strings import substr
 
@@ -95,7 +95,7 @@ def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscalin
     fast = dct_method != "INTEGER_ACCURATE"
     count, divided = integer(channels, "channels"), integer(ratio, "ratio")
     if at_least is None and divided == 1 and count in (0, 1, 3):
-        return _core.decode_image(tensor(contents, "contents"), count, fast, "uint8")
+        return _core.decode_image("image.decode_jpeg", tensor(contents, "contents"), count, fast, "uint8")
     if at_least is None:
         return _core.decode_jpeg(tensor(contents, "contents"), count, divided, fast)
     if ratio != 1:
@@ -154,7 +154,8 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
     wanted = dtypes.as_dtype(dtype)
     if wanted not in (dtypes.uint8, dtypes.uint16):
         raise ArgumentError(f"image.decode_png: dtype is {wanted.name}; there are uint8 and uint16")
-    return _core.decode_image(tensor(contents, "contents"), integer(channels, "channels"), True, wanted.name)
+    return _core.decode_image("image.decode_png", tensor(contents, "contents"), integer(channels, "channels"), True,
+                              wanted.name)
 
 
 def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes.uint8, name: str | None = None,
@@ -170,7 +171,8 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes
     """
     wanted = dtypes.as_dtype(dtype)
     read = wanted if wanted in (dtypes.uint8, dtypes.uint16, dtypes.float32) else dtypes.uint16
-    out = _core.decode_image(tensor(contents, "contents"), 0 if channels is None else integer(channels, "channels"), True, read.name)
+    count = 0 if channels is None else integer(channels, "channels")
+    out = _core.decode_image("image.decode_image", tensor(contents, "contents"), count, True, read.name)
     return out if wanted == read else convert_image_dtype(out, wanted)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from . import _core, dtypes
 from ._missing import names_of as _names_of
 from ._tensor_shape import TensorShape
-from ._values import constant, integer, integers, known, tensor
-from ._values import tensor as _tensor
+from ._tensors.values import constant, integer, integers, known, tensor
+from ._tensors.values import tensor as _tensor
 from .errors import ArgumentError, InvalidArgumentError, NotFoundError, UnimplementedError
 from .image import (  # noqa: F401  (tf.io has them, too)
     decode_and_crop_jpeg, decode_image, decode_jpeg, decode_png, encode_jpeg, encode_png, extract_jpeg_shape, is_jpeg,
@@ -284,7 +284,7 @@ def matching_files(pattern: Any, name: str | None = None) -> Tensor:
     1
     """
     from ._dataset import Dataset
-    from ._tracing import is_tracing
+    from ._tracing.tracing import is_tracing
 
     if is_tracing():
         raise TypeError("io.matching_files lists files where it is called, and a function of a dataset is called once for all "

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._dataset import Dataset
-from ._dlpack import Shared
 from ._specs import map_structure
+from ._tensors.dlpack import Shared
 
 
 def as_array(value: Any) -> Any:

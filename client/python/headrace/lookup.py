@@ -11,7 +11,7 @@ import numpy as np
 from . import _core, dtypes
 from ._missing import names_of as _names_of
 from ._refusals import refuse
-from ._values import as_array, constant, holds_tensors, integer
+from ._tensors.values import as_array, constant, holds_tensors, integer
 from .errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 
 if not TYPE_CHECKING:

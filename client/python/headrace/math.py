@@ -14,7 +14,7 @@ from ._functions.reductions import (
     argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
     top_k,
 )
-from ._values import named, pair
+from ._tensors.values import named, pair
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("math")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core, _values, dtypes
+from . import _core, dtypes
 from ._functions.array_ops import constant as tensor_of
 from ._functions.ragged import RaggedTensor
 from ._functions.ragged_operators import same_rows, with_rows_of
 from ._missing import names_of as _names_of
+from ._tensors import values as _values
 from .errors import UnimplementedError
 
 __all__ = ["constant", "map_flat_values"]

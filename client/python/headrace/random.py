@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import _core, _drawing, _seeds, dtypes
+from . import _core, dtypes
 from ._epochs import mixed
 from ._missing import names_of as _names_of
+from ._random import drawing as _drawing, seeds as _seeds
 from ._tensor_shape import TensorShape
-from ._values import constant, extents, integer, tensor
+from ._tensors.values import constant, extents, integer, tensor
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("random")
@@ -155,7 +156,7 @@ def element_seed(salt: int) -> Tensor:
 
 def _drawn_seed(seed: Any) -> Tensor:
     """A seed for each element, for one call of a function that draws random numbers."""
-    from ._tracing import next_salt
+    from ._tracing.tracing import next_salt
 
     _drawing.note()
     if seed is None:

@@ -8,9 +8,9 @@ from . import _core, dtypes
 from ._missing import names_of as _names_of
 from ._functions.splitting import separator_of
 from ._functions.splitting import split as split_
-from ._tensor_text import refuse_text
-from ._values import integer, integers, tensor
-from .errors import UnimplementedError
+from ._tensors.text import refuse_text
+from ._tensors.values import integer, integers, tensor
+from .errors import ArgumentError, UnimplementedError
 
 if not TYPE_CHECKING:
     __getattr__ = _names_of("strings")
@@ -31,6 +31,12 @@ def _utf8(unit: str) -> bool:
     return unit == "UTF8_CHAR"
 
 
+def _is_utf8(encoding: str, function: str) -> bool:
+    if _text(encoding, "encoding") not in ("", "utf-8"):
+        raise ArgumentError(f"strings.{function}: encoding {encoding!r} is not known; there is '' (bytes) and 'utf-8'")
+    return encoding == "utf-8"
+
+
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """The number of bytes (or of code points, with ``unit="UTF8_CHAR"``) of each string, as int32.
 
@@ -46,7 +52,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors("ab").map(upper).get_single_element()
     b'AB'
     """
-    return _core.string_upper(tensor(input, "input"), _text(encoding, "encoding"))
+    return _core.string_upper(tensor(input, "input"), _is_utf8(encoding, "upper"))
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
@@ -55,7 +61,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     >>> Dataset.from_tensors("AB").map(lower).get_single_element()
     b'ab'
     """
-    return _core.string_lower(tensor(input, "input"), _text(encoding, "encoding"))
+    return _core.string_lower(tensor(input, "input"), _is_utf8(encoding, "lower"))
 
 
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:

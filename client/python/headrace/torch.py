@@ -22,10 +22,10 @@ import torch.utils.data
 
 from . import _options
 from ._dataset import Dataset
-from ._dlpack import Shared
 from ._epochs import Epochs, mixed
 from ._specs import map_structure
-from ._values import integer
+from ._tensors.dlpack import Shared
+from ._tensors.values import integer
 from .errors import FailedPreconditionError, UnimplementedError
 
 #: For each dtype that some versions of torch lack, the next larger dtype that torch has.

@@ -18,7 +18,7 @@ __all__ = ["BytesList", "ClusterSpec", "Example", "Feature", "FeatureList", "Fea
 
 if TYPE_CHECKING:
     from .distribute.cluster_resolver import ClusterSpec
-    from ._train_types import (
+    from ._train.types import (
         BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample,
     )
 else:
@@ -29,9 +29,9 @@ else:
             from .distribute.cluster_resolver import ClusterSpec
 
             return ClusterSpec
-        from . import _train_messages
+        from ._train.messages import classes_of
 
-        classes = _train_messages.classes_of(__name__)
+        classes = classes_of(__name__)
         vars(sys.modules[__name__]).update(classes)
         return classes[name]
 

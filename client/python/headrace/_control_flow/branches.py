@@ -11,9 +11,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import _assertions, _core, _values
-from .._labels import rebuilt
+from .. import _core
 from .._refusals import refuse
+from .._tensors import values as _values
+from .._tensors.labels import rebuilt
+from .._tracing import assertions as _assertions
 from .rewriting import callee as callee  # rewritten functions call it, as they do the functions of this module
 from .source import OPS
 

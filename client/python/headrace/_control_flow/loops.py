@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _assertions, _core, _values
+from .. import _core
 from .._functions.composed import range_
-from .._labels import rebuilt
 from .._refusals import refuse
 from .._specs import TensorSpec, flatten, map_structure
+from .._tensors import values as _values
+from .._tensors.labels import rebuilt
+from .._tracing import assertions as _assertions
 from ..errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 from . import branches
 from .branches import Thunk, Unset, _condition, _is_tensor, _kind

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .._values import depends, known
+from .._tensors.values import depends, known
 
 
 def _len(x: Any) -> Any:

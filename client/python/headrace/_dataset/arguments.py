@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from .. import _core, _seeds, _values, dtypes
-from .._values import integer
+from .. import _core, dtypes
+from .._random import seeds as _seeds
+from .._tensors import values as _values
+from .._tensors.values import integer
 from ..errors import ArgumentError
 from .base import Described
 

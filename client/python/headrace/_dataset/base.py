@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _core, _drawing, _options
+from .. import _core, _options
+from .._random import drawing as _drawing
 
 if TYPE_CHECKING:
     from .dataset import Dataset

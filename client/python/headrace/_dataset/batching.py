@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, _tracing, _values, dtypes
+from .. import _core, dtypes
 from .._specs import flatten, spec_of_leaf
 from .._tensor_shape import TensorShape
-from .._values import count_of, integer, integers
+from .._tensors import values as _values
+from .._tensors.values import count_of, integer, integers
+from .._tracing import tracing as _tracing
 from ..errors import UnimplementedError
 from .arguments import Int, flag, order, parallel_calls
 from .base import Described

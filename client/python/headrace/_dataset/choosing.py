@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _tracing, _values, debugging
-from .._values import count_of, depends, integer
+from .. import _core, debugging
+from .._tensors import values as _values
+from .._tensors.values import count_of, depends, integer
+from .._tracing import tracing as _tracing
 from ..errors import UnimplementedError
 from .arguments import Int, flag, seed_of, shares
 from .base import Described

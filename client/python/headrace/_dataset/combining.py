@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _drawing, _options
+from .. import _core, _options
+from .._random import drawing as _drawing
 from .._specs import flatten, map_structure, spec_of_leaf
 from ..errors import InvalidArgumentError
 from .arguments import flag, graphs, seed_of

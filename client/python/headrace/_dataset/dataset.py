@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, _options, _tracing, _values
+from .. import _core, _options
 from .._missing import missing
 from .._refusals import refuse
 from .._specs import spec_of_leaf
+from .._tensors import values as _values
+from .._tracing import tracing as _tracing
 from .batching import Batching
 from .choosing import Choosing
 from .combining import Combining

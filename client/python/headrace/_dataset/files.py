@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .._values import integer
+from .._tensors.values import integer
 from .arguments import AUTOTUNE, Int, Names, compression, names, parallel_calls
 from .dataset import Dataset
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, _tracing, _values
+from .. import _core
 from .._control_flow.rewriting import REWRITTEN, rewritten
-from .._labels import with_parts
+from .._functions.renaming import named
 from .._processes.python import PyFunction
-from .._renaming import named
 from .._specs import DatasetSpec, flatten, spec_of_leaf
-from .._values import integer
+from .._tensors import values as _values
+from .._tensors.labels import with_parts
+from .._tensors.values import integer
+from .._tracing import tracing as _tracing
 from ..errors import UnimplementedError
 from .arguments import AUTOTUNE, Int, flag, order, parallel_calls
 from .base import Described

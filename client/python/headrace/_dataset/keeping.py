@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, _drawing, _tracing, _values
-from .._labels import rebuilt
+from .. import _core
+from .._random import drawing as _drawing
 from .._specs import spec_of_leaf
-from .._values import integer, seconds
+from .._tensors import values as _values
+from .._tensors.labels import rebuilt
+from .._tensors.values import integer, seconds
+from .._tracing import tracing as _tracing
 from ..errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from .arguments import Int, Path
 from .base import Described

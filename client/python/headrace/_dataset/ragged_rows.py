@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._functions.ragged import RaggedTensor, RaggedTensorSpec
-from .._labels import with_parts
+from .._tensors.labels import with_parts
 from ..errors import UnimplementedError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core, dtypes
 from .._specs import flatten, map_structure
-from .._values import integer, known
+from .._tensors.values import integer, known
 
 if TYPE_CHECKING:
     from .dataset import Dataset

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, _tracing, dtypes
-from .._values import integer
+from .. import _core, dtypes
+from .._tensors.values import integer
+from .._tracing import tracing as _tracing
 from .arguments import Int, Names, flag, names, seed_of
 from .base import Described, made
 from .ragged_rows import holds_ragged, slices

@@ -14,8 +14,8 @@ import numpy as np
 
 from .. import _core
 from .._functions.ragged import RaggedTensor, RaggedTensorSpec
-from .._labels import rebuilt, with_parts
 from .._specs import DatasetSpec, TensorSpec, flatten, spec_of_leaf
+from .._tensors.labels import rebuilt, with_parts
 from ..errors import UnimplementedError
 
 #: A batch size with which one batch contains all elements of a dataset.

@@ -6,10 +6,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import _assertions, _core, _values, dtypes
+from .. import _core, dtypes
 from .._specs import arranged_as, map_structure, same_structure
 from .._refusals import refuse
 from .._tensor_shape import TensorShape
+from .._tensors import values as _values
+from .._tracing import assertions as _assertions
 from .ragged import RaggedTensor
 from .ragged_operators import mapped
 

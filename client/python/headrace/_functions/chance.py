@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._renaming import named
-from .._values import constant, integers
+from .._tensors.values import constant, integers
 from ..random import _drawn_seed
+from .renaming import named
 
 Tensor = _core.Tensor
 

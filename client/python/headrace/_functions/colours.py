@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, dtypes
-from .._values import constant
+from .._tensors.values import constant
 
 Tensor = _core.Tensor
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _values, dtypes
+from .. import _core, dtypes
 from .._refusals import refuse
+from .._tensors import values as _values
 from ..errors import ArgumentError
 from .array_ops import cast, cond, constant
 from .shaping import expand_dims, gather, reshape

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._numerics import as_one
+from .._tensors.values import constant, operand_beside, pair
+from .._tracing.numerics import as_one
 from .reductions import reduce_mean
-from .._values import constant, operand_beside, pair
 
 Tensor = _core.Tensor
 

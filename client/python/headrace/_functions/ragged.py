@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _values, dtypes
+from .. import _core, dtypes
 from .._specs import DatasetSpec, TensorSpec
 from .._tensor_shape import TensorShape
+from .._tensors import values as _values
 from ..errors import UnimplementedError
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _values
+from .. import _core
+from .._tensors import values as _values
 from ..errors import ArgumentError
 from .ragged import RaggedTensor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._values import integer, integers, tensor
+from .._tensors.values import integer, integers, tensor
 
 Tensor = _core.Tensor
 

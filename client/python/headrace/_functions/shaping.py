@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core, _values, dtypes
+from .. import _core, dtypes
 from .._refusals import refuse
 from .._tensor_shape import TensorShape
+from .._tensors import values as _values
 from ..errors import ArgumentError
 
 Tensor = _core.Tensor

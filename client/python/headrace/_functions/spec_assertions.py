@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core, dtypes
-from .._assertions import holds
-from .._values import constant, integer
+from .._tensors.values import constant, integer
+from .._tracing.assertions import holds
 from ..errors import InvalidArgumentError
 
 Tensor = _core.Tensor

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core, _values
-from .._tensor_text import refuse_text
+from .. import _core
+from .._tensors import values as _values
+from .._tensors.text import refuse_text
 from ..errors import UnimplementedError
 from .ragged import RaggedTensor
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _assertions, _core, _tracing, _values
+from .. import _core
+from .._tensors import values as _values
+from .._tensors.labels import rebuilt
+from .._tracing import assertions as _assertions, tracing as _tracing
 from . import origins as _origins, pool as _pool, shipping as _shipping, whole_generator as _whole_generator
 from .._refusals import refuse
-from .._labels import rebuilt
 from .._specs import TensorSpec, map_structure, spec_of_leaf
 from ..dtypes import as_dtype
 

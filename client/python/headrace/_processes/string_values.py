@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import _core
 from .._functions.ragged import RaggedTensor
-from .._labels import with_parts
 from .._specs import flatten
+from .._tensors.labels import with_parts
 
 _String: Callable[[bytes], bytes] = getattr(_core, "String")  # nanobind does not define it, so the stub lacks it
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _core, _values
+from .. import _core
 from .._specs import TensorSpec, flatten, map_structure
+from .._tensors import values as _values
 from ..dtypes import string
 from ..errors import UnimplementedError
 from .declared import checked

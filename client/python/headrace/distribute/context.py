@@ -6,7 +6,7 @@ import dataclasses
 import enum
 from typing import Any
 
-from .._values import integer
+from .._tensors.values import integer
 from ..errors import UnimplementedError
 
 

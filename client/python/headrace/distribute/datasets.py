@@ -12,7 +12,7 @@ from .. import _core, _options
 from .._dataset import Dataset
 from .._epochs import mixed
 from .._functions.ragged import RaggedTensor, RaggedTensorSpec
-from .._labels import with_parts
+from .._tensors.labels import with_parts
 from ..errors import OpError, OutOfRangeError
 from .values import per_replica
 

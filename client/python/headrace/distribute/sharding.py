@@ -10,9 +10,9 @@ from .._epochs import mixed
 from .._functions.array_ops import cast
 from .._functions.ragged import RaggedTensor, cut_rows
 from .._functions.shaping import shape
-from .._labels import with_parts
 from .._options import AutoShardPolicy
 from .._specs import flatten
+from .._tensors.labels import with_parts
 from ..math import minimum
 
 #: The engine's names of the policies.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._dataset import Dataset
 from .._missing import missing
-from .._values import integer
+from .._tensors.values import integer
 from .context import InputContext, InputOptions, InputReplicationMode, options_of
 from .datasets import DistributedDataset, Mover
 from .devices import mover_of

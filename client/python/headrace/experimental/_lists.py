@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _values, dtypes
+from .. import _core, dtypes
 from .._dataset import Dataset
 from .._dataset.ragged_rows import arranged, leaves
 from .._tensor_shape import TensorShape
-from .._tracing import tensors
-from .._values import integer
+from .._tensors import values as _values
+from .._tensors.values import integer
+from .._tracing.tracing import tensors
 from ..errors import OutOfRangeError, UnimplementedError
 
 #: The seed of random orders in ``at``, so that all calls in a program use the same order.

@@ -17,7 +17,7 @@ import numpy as np
 from .. import dtypes
 from .._dataset import AUTOTUNE, Dataset, TFRecordDataset
 from .._dataset.arguments import compression, flag
-from .._values import integer, unit
+from .._tensors.values import integer, unit
 from ..errors import ArgumentError, InvalidArgumentError
 from ..io import parse_example
 from ._sources import CsvDataset

@@ -7,10 +7,11 @@ import sys
 import warnings
 from typing import Any
 
-from .. import _core, _drawing
+from .. import _core
 from .._processes import vouching as _vouching
 from .._dataset import Dataset
-from .._values import seconds
+from .._random import drawing as _drawing
+from .._tensors.values import seconds
 from ..service.addresses import address_of
 from ..service.securing import Session, inner
 

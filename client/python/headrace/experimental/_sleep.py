@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .. import _core
 from .._dataset import Dataset
 from .._dataset.arguments import Int
-from .._values import count_of
+from .._tensors.values import count_of
 
 
 def sleep(micros: Int) -> Callable[[Dataset], Dataset]:

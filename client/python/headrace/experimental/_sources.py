@@ -9,7 +9,7 @@ from .. import _core
 from .._dataset import Dataset
 from .._dataset.arguments import compression, flag, names
 from .._specs import TensorSpec
-from .._values import constant, integers
+from .._tensors.values import constant, integers
 from ..dtypes import DType, as_dtype
 from ..errors import ArgumentError
 

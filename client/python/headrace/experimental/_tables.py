@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _values, dtypes
+from .. import _core, dtypes
 from .._dataset import Dataset
 from .._specs import TensorSpec
-from .._values import integer
+from .._tensors import values as _values
+from .._tensors.values import integer
 from ..errors import FailedPreconditionError, UnimplementedError
 from ..lookup import KeyValueTensorInitializer, StaticHashTable
 

@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .. import _assertions, _core, _tracing, dtypes
+from .. import _core, dtypes
 from .._dataset import AUTOTUNE, Dataset
-from .._values import constant, integer
+from .._tensors.values import constant, integer
+from .._tracing import assertions as _assertions, tracing as _tracing
 from ..errors import UnimplementedError
 
 Transformation = Callable[[Dataset], Dataset]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._values import integer
+from .._tensors.values import integer
 from .cluster_addresses import is_cluster_address, resolved
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._values import integer
+from .._tensors.values import integer
 from ..errors import UnimplementedError
 from .addresses import port_of
 

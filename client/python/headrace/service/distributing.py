@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _drawing
+from .. import _core
 from .._processes import vouching as _vouching
 from .._dataset import AUTOTUNE, Dataset
 from .._options import AutoShardPolicy, Options
+from .._random import drawing as _drawing
 from .._specs import flatten
-from .._values import integer, seconds
+from .._tensors.values import integer, seconds
 from ..errors import InvalidArgumentError, UnimplementedError
 from .addresses import address_of
 from .policies import CrossTrainerCache, mode_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from .._values import integer, seconds
+from .._tensors.values import integer, seconds
 
 
 class ShardingPolicy(enum.IntEnum):

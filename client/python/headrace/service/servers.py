@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._processes import lifetime as _lifetime, pool as _pool, vouching as _vouching
-from .._values import seconds
+from .._tensors.values import seconds
 from ..errors import DeadlineExceededError, OpError, _make
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._values import integer
+from ..._tensors.values import integer
 
 
 class ClusterSpec:

@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from . import _assertions, _core, _drawing, _python_draws, _values
-from ._control_flow.rewriting import rewritten
-from ._refusals import explained
-from ._specs import map_structure
-from ._tensor_text import in_function, refuse_in_result
-from .errors import ArgumentError, OperatorNotAllowedInGraphError
+from .. import _core
+from .._control_flow.rewriting import rewritten
+from .._random import drawing as _drawing, python_draws as _python_draws
+from .._refusals import explained
+from .._specs import map_structure
+from .._tensors import values as _values
+from .._tensors.text import in_function, refuse_in_result
+from ..errors import ArgumentError, OperatorNotAllowedInGraphError, OpError
+from . import assertions
 
 
 def _leaf(value: Any) -> Any:
-    from ._dataset import Dataset
+    from .._dataset import Dataset
 
     if value is None:
         raise ArgumentError("it gives None; is there a `return`?")
@@ -57,7 +60,7 @@ class _Call:
         self.opened = opened
         self.read: list[tuple[_core.Graph, Any]] = []
         self.salts = itertools.count(1)
-        self.asserted = _assertions.Asserted()
+        self.asserted = assertions.Asserted()
 
     def element_of(self, single: _core.Graph) -> Any:
         """Tensors for the only element of a dataset that depends on the function's argument."""
@@ -114,7 +117,7 @@ def element_of(single: _core.Graph) -> Any:
 
 
 def _argument(given: Any) -> Any:
-    from ._dataset.windows import argument
+    from .._dataset.windows import argument
 
     return argument(given)
 
@@ -124,7 +127,7 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
 
     Raises ``TypeError`` if ``f`` is no function, or gives a dataset where tensors are needed or the other way round.
     """
-    from ._processes.python import PyFunction
+    from .._processes.python import PyFunction
 
     if isinstance(f, PyFunction):
         if dataset:
@@ -152,7 +155,7 @@ def _called_as_it_is(f: Callable[..., Any], given: tuple[Any, ...], opened: Any)
     call = _Call(opened)
     _tracing.calls.append(call)
     try:
-        with _assertions.collected(call.asserted), in_function():
+        with assertions.collected(call.asserted), in_function():
             result = f(*given)
             refuse_in_result(result)
             return call, result
@@ -168,8 +171,8 @@ def _called_as_it_is(f: Callable[..., Any], given: tuple[Any, ...], opened: Any)
 def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, argument: str, *,
                dataset: bool) -> _core.Function:
     """As ``trace``, but ``f`` is called with ``given``, the argument of the engine's open function ``opened``."""
-    from ._dataset import Dataset
-    from ._processes.python import PyFunction
+    from .._dataset import Dataset
+    from .._processes.python import PyFunction
 
     if isinstance(f, PyFunction):
         raise TypeError(f"{operator}: {argument} cannot be a py_function; use a function that is traced")
@@ -200,15 +203,9 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     try:
         return call.finish(leaves)
     except (TypeError, ValueError) as e:
-        if isinstance(e, _errors()):
+        if isinstance(e, (OperatorNotAllowedInGraphError, OpError)):
             raise
         raise type(e)(f"{operator}: {argument} {describe(f)}: {e}") from None
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    from .errors import OperatorNotAllowedInGraphError, OpError
-
-    return (OperatorNotAllowedInGraphError, OpError)
 
 
 def tensors(value: Any) -> Any:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from . import _core, _seeds
-from ._epochs import mixed
+from .. import _core
+from .._epochs import mixed
+from . import seeds
 
 
 class _OfThread(threading.local):
@@ -52,7 +53,7 @@ def seed_of(*inputs: Any) -> int | None:
     given = of_inputs(inputs)
     if given is not None or not draws:
         return given
-    seed = _seeds.of_process()
+    seed = seeds.of_process()
     return None if seed is None else mixed(2, seed)
 
 

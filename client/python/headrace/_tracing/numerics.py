@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from . import _core
-from ._assertions import holds
-from ._labels import with_parts
-from ._refusals import users_line
+from .. import _core
+from .._refusals import users_line
+from .._tensors.labels import with_parts
+from .assertions import holds
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from . import _core
-from ._specs import map_structure
+from .. import _core
+from .._specs import map_structure
 
 Tensor = _core.Tensor
 

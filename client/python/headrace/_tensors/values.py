@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, dtypes
-from ._list_dtypes import adapted, array_as_declared, as_declared, holds_integers_of_numpy, of_list
-from ._tensor_text import is_in_function, refuse_text, refuse_texts
-from .errors import ArgumentError
+from .. import _core, dtypes
+from ..errors import ArgumentError
+from .list_dtypes import adapted, array_as_declared, as_declared, holds_integers_of_numpy, of_list
+from .text import is_in_function, refuse_text, refuse_texts
 
 
 def _first_leaf(value: Any) -> Any:
@@ -27,7 +27,7 @@ def holds_tensors(value: Any) -> bool:
 
 def as_array(value: Any, dtype: Any = None) -> Any:
     """``value`` as a numpy array. An int of Python becomes int32 if it fits, and a float becomes float32, as in
-    TensorFlow. The module ``_list_dtypes`` has the rules for numbers in lists.
+    TensorFlow. The module ``list_dtypes`` has the rules for numbers in lists.
 
     Raises ``TypeError`` or ``ValueError`` for a value that cannot be a tensor.
     """
@@ -60,7 +60,7 @@ def _extents_as_array(value: Any) -> Any:
     """A ``TensorShape`` as an array of int32, or of int64 if an extent does not fit int32. Other values are returned
     unchanged. Raises ``ArgumentError`` for a shape with an unknown extent.
     """
-    from ._tensor_shape import TensorShape
+    from .._tensor_shape import TensorShape
 
     if not isinstance(value, TensorShape):
         return value

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._refusals import refuse
+from .._refusals import refuse
 
 #: The beginning of each text that describes a tensor. It is in lower case, and texts are converted to lower case
 #: before they are searched for it, because the user's function may have changed the case of the text.

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _values
-from ._refusals import METHODS, refuse
-from ._tensor_shape import TensorShape
-from .errors import OpError
-from ._tensor_text import refuse_text, refuse_texts
+from .. import _core
+from .._refusals import METHODS, refuse
+from .._tensor_shape import TensorShape
+from ..errors import OpError
+from . import values
+from .text import refuse_text, refuse_texts
 
 Tensor = _core.Tensor
 Tensor.__module__ = "headrace"
@@ -50,7 +51,7 @@ def _repr(self: Tensor) -> str:
 def _float_first(f: Any) -> Any:
     """Lets numpy's functions of floats accept integers, too."""
     def call(x: Any) -> Tensor:
-        t = _values.constant(x)
+        t = values.constant(x)
         return f(t if t.dtype.is_floating or t.dtype.is_complex else _core.cast(t, "float64"))
     return call
 
@@ -62,10 +63,10 @@ _UFUNCS: dict[Any, Any] = {
     np.true_divide: lambda a, b: a / b,
     np.floor_divide: lambda a, b: a // b,
     np.remainder: lambda a, b: a % b,
-    np.fmod: lambda a, b: _core.truncate_mod(*_values.pair(a, b)),
+    np.fmod: lambda a, b: _core.truncate_mod(*values.pair(a, b)),
     np.power: lambda a, b: a**b,
     np.float_power: lambda a, b: _core.cast(_t(a), "float64") ** b,
-    np.matmul: lambda a, b: _core.matmul(*_values.pair(a, b), False, False),
+    np.matmul: lambda a, b: _core.matmul(*values.pair(a, b), False, False),
     np.negative: lambda x: -x,
     np.positive: lambda x: x,
     np.absolute: abs,
@@ -83,8 +84,8 @@ _UFUNCS: dict[Any, Any] = {
     np.ceil: lambda x: _core.ceil(x),
     np.rint: lambda x: _core.round(x),
     np.isnan: lambda x: _core.is_nan(x),
-    np.minimum: lambda a, b: _core.minimum(*_values.pair(a, b)),
-    np.maximum: lambda a, b: _core.maximum(*_values.pair(a, b)),
+    np.minimum: lambda a, b: _core.minimum(*values.pair(a, b)),
+    np.maximum: lambda a, b: _core.maximum(*values.pair(a, b)),
     np.equal: lambda a, b: a == b,
     np.not_equal: lambda a, b: a != b,
     np.less: lambda a, b: a < b,
@@ -105,11 +106,11 @@ _UFUNCS: dict[Any, Any] = {
 
 
 def _t(x: Any) -> Tensor:
-    return _values.tensor(x, "operand")
+    return values.tensor(x, "operand")
 
 
 def _truth(x: Any) -> Tensor:
-    t = _values.constant(x)
+    t = values.constant(x)
     return t if t.dtype.is_bool else _core.cast(t, "bool")
 
 
@@ -121,23 +122,23 @@ def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: 
         refuse(f"{name}{with_arguments} cannot be traced", "Use the functions of headrace.math")
     beside = next(x for x in inputs if isinstance(x, Tensor)).dtype
     operands = [x if isinstance(x, (Tensor, bool, int, float, str, bytes)) and not isinstance(x, np.generic)
-                else _values.operand_beside(x, beside) for x in inputs]
+                else values.operand_beside(x, beside) for x in inputs]
     return known(*operands)
 
 
 def _axes(axis: Any) -> list[int]:
-    return _values.integers(axis, "axis")
+    return values.integers(axis, "axis")
 
 
 def _along(a: Any, axis: Any) -> tuple[Any, int]:
     """The tensor and the axis along which a function of numpy works: without an axis, all values in one axis."""
-    a = _values.constant(a)
-    return (_core.reshape(a, [-1]), 0) if axis is None else (a, _values.integer(axis, "axis"))
+    a = values.constant(a)
+    return (_core.reshape(a, [-1]), 0) if axis is None else (a, values.integer(axis, "axis"))
 
 
 def _reduction(f: Any) -> Any:
     def call(a: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
-        return f(_values.constant(a), _axes(axis), keepdims)
+        return f(values.constant(a), _axes(axis), keepdims)
     return call
 
 
@@ -150,15 +151,15 @@ _FUNCTIONS: dict[Any, Any] = {
     np.any: _reduction(_core.reduce_any),
     np.mean: lambda a, axis=None, *, keepdims=False: _core.reduce_mean(
         a if a.dtype.is_floating or a.dtype.is_complex else _core.cast(a, "float64"), _axes(axis), keepdims),
-    np.where: lambda c, x, y: _core.where(_values.constant(c), *_values.pair(x, y)),
-    np.reshape: lambda a, shape: _core.reshape(a, _values.extents(shape, "shape")),
+    np.where: lambda c, x, y: _core.where(values.constant(c), *values.pair(x, y)),
+    np.reshape: lambda a, shape: _core.reshape(a, values.extents(shape, "shape")),
     np.transpose: lambda a, axes=None: _core.transpose(a, _axes(axes)),
-    np.expand_dims: lambda a, axis: _core.expand_dims(a, _values.integer(axis, "axis")),
+    np.expand_dims: lambda a, axis: _core.expand_dims(a, values.integer(axis, "axis")),
     np.squeeze: lambda a, axis=None: _core.squeeze(a, _axes(axis)),
-    np.stack: lambda arrays, axis=0: _core.stack(_values.side_by_side(arrays), axis),
-    np.concatenate: lambda arrays, axis=0: _core.concat(_values.side_by_side(arrays), axis),
-    np.clip: lambda a, a_min, a_max: _core.minimum(*_values.pair(_core.maximum(*_values.pair(a, a_min)), a_max)),
-    np.tile: lambda a, reps: _core.tile(a, _values.extents(reps, "reps")),
+    np.stack: lambda arrays, axis=0: _core.stack(values.side_by_side(arrays), axis),
+    np.concatenate: lambda arrays, axis=0: _core.concat(values.side_by_side(arrays), axis),
+    np.clip: lambda a, a_min, a_max: _core.minimum(*values.pair(_core.maximum(*values.pair(a, a_min)), a_max)),
+    np.tile: lambda a, reps: _core.tile(a, values.extents(reps, "reps")),
     np.sort: lambda a, axis=-1: _core.sort(a, axis, False),
     np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(a, axis, False), "int64"),
     np.cumsum: lambda a, axis=None: _core.cumsum(*_along(a, axis), False, False),

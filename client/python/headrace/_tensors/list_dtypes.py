@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .errors import ArgumentError
+from .. import dtypes
+from ..errors import ArgumentError
 
 _INT32 = np.iinfo(np.int32)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from .errors import OpError
+from ..errors import OpError
 
 
 @contextlib.contextmanager

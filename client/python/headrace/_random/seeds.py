@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from ._epochs import mixed
+from .._epochs import mixed
 
 
 class _OfProcess:

@@ -1,0 +1,1 @@
+"""Random numbers: the seed of the process, and what functions draw while they are traced."""
