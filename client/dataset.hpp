@@ -19,7 +19,7 @@ class dataset {
 public:
   /// Makes a dataset of a checked graph.
   explicit dataset(dataset_ptr node)
-    : node_(std::move(node)), iterations_(std::make_shared<iteration_count>()) {}
+    : node_(std::move(node)), iterations_(std::make_shared<detail::iteration_count>()) {}
 
   // -- sources ----------------------------------------------------------------
 
@@ -321,26 +321,28 @@ public:
   dataset counted_together(dataset_ptr node) const { return {std::move(node), iterations_}; }
 
 private:
-  dataset(dataset_ptr node, std::shared_ptr<iteration_count> iterations)
+  dataset(dataset_ptr node, std::shared_ptr<detail::iteration_count> iterations)
     : node_(std::move(node)), iterations_(std::move(iterations)) {}
-  dataset mapped(function f, parallel_calls parallel) const;
-  dataset filtered(function f, parallel_calls parallel) const;
-  dataset flat_mapped(function f) const;
-  dataset interleaved(function f, interleave_options options) const;
-  dataset taken_while(function f) const;
-  dataset scanned(const expr_structure& initial_state, function f) const;
+  dataset mapped(detail::function f, parallel_calls parallel) const;
+  dataset filtered(detail::function f, parallel_calls parallel) const;
+  dataset flat_mapped(detail::function f) const;
+  dataset interleaved(detail::function f, interleave_options options) const;
+  dataset taken_while(detail::function f) const;
+  dataset scanned(const expr_structure& initial_state, detail::function f) const;
   element_spec groups() const;
-  dataset grouped(function key, function reduce, int64_t size) const;
-  dataset grouped(function key, function reduce, function size) const;
-  dataset bucketed(function length, bucket_options options) const;
-  dataset resampled(function class_of, std::vector<double> target_dist,
+  dataset grouped(detail::function key, detail::function reduce, int64_t size) const;
+  dataset grouped(detail::function key, detail::function reduce, detail::function size) const;
+  dataset bucketed(detail::function length, bucket_options options) const;
+  dataset resampled(detail::function class_of, std::vector<double> target_dist,
                     resample_options options) const;
-  dataset folded(const expr_structure& initial_state, function f) const;
-  dataset snapshot_in(const std::string& folder, function shard, const save_options& options) const;
-  void save_in(const std::string& folder, function shard, const save_options& options) const;
+  dataset folded(const expr_structure& initial_state, detail::function f) const;
+  dataset snapshot_in(const std::string& folder, detail::function shard,
+                      const save_options& options) const;
+  void save_in(const std::string& folder, detail::function shard,
+               const save_options& options) const;
 
   dataset_ptr node_;
-  std::shared_ptr<iteration_count> iterations_; ///< shared with copies
+  std::shared_ptr<detail::iteration_count> iterations_; ///< shared with copies
 };
 
 } // namespace headrace

@@ -5,8 +5,8 @@
 #include "headrace/pipeline/graph/read_again.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/pipeline/saving/kept_folders.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/base/ids.hpp"
-#include "headrace/runtime/node/address.hpp"
 
 #include <fmt/format.h>
 

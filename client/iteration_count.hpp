@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace headrace {
+namespace headrace::detail {
 
 /// Numbers the iterations over a dataset, from 0. A shuffle that reshuffles has another order in
 /// each. Thread-safe.
@@ -36,4 +36,4 @@ private:
   std::atomic<uint64_t> seed_{0}; ///< 0: not drawn yet
 };
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,12 +4,14 @@
 #include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/client/internal/default_cache_bytes.hpp"
 #include "headrace/client/internal/local_listener.hpp"
+#include "headrace/client/internal/metrics_access.hpp"
 #include "headrace/client/internal/other_services.hpp"
 #include "headrace/client/internal/server_timing.hpp"
 #include "headrace/client/internal/service_client.hpp"
 #include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/internal/service_source.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
 #include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/caf/port.hpp"
@@ -199,7 +201,10 @@ worker_server::worker_server(worker_server&&) noexcept = default;
 worker_server::~worker_server() = default;
 const std::string& worker_server::address() const noexcept { return impl_->data; }
 uint16_t worker_server::data_port() const noexcept { return impl_->here.data_port(); }
-const metric_registry& worker_server::metrics() const noexcept { return *impl_->here.metrics(); }
+std::vector<metric_sample> worker_server::metrics() const { return impl_->here.metrics()->read(); }
+const metric_registry& metrics_access::registry_of(const worker_server& of) noexcept {
+  return *of.impl_->here.metrics();
+}
 void worker_server::leave() { impl_->leave(); }
 void worker_server::end_at_once() noexcept { impl_->end_at_once(); }
 
@@ -225,11 +230,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   dispatcher_ = std::make_unique<dispatcher_server>(about);
   // The workers do not use the advertised address, because it may not be reachable from this host,
   // for instance with address translation.
-  const auto& host = options_.endpoint.host;
-  inside_ = host_and_port(!is_wildcard(host) ? host
-                          : host == "::"     ? "::1"
-                                             : "127.0.0.1",
-                          dispatcher_->port());
+  inside_ = host_and_port(host_from_here(options_.endpoint.host), dispatcher_->port());
   for (int i = 0; i < options_.workers; ++i) add_worker();
   await_workers(workers_.size());
 }

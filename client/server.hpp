@@ -8,6 +8,7 @@
 #include "headrace/runtime/base/tls_options.hpp"
 #include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/metrics/metric_sample.hpp"
 
 #include <functional>
 #include <memory>
@@ -19,7 +20,7 @@
 namespace headrace {
 
 namespace detail {
-class metric_registry;
+class metrics_access;
 class node;
 } // namespace detail
 
@@ -150,8 +151,9 @@ public:
   const std::string& address() const noexcept;
   /// The port of `address`.
   uint16_t data_port() const noexcept;
-  /// The metrics of its process (docs/metrics.md).
-  const detail::metric_registry& metrics() const noexcept;
+  /// The values of the metrics of its process (docs/metrics.md) at this moment, ordered by name and
+  /// labels.
+  std::vector<metric_sample> metrics() const;
   /// Leaves the service in order, which takes at most a second longer than `drain`. If `leave` was
   /// not called, the destructor calls it.
   void leave();
@@ -160,6 +162,7 @@ public:
   void end_at_once() noexcept;
 
 private:
+  friend class detail::metrics_access;
   struct impl;
   std::unique_ptr<impl> impl_;
 };

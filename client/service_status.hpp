@@ -131,8 +131,8 @@ struct worker_status {
   duration since_heartbeat{};
   bool left = false;     ///< the worker is not alive, and left in order
   bool draining = false; ///< the worker is alive, and about to leave: it gets no new tasks
-  /// The metrics of its process in its last heartbeat (docs/metrics.md), without those that are
-  /// zero.
+  /// The metrics of its process in its last heartbeat (docs/metrics.md), without counters and
+  /// histograms to which nothing was added. Gauges are always included.
   std::vector<metric_sample> metrics;
 
   /// The number of threads that were requested to stop and are stuck in foreign code.
@@ -191,7 +191,8 @@ struct service_status {
   std::vector<job_status> jobs;
   std::vector<save_status> saves; ///< the running saves, and those that have ended last
   std::vector<supervised> tree;   ///< the supervision trees of the dispatcher and of each worker
-  /// The metrics of the dispatcher's process (docs/metrics.md), without those that are zero.
+  /// The metrics of the dispatcher's process (docs/metrics.md), without counters and histograms to
+  /// which nothing was added. Gauges are always included.
   std::vector<metric_sample> metrics;
 
   /// The number of damaged messages that the dispatcher received; each was answered.

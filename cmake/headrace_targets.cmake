@@ -49,8 +49,8 @@ option(HEADRACE_SHARED_PARSING "Precompile headers of other projects, compile so
 set(HEADRACE_GROUP_SIZE 5 CACHE STRING "The most sources of a folder that are compiled as one")
 
 # headrace_group(target): compiles up to HEADRACE_GROUP_SIZE sources of a folder as one. Names in the unnamed
-# namespaces of a folder must differ; `./run check` verifies it by compiling each folder of the libraries as
-# one source. A new source changes only the groups of its own folder.
+# namespaces of a folder must differ; `./run check` verifies it by compiling each folder of the libraries and
+# of grouped tests as one source. A new source changes only the groups of its own folder.
 function(headrace_group target)
   if(NOT HEADRACE_SHARED_PARSING)
     return()

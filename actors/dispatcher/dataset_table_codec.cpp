@@ -1,7 +1,7 @@
 #include "headrace/actors/dispatcher/dataset_table_codec.hpp"
 
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/actors/store/stored_words.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <string_view>
 #include <vector>
@@ -41,7 +41,7 @@ result<dataset_table> state_codec<dataset_table>::read(schema::ServiceState::Rea
       return data_loss(fmt::format("the graph of dataset '{}' is there twice", text_of(ids[0])));
     out.bytes_ += at->second.what.graph.size();
     for (auto id : ids)
-      if (!out.ids_.try_emplace(std::string{text_of(id)}, fingerprint).second)
+      if (!out.ids_.try_emplace(string_of(id), fingerprint).second)
         return data_loss(fmt::format("dataset '{}' is there twice", text_of(id)));
   }
   out.last_ = in.getLastDataset();

@@ -2,11 +2,11 @@
 
 #include "headrace/actors/protocol/codec/dataset_codec.hpp"
 #include "headrace/actors/protocol/codec/drain_codec.hpp"
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/actors/protocol/codec/reader_codec.hpp"
 #include "headrace/actors/protocol/codec/registration_codec.hpp"
 #include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/runtime/node/node_metrics.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -141,7 +141,7 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
     });
   case arm::GET_DATASET:
     return decide(in, [&](request_token token) {
-      return core_.get_dataset(token, std::string{text_of(request.getGetDataset())});
+      return core_.get_dataset(token, string_of(request.getGetDataset()));
     });
   case arm::OPEN_ITERATION: {
     const auto wanted = read_open_iteration(request.getOpenIteration());

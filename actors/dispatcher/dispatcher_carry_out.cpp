@@ -6,6 +6,7 @@
 #include "headrace/actors/protocol/codec/registration_codec.hpp"
 #include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/actors/protocol/codec/task_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 

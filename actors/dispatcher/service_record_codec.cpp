@@ -2,11 +2,11 @@
 
 #include "headrace/actors/dispatcher/dataset_table_codec.hpp"
 #include "headrace/actors/protocol/codec/dataset_codec.hpp"
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/actors/protocol/codec/job_codec.hpp"
 #include "headrace/actors/protocol/codec/save_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 namespace headrace::detail {
 
@@ -31,8 +31,8 @@ result<service_record::job> read_job(schema::JobEntry::Reader in) {
   HEADRACE_ASSIGN(const auto targets, from_schema(in.getTargets()));
   return service_record::job{
     .id = job_id{in.getJobId()},
-    .name = std::string{text_of(in.getName())},
-    .dataset_id = std::string{text_of(in.getDatasetId())},
+    .name = string_of(in.getName()),
+    .dataset_id = string_of(in.getDatasetId()),
     .parameters = parameters,
     .key = std::string{chars_of(in.getKey())},
     .shards = in.getShards(),
@@ -48,7 +48,7 @@ void write_place(schema::WorkerPlace::Builder out, uint32_t entry, const worker_
 }
 
 worker_place read_place(schema::WorkerPlace::Reader in) {
-  return {worker_id{in.getWorkerId()}, std::string{text_of(in.getDataAddress())}};
+  return {worker_id{in.getWorkerId()}, string_of(in.getDataAddress())};
 }
 
 struct service_fact_writer {
@@ -101,8 +101,7 @@ result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
   }
   case schema::ServiceFact::JOB_JOINED: {
     const auto x = in.getJobJoined();
-    return fact{
-      service_record::job_joined{job_id{x.getJobId()}, std::string{text_of(x.getDatasetId())}}};
+    return fact{service_record::job_joined{job_id{x.getJobId()}, string_of(x.getDatasetId())}};
   }
   case schema::ServiceFact::JOB_OVER: {
     const auto x = in.getJobOver();

@@ -1,5 +1,7 @@
 #include "headrace/actors/dispatcher/status_report.hpp"
 
+#include "headrace/schemas/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +33,7 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
       one.setMetrics(said.getMetrics());
     }
     if (auto tree = told.trees.find(id); tree != told.trees.end())
-      one.setTree({reinterpret_cast<const kj::byte*>(tree->second.data()), tree->second.size()});
+      one.setTree(data_of(tree->second));
   }
 }
 

@@ -1,6 +1,6 @@
 #include "headrace/actors/dispatcher/worker_roster.hpp"
 
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -80,7 +80,7 @@ std::vector<worker_info> worker_table::expire(time_point now) {
     return !entry.second.alive && entry.second.last_heard + remembered <= now;
   });
   std::vector<worker_info> out;
-  for (const auto& [id, what] : leases_.advance(now)) {
+  for (const auto id : leases_.advance(now)) {
     auto& worker = workers_.at(id);
     worker.alive = false;
     out.push_back(worker.info);

@@ -42,9 +42,7 @@ public:
 
   /// `last`: the highest number that a worker had before.
   explicit worker_table(lease_timing timing, worker_id last = {})
-    : timing_(timing),
-      leases_({.heartbeat = timing.heartbeat, .lease = timing.lease}),
-      last_(last.value) {}
+    : timing_(timing), leases_(timing.lease), last_(last.value) {}
 
   /// The living worker, other than `who`, that has the data address of `who` and may still be
   /// running. Consumers of one of the two could reach the other. Null if there is none.

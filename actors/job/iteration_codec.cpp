@@ -1,9 +1,9 @@
 #include "headrace/actors/job/iteration_codec.hpp"
 
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/protocol/codec/registration_codec.hpp"
 #include "headrace/actors/protocol/codec/round_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
+#include "headrace/schemas/failure_codec.hpp"
 
 namespace headrace::detail {
 

@@ -11,9 +11,8 @@ job_core::job_core(job_description about, job_record record,
   : about_(std::move(about)),
     record_(std::move(record)),
     entropy_(entropy),
-    readers_heard_({.heartbeat = about_.timing.heartbeat, .lease = about_.terms.client_timeout}),
-    prompt_({.heartbeat = about_.timing.heartbeat,
-             .lease = reader_timing(about_.timing, about_.terms).lease}) {
+    readers_heard_(about_.terms.client_timeout),
+    prompt_(reader_timing(about_.timing, about_.terms).lease) {
   for (const auto& worker : present) workers_.emplace(worker.id, worker);
 }
 
@@ -160,7 +159,7 @@ std::optional<time_point> job_core::next_deadline() const {
 job_commands job_core::timer(time_point now) {
   now_ = now;
   prompt_.advance(now);
-  for (const auto& [reader, what] : readers_heard_.advance(now))
+  for (const auto& reader : readers_heard_.advance(now))
     give_up(reader.first, reader.second, "it was not heard of");
   lose_missing();
   announce_what_is_due();

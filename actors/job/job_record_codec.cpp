@@ -4,8 +4,8 @@
 #include "headrace/actors/job/splits/held_rows_codec.hpp"
 #include "headrace/actors/job/splits/lease_history_codec.hpp"
 #include "headrace/actors/job/splits/split_assigner_codec.hpp"
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
+#include "headrace/schemas/failure_codec.hpp"
 
 namespace headrace::detail {
 

@@ -15,10 +15,14 @@ struct lease_timing {
   friend bool operator==(const lease_timing&, const lease_timing&) = default;
 };
 
+} // namespace headrace
+
+namespace headrace::detail {
+
 /// After a link was cut, its two ends use their own clocks. A consumer relies on its lease for
 /// `trusted` after the last answer of its job, and hands out nothing after that. A task gives that
 /// consumer's rows to others only after `fenced`. So no row is handed out by two consumers.
 constexpr duration trusted(duration lease) { return lease - lease / 5; }
 constexpr duration fenced(duration lease) { return lease + lease / 4; }
 
-} // namespace headrace
+} // namespace headrace::detail

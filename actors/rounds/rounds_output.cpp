@@ -231,11 +231,4 @@ size_t rounds_output::pending_bytes() const {
   return out;
 }
 
-size_t rounds_output::kept_bytes() const noexcept {
-  size_t out = 0;
-  for (const auto& x : lanes_)
-    for (const auto& p : x.rows) out += p.rows.bytes();
-  return out;
-}
-
 } // namespace headrace::detail

@@ -47,8 +47,6 @@ public:
   uint64_t handed_out_below() const override { return floor() * lanes_.size(); }
   const reached_splits& given() const override { return given_; }
   size_t pending_bytes() const override;
-  /// The bytes of all kept rows.
-  size_t kept_bytes() const noexcept;
 
 private:
   /// Consecutive elements of one consumer.

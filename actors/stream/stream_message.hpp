@@ -3,6 +3,7 @@
 #include "headrace/runtime/base/status.hpp"
 #include "headrace/runtime/link/link.hpp"
 #include "headrace/runtime/message/message.hpp"
+#include "headrace/schemas/failure_codec.hpp"
 #include "headrace/schemas/stream.capnp.h"
 
 namespace headrace::detail {
@@ -19,11 +20,8 @@ bool send_on(link& to, uint32_t channel, Fill&& fill, std::vector<buffer> payloa
 
 /// Reports to the other end of a channel that the stream is refused, or that it cannot continue.
 inline bool send_failure(link& to, uint32_t channel, const status& why) {
-  return send_on(to, channel, [&](schema::StreamMessage::Builder b) {
-    auto out = b.initFailed();
-    out.setCode(static_cast<uint16_t>(why.code()));
-    out.setText(why.message());
-  });
+  return send_on(to, channel,
+                 [&](schema::StreamMessage::Builder b) { write_failure(b.initFailed(), why); });
 }
 
 } // namespace headrace::detail

@@ -113,9 +113,6 @@ public:
   bool leaving() const noexcept { return leaving_; }
   /// True if an actor crashed inside an event, so that no other can continue.
   bool torn() const noexcept { return torn_; }
-  /// The number of streams that were refused because they came from another node than the one that
-  /// the job names for the reader.
-  uint64_t refused_streams() const noexcept { return refused_; }
   task_numbers numbers() const;
   /// The number of elements that the pipeline left out. They are counted on the runner's threads,
   /// even while the pipeline produces no rows.
@@ -224,7 +221,7 @@ private:
   std::map<stream_key, stranger> strangers_;
   task_readers readers_;
   /// The number of refused streams: they came from other nodes than those of their readers.
-  uint64_t refused_ = 0;
+  uint64_t refused_ = 0;   ///< streams that came from another node than the job names
   bool opened_ = false;    ///< the pipeline runs or has run
   bool exhausted_ = false; ///< the pipeline has ended
   bool whole_ = false;     ///< the pipeline has ended, and not because the task leaves

@@ -1,7 +1,7 @@
 #include "headrace/actors/worker/heartbeat_codec.hpp"
 
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 namespace headrace::detail {
 

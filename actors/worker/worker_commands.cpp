@@ -8,6 +8,7 @@
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -199,16 +200,16 @@ status worker_state::host(const task_order& what, schema::StartTask::Reader want
 }
 
 result<dataset_ptr> worker_state::graph_of(schema::StartTask::Reader wanted) {
-  const auto print = wanted.getFingerprint().asChars();
+  const auto print = chars_of(wanted.getFingerprint());
   const auto bytes = wanted.getGraph();
   if (bytes.size() == 0) {
-    if (auto known = graphs_.find({print.begin(), print.size()}))
+    if (auto known = graphs_.find(print))
       return known;
     return not_found("this worker does not have the graph");
   }
-  HEADRACE_ASSIGN(auto graph, decode_graph(buffer::copy_of(bytes.begin(), bytes.size())));
-  if (bytes.size() >= large_graph && print.size() != 0)
-    graphs_.keep({print.begin(), print.size()}, graph, bytes.size());
+  HEADRACE_ASSIGN(auto graph, decode_graph(bytes_of(bytes)));
+  if (bytes.size() >= large_graph && !print.empty())
+    graphs_.keep(std::string{print}, graph, bytes.size());
   return graph;
 }
 
@@ -295,7 +296,7 @@ void worker_state::carry_out(const worker::run_save& x) {
       if (!said)
         return run_save(order, said.status());
       const auto bytes = said->getDatasetDef().getGraph();
-      auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
+      auto graph = decode_graph(bytes_of(bytes));
       // The graph is kept, so that further steps of the save need not request it.
       if (graph)
         graphs_.keep(order.what.fingerprint, *graph, bytes.size());

@@ -20,14 +20,12 @@ inline constexpr histogram_info heartbeat_answer{
 } // namespace worker_metric
 
 struct worker_metrics {
-  explicit worker_metrics(metric_registry& all)
-    : tasks(all.get(worker_metric::tasks)),
-      stuck_threads(all.get(worker_metric::stuck_threads)),
-      heartbeat_answer(all.get(worker_metric::heartbeat_answer)) {}
+  explicit worker_metrics(metric_registry& all) : registry(all) {}
 
-  gauge& tasks;
-  gauge& stuck_threads;
-  histogram& heartbeat_answer;
+  metric_registry& registry;
+  gauge& tasks = registry.get(worker_metric::tasks);
+  gauge& stuck_threads = registry.get(worker_metric::stuck_threads);
+  histogram& heartbeat_answer = registry.get(worker_metric::heartbeat_answer);
 };
 
 } // namespace headrace::detail

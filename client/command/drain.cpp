@@ -1,10 +1,11 @@
 #include "headrace/client/command/settings/option_values.hpp"
 #include "headrace/client/command/settings/server_flags.hpp"
+#include "headrace/client/command/settings/server_settings.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/drain_worker.hpp"
 #include "headrace/client/internal/service_node.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/base/ids.hpp"
-#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 struct flags {
   std::string worker;
-  std::string dispatcher = "127.0.0.1:5050";
+  std::string dispatcher = default_dispatcher;
   tls_options tls;
   duration timeout = std::chrono::seconds{60};
 };

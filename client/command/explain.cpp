@@ -3,7 +3,7 @@
 #include "headrace/client/command/settings/server_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/internal/service_node.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 

@@ -1,4 +1,5 @@
 #include "headrace/client/command/settings/server_flags.hpp"
+#include "headrace/client/command/settings/server_settings.hpp"
 #include "headrace/client/command/settings/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/internal/service_node.hpp"
@@ -24,7 +25,7 @@ namespace {
 struct flags {
   std::string job;
   std::string file = "headrace-report.html";
-  std::string dispatcher = "127.0.0.1:5050";
+  std::string dispatcher = default_dispatcher;
   tls_options tls;
 };
 

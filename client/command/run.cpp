@@ -1,7 +1,7 @@
 #include "headrace/client/command/run/run_on_node.hpp"
 #include "headrace/client/command/settings/option_values.hpp"
 #include "headrace/client/command/subcommands.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 #include "headrace/client/command/settings/option_values.hpp"
 #include "headrace/client/command/settings/server_flags.hpp"
+#include "headrace/client/command/settings/server_settings.hpp"
 #include "headrace/client/command/status/status_text.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/internal/service_node.hpp"
@@ -15,7 +16,7 @@ namespace headrace::detail::command {
 namespace {
 
 struct flags {
-  std::string dispatcher = "127.0.0.1:5050";
+  std::string dispatcher = default_dispatcher;
   tls_options tls;
   bool json = false;
   std::optional<duration> watch;

@@ -1,5 +1,6 @@
 #include "headrace/client/command/settings/option_values.hpp"
 #include "headrace/client/command/settings/server_flags.hpp"
+#include "headrace/client/command/settings/server_settings.hpp"
 #include "headrace/client/command/status/top_text.hpp"
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/client/internal/service_node.hpp"
@@ -17,7 +18,7 @@ namespace headrace::detail::command {
 namespace {
 
 struct flags {
-  std::string dispatcher = "127.0.0.1:5050";
+  std::string dispatcher = default_dispatcher;
   tls_options tls;
   duration every = std::chrono::seconds{1};
   int count = 0;

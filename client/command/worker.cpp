@@ -2,7 +2,7 @@
 #include "headrace/client/command/settings/server_flags.hpp"
 #include "headrace/client/command/settings/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 
 #include <csignal>
 #include <unistd.h>

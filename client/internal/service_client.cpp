@@ -1,7 +1,6 @@
 #include "headrace/client/internal/service_client.hpp"
 
 #include "headrace/actors/protocol/codec/dataset_codec.hpp"
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/client/internal/service_call.hpp"
 #include "headrace/client/internal/service_node.hpp"
@@ -14,6 +13,7 @@
 #include "headrace/runtime/node/caf_connect.hpp"
 #include "headrace/runtime/node/first_contact.hpp"
 #include "headrace/runtime/supervision/backoff.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -151,8 +151,7 @@ result<registered_graph> register_dataset(const target& dispatcher, const waitin
   HEADRACE_ASSIGN(const auto said,
                   dispatcher_answer(answer, schema::DispatcherMessage::DATASET_DEF));
   const auto def = said.getDatasetDef();
-  return registered_graph{std::string{text_of(def.getDatasetId())},
-                          std::string{text_of(def.getWarning())}};
+  return registered_graph{string_of(def.getDatasetId()), string_of(def.getWarning())};
 }
 
 } // namespace
@@ -196,7 +195,7 @@ result<dataset_ptr> graph_of(const target& dispatcher, const std::string& id, du
   HEADRACE_ASSIGN(const auto said,
                   dispatcher_answer(answer, schema::DispatcherMessage::DATASET_DEF));
   const auto graph = said.getDatasetDef().getGraph();
-  return decode_graph(buffer::copy_of(graph.begin(), graph.size()));
+  return decode_graph(bytes_of(graph));
 }
 
 result<dataset_metadata> metadata_of(const target& dispatcher, const std::string& id,
@@ -207,11 +206,11 @@ result<dataset_metadata> metadata_of(const target& dispatcher, const std::string
   const auto def = said.getDatasetDef();
   const auto spec = def.getElementSpec();
   dataset_metadata out;
-  HEADRACE_ASSIGN(out.spec, decode_spec(buffer::copy_of(spec.begin(), spec.size())));
+  HEADRACE_ASSIGN(out.spec, decode_spec(bytes_of(spec)));
   // A graph that only a later release can decode is not an error here: the elements of the dataset
   // can still be read.
   const auto graph = def.getGraph();
-  if (const auto known = decode_graph(buffer::copy_of(graph.begin(), graph.size()))) {
+  if (const auto known = decode_graph(bytes_of(graph))) {
     out.cardinality = (*known)->cardinality;
     out.compression = options_of(**known).compression.value_or(compression::automatic);
   }

@@ -1,6 +1,7 @@
 #include "headrace/client/internal/supervision_tree.hpp"
 
 #include "headrace/runtime/supervision/codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +19,7 @@ supervised node_of(capnp::Data::Reader tree, std::string unnamed, std::string st
   supervised out{std::move(unnamed), std::move(state), 0, {}, {}};
   if (tree.size() == 0)
     return out;
-  auto read =
-    decode(message<schema::SupervisionTree>::parse(buffer::copy_of(tree.begin(), tree.size())));
+  auto read = decode(message<schema::SupervisionTree>::parse(bytes_of(tree)));
   if (!read)
     return out;
   out.name = read->process;

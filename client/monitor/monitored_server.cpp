@@ -1,8 +1,9 @@
 #include "headrace/client/monitor/monitored_server.hpp"
 
 #include "headrace/actors/worker/worker_metrics.hpp"
+#include "headrace/client/internal/metrics_access.hpp"
 #include "headrace/client/session.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 
 namespace headrace::detail::monitor {
 
@@ -23,11 +24,7 @@ web_options web_options_of(const endpoint_options& where) {
 monitored of_dispatcher(const endpoint_options& where, uint16_t port) {
   // The status is requested at the host on which the dispatcher listens, because the advertised
   // address may not be reachable from this host, for instance behind address translation.
-  const auto& host = where.host;
-  const auto here = host_and_port(!is_wildcard(host) ? host
-                                  : host == "::"     ? "::1"
-                                                     : "127.0.0.1",
-                                  port);
+  const auto here = host_and_port(host_from_here(where.host), port);
   const auto with = where.tls.enabled() ? session{where.tls} : session{};
   return {.status = [here, with] { return get_service_status(here, patience, with); },
           .metrics = {},
@@ -39,12 +36,12 @@ monitored of_worker(const worker_server& server) {
           .metrics =
             [&server] {
               metric_families out;
-              add_registry(out, server.metrics());
+              add_registry(out, metrics_access::registry_of(server));
               return out;
             },
           .ready =
             [&server] {
-              for (const auto& x : server.metrics().read())
+              for (const auto& x : server.metrics())
                 if (x.name == worker_metric::heartbeat_answer.name)
                   if (std::get<histogram_counts>(x.value).total() != 0)
                     return status{};

@@ -1,7 +1,7 @@
 #include "headrace/client/monitor/web_server.hpp"
 
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/link/wire/tls_check.hpp"
-#include "headrace/runtime/node/address.hpp"
 
 #include <algorithm>
 #include <array>

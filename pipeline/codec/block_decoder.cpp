@@ -1,6 +1,6 @@
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/origin_record.hpp"
-#include "headrace/runtime/base/status_code.hpp"
+#include "headrace/schemas/failure_codec.hpp"
 
 #include <algorithm>
 #include <capnp/message.h>
@@ -228,8 +228,7 @@ result<std::vector<row_error>> read_errors(const buffer& bytes, size_t rows) {
   for (auto e : list) {
     if (e.getRow() >= rows || (!out.empty() && e.getRow() <= out.back().row))
       return data_loss(fmt::format("errors do not ascend at row {} of {}", e.getRow(), rows));
-    auto text = e.getText();
-    status why{status_code_of(e.getCode()), std::string{text.begin(), text.size()}};
+    const auto why = read_failure(e);
     out.push_back({e.getRow(), e.getEndsRun() ? why.that_ends_run() : why});
   }
   return out;

@@ -1,5 +1,7 @@
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/origin_record.hpp"
+#include "headrace/schemas/failure_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <capnp/message.h>
 #include <capnp/serialize.h>
@@ -24,7 +26,7 @@ public:
     out.setBytes(bytes.size());
     out.setEncoding(schema::Part::Encoding::NONE);
     if (bytes.size() <= most_inline) {
-      out.setInline({reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()});
+      out.setInline(data_of(bytes));
       return;
     }
     out.setSegment(static_cast<uint32_t>(segments_.size()));
@@ -81,8 +83,7 @@ buffer errors_message(const std::vector<row_error>& errors) {
   auto list = message.initRoot<schema::RowErrors>().initList(static_cast<unsigned>(errors.size()));
   for (unsigned i = 0; i < list.size(); ++i) {
     list[i].setRow(errors[i].row);
-    list[i].setCode(static_cast<uint16_t>(errors[i].why.code()));
-    list[i].setText(errors[i].why.message());
+    write_failure(list[i], errors[i].why);
     list[i].setEndsRun(errors[i].why.ends_run());
   }
   auto words = ::capnp::messageToFlatArray(message);

@@ -8,7 +8,7 @@ result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in
   std::vector<field_format> out;
   for (auto one : in) {
     auto& made = out.emplace_back();
-    made.name = text_of(one.getName());
+    made.name = string_of(one.getName());
     HEADRACE_ASSIGN(made.spec, decode(one.getSpec()));
     if (made.spec.is_dataset())
       return invalid_argument(fmt::format("field '{}' is a dataset", made.name));

@@ -3,14 +3,13 @@
 #include "headrace/pipeline/codec/spec_codec.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/graph/source_format.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 #include <headrace/schemas/dataset.capnp.h>
 
 /// The encodings of parts that several operators' messages contain.
 namespace headrace::detail {
-
-inline std::string text_of(::capnp::Text::Reader x) { return {x.begin(), x.size()}; }
 
 /// Adds the name of the operator to the error of a value that was read for `op`.
 template <class T>

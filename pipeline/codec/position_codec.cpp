@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/codec/canonical_message.hpp"
 #include "headrace/runtime/base/crc32c.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <headrace/schemas/position.capnp.h>
 #include <unordered_map>
@@ -213,7 +214,7 @@ result<buffer> encode_iteration(const saved_iteration& x) {
   if (packs)
     record.setSize(static_cast<uint32_t>(size));
   record.setChecksum(crc32c(bytes.data(), bytes.size()));
-  record.setBody(kj::arrayPtr(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()));
+  record.setBody(data_of(bytes));
   return canonical_bytes<schema::PositionRecord>(whole);
 }
 
@@ -224,8 +225,7 @@ result<saved_iteration> decode_iteration(const buffer& record) {
         return failed_precondition(
           fmt::format("it is of version {}, and this build reads versions {} and {}",
                       in.getVersion(), plain_version, packed_version));
-      const auto bytes = in.getBody();
-      const auto body = buffer::copy_of(bytes.begin(), bytes.size());
+      const auto body = bytes_of(in.getBody());
       if (crc32c(body.data(), body.size()) != in.getChecksum())
         return data_loss("it does not match its checksum");
       if (in.getVersion() == plain_version)

@@ -1,5 +1,7 @@
 #include "headrace/pipeline/codec/spec_codec.hpp"
 
+#include "headrace/schemas/text.hpp"
+
 #include <fmt/format.h>
 #include <set>
 
@@ -102,10 +104,7 @@ void encode(const column& x, schema::Tensor::Builder out) {
     return;
   }
   auto strings = out.initStrings(static_cast<unsigned>(values));
-  for (unsigned i = 0; i < strings.size(); ++i) {
-    const auto s = x.string(i);
-    strings.set(i, {reinterpret_cast<const kj::byte*>(s.data()), s.size()});
-  }
+  for (unsigned i = 0; i < strings.size(); ++i) strings.set(i, data_of(x.string(i)));
 }
 
 result<dtype> decode_dtype(uint8_t number) {

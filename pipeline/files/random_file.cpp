@@ -35,19 +35,26 @@ result<std::unique_ptr<const random_file>> random_file::open(const std::string& 
 
 random_file::~random_file() { ::close(fd_); }
 
-status random_file::read(uint64_t offset, std::span<std::byte> to) const {
+result<size_t> random_file::read_some(uint64_t offset, std::span<std::byte> to) const {
   const timed_wait waits{&thread_waits::storage_ns};
-  while (!to.empty()) {
-    const auto n = ::pread(fd_, to.data(), to.size(), static_cast<off_t>(offset));
+  size_t done = 0;
+  while (done < to.size()) {
+    const auto n =
+      ::pread(fd_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno != EINTR)
       return file_error(path_, "read", errno);
     if (n == 0)
-      return data_loss(fmt::format("'{}' ends before offset {}", path_, offset + to.size()));
-    if (n > 0) {
-      to = to.subspan(static_cast<size_t>(n));
-      offset += static_cast<uint64_t>(n);
-    }
+      break;
+    if (n > 0)
+      done += static_cast<size_t>(n);
   }
+  return done;
+}
+
+status random_file::read(uint64_t offset, std::span<std::byte> to) const {
+  HEADRACE_ASSIGN(const auto done, read_some(offset, to));
+  if (done < to.size())
+    return data_loss(fmt::format("'{}' ends before offset {}", path_, offset + to.size()));
   return {};
 }
 

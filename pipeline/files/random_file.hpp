@@ -28,6 +28,8 @@ public:
   int64_t modified_ns() const noexcept { return modified_ns_; }
   /// Fills `to` completely. Errors name the file.
   status read(uint64_t offset, std::span<std::byte> to) const;
+  /// Fills `to` as far as the file has bytes, and returns their number. Errors name the file.
+  result<size_t> read_some(uint64_t offset, std::span<std::byte> to) const;
 
 private:
   random_file(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}

@@ -60,7 +60,7 @@ extents::extents(const expr& vector) {
   // known extents.
   const auto& node = *vector.node();
   for (int64_t i = 0; i < spec.dims[0]; ++i)
-    parts_.emplace_back(node.op == expr_op::stack && node.inputs.size() != 0
+    parts_.emplace_back(node.op == detail::expr_op::stack && node.inputs.size() != 0
                           ? expr{node.inputs[static_cast<size_t>(i)]}
                           : vector[i]);
 }

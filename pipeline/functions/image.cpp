@@ -10,6 +10,7 @@
 #include <numeric>
 
 namespace headrace::image {
+using namespace detail;
 
 using detail::apply;
 
@@ -40,20 +41,20 @@ const char* to_text(method how) {
   return "unknown";
 }
 
-expr decode(const char* format, const expr& contents, int64_t channels, int64_t ratio, dtype type,
-            jpeg_transform transform = jpeg_transform::accurate) {
+expr decode(std::string_view function, const char* format, const expr& contents, int64_t channels,
+            int64_t ratio, dtype type, jpeg_transform transform = jpeg_transform::accurate) {
   expr_attrs attrs;
   attrs.index = transform == jpeg_transform::fast ? 1 : 0;
   attrs.text = format;
   attrs.dims = {channels, ratio};
-  return apply(expr_op::decode_image, {contents.node()}, std::move(attrs), type);
+  return apply(expr_op::decode_image, {contents.node()}, std::move(attrs), type, function);
 }
 
-expr encode(const char* format, const expr& image, int64_t level) {
+expr encode(std::string_view function, const char* format, const expr& image, int64_t level) {
   expr_attrs attrs;
   attrs.text = format;
   attrs.dims = {level};
-  return apply(expr_op::encode_image, {image.node()}, std::move(attrs));
+  return apply(expr_op::encode_image, {image.node()}, std::move(attrs), dtype::int64, function);
 }
 
 expr place(const expr& image, int64_t height, int64_t width, std::vector<int64_t> offsets) {
@@ -115,7 +116,7 @@ void check_range(const char* function, double low, double high, double least) {
 } // namespace
 
 expr decode_jpeg(const expr& contents, int64_t channels, int64_t ratio, jpeg_transform transform) {
-  return decode("jpeg", contents, channels, ratio, dtype::uint8, transform);
+  return decode("image.decode_jpeg", "jpeg", contents, channels, ratio, dtype::uint8, transform);
 }
 expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, int64_t channels,
                           jpeg_transform transform) {
@@ -127,17 +128,20 @@ expr decode_jpeg_at_least(const expr& contents, int64_t height, int64_t width, i
   attrs.dims = {channels, 1};
   attrs.axes = {height, width};
   attrs.index = transform == jpeg_transform::fast ? 1 : 0;
-  return apply(expr_op::decode_image, {contents.node()}, std::move(attrs), dtype::uint8);
+  return apply(expr_op::decode_image, {contents.node()}, std::move(attrs), dtype::uint8,
+               "image.decode_jpeg");
 }
 expr decode_png(const expr& contents, int64_t channels, dtype type) {
-  return decode("png", contents, channels, 1, type);
+  return decode("image.decode_png", "png", contents, channels, 1, type);
 }
 expr decode_image(const expr& contents, int64_t channels, jpeg_transform transform, dtype type) {
-  return decode("any", contents, channels, 1, type, transform);
+  return decode("image.decode_image", "any", contents, channels, 1, type, transform);
 }
-expr encode_jpeg(const expr& image, int64_t quality) { return encode("jpeg", image, quality); }
+expr encode_jpeg(const expr& image, int64_t quality) {
+  return encode("image.encode_jpeg", "jpeg", image, quality);
+}
 expr encode_png(const expr& image, int64_t compression) {
-  return encode("png", image, compression);
+  return encode("image.encode_png", "png", image, compression);
 }
 
 expr resize(const expr& image, int64_t height, int64_t width, method how,
@@ -354,3 +358,12 @@ expr stateless_random_hue(const expr& image, double max_delta, const expr& seed)
 }
 
 } // namespace headrace::image
+
+namespace headrace::detail {
+
+expr decode_image_as(std::string_view function, const expr& contents, int64_t channels,
+                     image::jpeg_transform transform, dtype type) {
+  return image::decode(function, "any", contents, channels, 1, type, transform);
+}
+
+} // namespace headrace::detail

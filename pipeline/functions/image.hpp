@@ -3,6 +3,7 @@
 #include "headrace/pipeline/functions/expr.hpp"
 
 #include <string>
+#include <string_view>
 
 /// Functions of images. An image is a tensor [height, width, channels]. If not stated otherwise,
 /// the functions also take several images as one tensor [images, height, width, channels]. A file
@@ -129,3 +130,11 @@ expr stateless_random_saturation(const expr& image, double lower, double upper, 
 expr stateless_random_hue(const expr& image, double max_delta, const expr& seed);
 
 } // namespace headrace::image
+
+namespace headrace::detail {
+
+/// `image::decode_image` for a function with another name, `function`, which errors contain.
+expr decode_image_as(std::string_view function, const expr& contents, int64_t channels,
+                     image::jpeg_transform transform, dtype type);
+
+} // namespace headrace::detail

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 namespace headrace::io {
+using namespace detail;
 
 using detail::apply;
 

@@ -111,8 +111,9 @@ std::vector<expr_ptr> same_type(std::string_view function, std::vector<expr> ope
   return out;
 }
 
-expr apply(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs, dtype type) {
-  return expr{make_expr(op, std::move(inputs), std::move(attrs), type).value()};
+expr apply(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs, dtype type,
+           std::string_view function) {
+  return expr{make_expr(op, std::move(inputs), std::move(attrs), type, function).value()};
 }
 
 } // namespace headrace::detail

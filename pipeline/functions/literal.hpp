@@ -14,8 +14,8 @@ result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, d
 /// not fit. That the other operands have one dtype is checked when the node is made.
 std::vector<expr_ptr> same_type(std::string_view function, std::vector<expr> operands);
 
-/// Makes a node by `make_expr`. Throws `error` if that fails.
+/// Makes a node by `make_expr`. Throws `error` if that fails. `function`: see `make_expr`.
 expr apply(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs = {},
-           dtype type = dtype::int64);
+           dtype type = dtype::int64, std::string_view function = {});
 
 } // namespace headrace::detail

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 namespace headrace::lookup {
+using namespace detail;
 
 namespace {
 

@@ -2,9 +2,8 @@
 
 #include "headrace/pipeline/functions/literal.hpp"
 
-#include <fmt/format.h>
-
 namespace headrace::strings {
+using namespace detail;
 
 using detail::apply;
 
@@ -16,27 +15,17 @@ expr with_text(expr_op op, std::vector<expr_ptr> inputs, const std::string& text
   return apply(op, std::move(inputs), std::move(attrs));
 }
 
-bool is_utf8(const char* function, const std::string& encoding) {
-  if (!encoding.empty() && encoding != "utf-8")
-    throw error{invalid_argument(
-      fmt::format("strings.{}: encoding '{}' is not known; there is '' (bytes) and 'utf-8'",
-                  function, encoding))};
-  return !encoding.empty();
-}
-
 } // namespace
 
 expr length(const expr& x, unit counted) {
   return apply(counted == unit::bytes ? expr_op::string_length : expr_op::unicode_length,
                {x.node()});
 }
-expr upper(const expr& x, const std::string& encoding) {
-  return apply(is_utf8("upper", encoding) ? expr_op::unicode_upper : expr_op::string_upper,
-               {x.node()});
+expr upper(const expr& x, unit letters) {
+  return apply(letters == unit::bytes ? expr_op::string_upper : expr_op::unicode_upper, {x.node()});
 }
-expr lower(const expr& x, const std::string& encoding) {
-  return apply(is_utf8("lower", encoding) ? expr_op::unicode_lower : expr_op::string_lower,
-               {x.node()});
+expr lower(const expr& x, unit letters) {
+  return apply(letters == unit::bytes ? expr_op::string_lower : expr_op::unicode_lower, {x.node()});
 }
 expr substr(const expr& x, const expr& position, const expr& length, unit counted) {
   expr_attrs attrs;

@@ -5,17 +5,17 @@
 /// Functions of strings, which are bytes of any encoding.
 namespace headrace::strings {
 
-/// The unit of positions and lengths.
+/// The unit of positions, lengths and letters.
 enum class unit : uint8_t {
   bytes,
   utf8_chars ///< code points: each byte that is no UTF-8 continuation byte begins one
 };
 
 expr length(const expr& x, unit counted = unit::bytes); ///< int32
-/// Converts ASCII letters only. With `encoding` "utf-8", all letters are converted by Unicode's
+/// Converts ASCII letters only. With `unit::utf8_chars`, all letters are converted by Unicode's
 /// full case mapping (`ß` becomes `SS`), and bytes that are no UTF-8 are kept.
-expr upper(const expr& x, const std::string& encoding = "");
-expr lower(const expr& x, const std::string& encoding = "");
+expr upper(const expr& x, unit letters = unit::bytes);
+expr lower(const expr& x, unit letters = unit::bytes);
 expr strip(const expr& x); ///< without white space at both ends
 /// The part of each string that begins at `position` and has `length` units, or fewer if the string
 /// ends before. Both are integers that broadcast with `x`. A negative position counts from the end.

@@ -145,7 +145,7 @@ function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
 /// that `f` makes (debugging.hpp) are checked whether `f` uses their results or not. Throws `error`
 /// if `f` takes another number of parameters. Exceptions of `f` are not caught.
 template <class F>
-function trace(const element_spec& argument, F&& f) {
+detail::function trace(const element_spec& argument, F&& f) {
   const detail::assertion_scope assertions;
   detail::tracing call{argument};
   const auto whole = call.argument();

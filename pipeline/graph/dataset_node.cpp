@@ -2,7 +2,7 @@
 
 #include <concepts>
 
-namespace headrace {
+namespace headrace::detail {
 
 element_spec function::result() const {
   if (!named.empty())
@@ -48,4 +48,4 @@ std::span<const field_format> fields_of(const dataset_node& node) {
     node.parameters);
 }
 
-} // namespace headrace
+} // namespace headrace::detail

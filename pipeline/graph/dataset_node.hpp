@@ -10,8 +10,15 @@
 
 namespace headrace {
 
+namespace detail {
 struct dataset_node;
-using dataset_ptr = std::shared_ptr<const dataset_node>;
+}
+/// The graph of a dataset.
+using dataset_ptr = std::shared_ptr<const detail::dataset_node>;
+
+} // namespace headrace
+
+namespace headrace::detail {
 
 /// A traced function: its parameters (one for each component of `argument`) and its result, which
 /// is tensors or a dataset.
@@ -41,7 +48,7 @@ std::string_view to_string(dataset_op op) noexcept;
 /// The calls of an operator's function that run at the same time.
 struct function_calls {
   /// The number of calls. 0: the function runs on the thread that pulls the iterator (except if
-  /// `detail::may_spread` is true); -1: the number is chosen while the graph runs.
+  /// `may_spread` is true); -1: the number is chosen while the graph runs.
   int64_t count = 0;
   /// True: the calls keep the order of the rows. Unset: the graph's options decide.
   std::optional<bool> deterministic;
@@ -85,4 +92,4 @@ file_compression compression_of_files(const dataset_node& node);
 /// The descriptions of single components in the operator's parameters; empty for most operators.
 std::span<const field_format> fields_of(const dataset_node& node);
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -10,9 +10,50 @@
 
 namespace headrace {
 
+namespace detail {
 struct expr_node;
+}
+/// An expression of a traced function.
+using expr_ptr = std::shared_ptr<const detail::expr_node>;
+
+/// One part of numpy's basic indexing.
+struct slice_spec {
+  enum class kind : uint8_t { index, range, new_axis, ellipsis };
+  kind what = kind::range;
+  int64_t start = 0; ///< the start of a range, or the index
+  int64_t stop = 0;
+  int64_t step = 1;
+  bool has_start = false, has_stop = false;
+  friend bool operator==(const slice_spec&, const slice_spec&) = default;
+};
+
+/// A feature that `parse_example` reads: a tensor of fixed shape, with a default if it may be
+/// missing; or (`variable`) a vector of any length.
+struct feature_spec {
+  std::string name;
+  dtype type = dtype::float32; ///< int64, float32 or string
+  shape dims;
+  bool variable = false;
+  /// The feature has any number of steps of shape `dims`, along a new first axis.
+  bool sequence = false;
+  /// In a sequence example: the feature is one of the feature lists.
+  bool in_lists = false;
+  /// The name of the feature with the indices of the values (`size` is not 0) or their row lengths
+  /// (`size` is 0); or empty.
+  std::string index_name;
+  /// The length of a sparse vector; 0: the values have row lengths if `index_name` is set.
+  int64_t size = 0;
+  bool has_default = false;
+  /// If `has_default`: one row. For a feature of fixed shape, its value where it is missing; for
+  /// other features, the scalar that fills up steps, rows and a sparse vector.
+  column default_value;
+};
+
+} // namespace headrace
+
+namespace headrace::detail {
+
 struct function_scope;
-using expr_ptr = std::shared_ptr<const expr_node>;
 
 /// The column functions that an expression can apply. The numbers are stored in graphs: they never
 /// change, and a new function gets an unused one.
@@ -196,39 +237,6 @@ enum class expr_op : uint16_t {
   complex_part = 460, ///< `attrs.index`: 0: real, 1: imaginary, 2: absolute value
 };
 
-/// One part of numpy's basic indexing.
-struct slice_spec {
-  enum class kind : uint8_t { index, range, new_axis, ellipsis };
-  kind what = kind::range;
-  int64_t start = 0; ///< the start of a range, or the index
-  int64_t stop = 0;
-  int64_t step = 1;
-  bool has_start = false, has_stop = false;
-  friend bool operator==(const slice_spec&, const slice_spec&) = default;
-};
-
-/// A feature that `parse_example` reads: a tensor of fixed shape, with a default if it may be
-/// missing; or (`variable`) a vector of any length.
-struct feature_spec {
-  std::string name;
-  dtype type = dtype::float32; ///< int64, float32 or string
-  shape dims;
-  bool variable = false;
-  /// The feature has any number of steps of shape `dims`, along a new first axis.
-  bool sequence = false;
-  /// In a sequence example: the feature is one of the feature lists.
-  bool in_lists = false;
-  /// The name of the feature with the indices of the values (`size` is not 0) or their row lengths
-  /// (`size` is 0); or empty.
-  std::string index_name;
-  /// The length of a sparse vector; 0: the values have row lengths if `index_name` is set.
-  int64_t size = 0;
-  bool has_default = false;
-  /// If `has_default`: one row. For a feature of fixed shape, its value where it is missing; for
-  /// other features, the scalar that fills up steps, rows and a sparse vector.
-  column default_value;
-};
-
 /// The parameters of an op in addition to its inputs; the ops above document which of them they
 /// use.
 struct expr_attrs {
@@ -272,4 +280,4 @@ inline const column* constant_of(const expr_ptr& x) noexcept {
 /// are captures of the inner one.
 struct function_scope {};
 
-} // namespace headrace
+} // namespace headrace::detail

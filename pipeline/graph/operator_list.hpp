@@ -61,7 +61,7 @@
   X(stats, 133)
 // clang-format on
 
-namespace headrace {
+namespace headrace::detail {
 
 enum class dataset_op : uint16_t {
 #define HEADRACE_OPERATOR(name, number) name = number,
@@ -73,4 +73,4 @@ enum class dataset_op : uint16_t {
 /// source. False for `distribute`, even if it has no input.
 constexpr bool is_source(dataset_op op) noexcept { return op < dataset_op::map; }
 
-} // namespace headrace
+} // namespace headrace::detail

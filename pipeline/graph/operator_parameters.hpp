@@ -20,10 +20,37 @@
 
 namespace headrace {
 
-namespace detail {
+/// The settings for running a graph. Unset options are taken from options nodes nearer to the
+/// sources, or have their defaults. An option applies to the whole graph (functions excepted),
+/// wherever its node is; the value nearest to the output is used.
+struct graph_options {
+  /// False: parallel operators return rows in the order in which they are done. Default: true, in
+  /// the order of the input.
+  std::optional<bool> deterministic;
+  /// False: numbers of calls and buffer sizes that are not set keep their first values. Default:
+  /// true, they are adapted.
+  std::optional<bool> autotune;
+  /// The number of concurrent calls of all operators whose number is not set, >= 1. Default: the
+  /// number of the CPU's threads.
+  std::optional<int64_t> threads;
+  /// The most bytes that all parallel operators together may hold, and also the most bytes that all
+  /// operators that read ahead together may hold; >= 1. Default: 256 MiB.
+  std::optional<int64_t> memory;
+  /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
+  std::optional<headrace::compression> compression;
+  /// The seed from which operators without a seed, and functions, derive theirs: the random numbers
+  /// are the same in each run, and different in each repetition if they are drawn anew. Default:
+  /// the seed of the run, which differs from repetition to repetition (`iterator_context::seed`).
+  std::optional<uint64_t> seed;
+  friend bool operator==(const graph_options&, const graph_options&) = default;
+};
+
+} // namespace headrace
+
+namespace headrace::detail {
+
 class memory_cache;
 struct service_session;
-} // namespace detail
 
 /// A numeric parameter of an operator. Unset: the dataset is made by a function, and the number
 /// depends on the argument of that function. The number is then the last of
@@ -168,7 +195,7 @@ struct service_options {
   std::shared_ptr<service_iterations> iterations;
   /// The session in which the service is read; null: the session of the process. Not part of the
   /// graph.
-  std::shared_ptr<detail::service_session> session;
+  std::shared_ptr<service_session> session;
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 struct shard_parameters {
@@ -195,30 +222,6 @@ struct sample_from_parameters {
 struct choose_from_parameters {
   bool stop_on_empty = false;
 };
-/// The settings for running a graph. Unset options are taken from options nodes nearer to the
-/// sources, or have their defaults. An option applies to the whole graph (functions excepted),
-/// wherever its node is; the value nearest to the output is used.
-struct graph_options {
-  /// False: parallel operators return rows in the order in which they are done. Default: true, in
-  /// the order of the input.
-  std::optional<bool> deterministic;
-  /// False: numbers of calls and buffer sizes that are not set keep their first values. Default:
-  /// true, they are adapted.
-  std::optional<bool> autotune;
-  /// The number of concurrent calls of all operators whose number is not set, >= 1. Default: the
-  /// number of the CPU's threads.
-  std::optional<int64_t> threads;
-  /// The most bytes that all parallel operators together may hold, and also the most bytes that all
-  /// operators that read ahead together may hold; >= 1. Default: 256 MiB.
-  std::optional<int64_t> memory;
-  /// How workers compress blocks for consumers that leave the choice to them. Default: `automatic`.
-  std::optional<headrace::compression> compression;
-  /// The seed from which operators without a seed, and functions, derive theirs: the random numbers
-  /// are the same in each run, and different in each repetition if they are drawn anew. Default:
-  /// the seed of the run, which differs from repetition to repetition (`iterator_context::seed`).
-  optional_seed seed;
-  friend bool operator==(const graph_options&, const graph_options&) = default;
-};
 struct sleep_parameters {
   known_number microseconds = 0;
 };
@@ -231,7 +234,7 @@ struct cache_parameters {
   std::string folder;     ///< empty: in memory
   int64_t most_bytes = 0; ///< the most bytes in memory; 0: unlimited
   /// The elements of a cache in memory, for all iterations in this process. Not part of the graph.
-  std::shared_ptr<detail::memory_cache> memory;
+  std::shared_ptr<memory_cache> memory;
 };
 /// The operator returns the elements of its input, and measures the size of each element or the
 /// time until the input returned it.
@@ -259,4 +262,4 @@ using operator_parameters =
                sample_from_parameters, choose_from_parameters, graph_options, sleep_parameters,
                group_parameters, cache_parameters, snapshot_parameters, stats_parameters>;
 
-} // namespace headrace
+} // namespace headrace::detail

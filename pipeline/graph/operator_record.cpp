@@ -69,13 +69,9 @@ bool draws_in_function(const dataset_node& node) {
   return node.body && wants_row_seeds(*node.body);
 }
 
-} // namespace headrace::detail
-
-namespace headrace {
-
 std::string_view to_string(dataset_op op) noexcept {
-  const auto* record = detail::find_record(op);
+  const auto* record = find_record(op);
   return record ? record->name : "unknown operator";
 }
 
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/graph/rerun.hpp"
 #include "headrace/runtime/base/result.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ struct row_facts {
   /// For sharding by files: if the elements of the operator are file names, the names may be
   /// divided among the workers below the operator instead of above it.
   bool divides_as_input = false;
+  /// The operator returns the rows of its input and does nothing with each of them. For sharding by
+  /// data, the rows are divided among the workers below the operator instead of above it.
+  bool untouched = false;
 };
 
 /// Whether a source reads files.
@@ -63,6 +67,10 @@ struct piece_facts {
   std::string_view why =
     "looks at more than one element; save what stands before it, and put it after load";
   int64_t (*rows_together)(const dataset_node&) = nullptr; ///< for `together` only
+  /// The reason why one worker must save all elements of a node with these parameters, which the
+  /// rule does not show; empty: the rule decides. Of the properties of a source, only this one is
+  /// used: other sources are saved in pieces.
+  std::string_view (*not_in_pieces)(const dataset_node&) = nullptr;
 };
 
 /// The place of a node in its graph. Whether the rows of the node can be read again depends on it.
@@ -92,6 +100,17 @@ struct operator_record {
   uint16_t position_version = 1;
 
   row_facts rows;
+  /// Returns a dataset of one int64 element: the cardinality of the node, if it depends on the
+  /// argument of a function. Null, or a function that returns null: the cardinality is determined
+  /// only when the elements are read, and `make_cardinality` refuses the operator by name.
+  /// Functions for this field are in composed/cardinality_dataset.hpp.
+  dataset_ptr (*cardinality)(const dataset_ptr&) = nullptr;
+  /// The number of times that the operator returns the rows of its input; -1: without end. Null:
+  /// once.
+  known_number (*passes)(const dataset_node&) = nullptr;
+  /// The index of the input that each run of a graph reads whole, even if the splits of other
+  /// sources are shared with other runs; nullopt: there is no such input.
+  std::optional<size_t> whole_input;
   source_facts source;
   piece_facts pieces;
 
@@ -116,6 +135,11 @@ const operator_record* find_record(dataset_op op) noexcept;
 const operator_record* find_record_of_arm(uint16_t arm) noexcept;
 inline const operator_record& record_of(const dataset_node& node) noexcept {
   return *find_record(node.op);
+}
+/// See `operator_record::passes`.
+inline known_number passes_over_input(const dataset_node& node) {
+  const auto passes = record_of(node).passes;
+  return passes ? passes(node) : known_number{1};
 }
 
 // -- shared by several records --------------------------------------------------------------------

@@ -20,7 +20,7 @@ public:
     HEADRACE_TRY(check(node, in_function, repeated));
     if (node.op == dataset_op::distribute)
       return {};
-    repeated |= node.op == dataset_op::repeat && node.as<repeat_parameters>().count != 1;
+    repeated |= passes_over_input(node) != 1;
     for (const auto& input : node.inputs) HEADRACE_TRY(visit(*input, in_function, repeated));
     if (node.body && node.body->dataset)
       HEADRACE_TRY(visit(*node.body->dataset, true, repeated));

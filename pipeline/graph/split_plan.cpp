@@ -41,13 +41,11 @@ private:
       return visit_source(node, passes, aligned);
     if (node.op == dataset_op::distribute)
       return; // another job leases the splits of the sources below this node
-    if (const auto* repeat = node.find<repeat_parameters>()) {
-      const auto& count = repeat->count;
-      if ((count && *count < 0) || (passes && *passes < 0))
-        passes = passes == 0 || count == 0 ? 0 : -1;
-      else if (!count || (passes && __builtin_mul_overflow(*passes, *count, &*passes)))
-        passes = std::nullopt;
-    }
+    const auto count = passes_over_input(node);
+    if ((count && *count < 0) || (passes && *passes < 0))
+      passes = passes == 0 || count == 0 ? 0 : -1;
+    else if (!count || (passes && __builtin_mul_overflow(*passes, *count, &*passes)))
+      passes = std::nullopt;
     const auto* cache = node.find<cache_parameters>();
     const bool keeps = cache && cache->folder.empty() && passes != 0 && passes != 1;
     if (cache && passes != 0)
@@ -87,6 +85,10 @@ private:
 bool splits_are_rows(const dataset_node& source) noexcept {
   const auto are_rows = record_of(source).source.splits_are_rows;
   return are_rows != nullptr && are_rows(source);
+}
+
+bool is_whole(const dataset_node& node, size_t index) noexcept {
+  return record_of(node).whole_input == index;
 }
 
 split_plan plan_splits(const dataset_ptr& graph) {

@@ -48,10 +48,7 @@ bool splits_are_rows(const dataset_node& source) noexcept;
 /// True if each run of the graph reads input `index` of a node whole, even if the splits of other
 /// sources are shared with other runs. These inputs are the choices of `choose_from_datasets`,
 /// which are not elements of the result, and the reader of a snapshot, which reads kept elements.
-constexpr bool is_whole(const dataset_node& node, size_t index) noexcept {
-  return (node.op == dataset_op::choose_from && index == 0)
-         || (node.op == dataset_op::snapshot && index == 1);
-}
+bool is_whole(const dataset_node& node, size_t index) noexcept;
 
 /// True if the node, or a node below it, reads from a service. Nodes in functions, and nodes that
 /// each run reads whole, do not count. `named`: only jobs with a name count; other trainers may

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/codec/spec_codec.hpp"
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -107,7 +108,7 @@ void encode(const expr_node& x, const expression_numbers& numbers,
   auto slices = out.initSlices(size(x.attrs.slices));
   for (unsigned i = 0; i < slices.size(); ++i) encode(x.attrs.slices[i], slices[i]);
   if (!x.attrs.text.empty())
-    out.setText({reinterpret_cast<const kj::byte*>(x.attrs.text.data()), x.attrs.text.size()});
+    out.setText(data_of(x.attrs.text));
   auto features = out.initFeatures(size(x.attrs.features));
   for (unsigned i = 0; i < features.size(); ++i) encode(x.attrs.features[i], features[i]);
   if (!x.attrs.numbers.empty())
@@ -115,9 +116,7 @@ void encode(const expr_node& x, const expression_numbers& numbers,
   if (x.attrs.texts.empty())
     return;
   auto texts = out.initTexts(size(x.attrs.texts));
-  for (unsigned i = 0; i < texts.size(); ++i)
-    texts.set(
-      i, {reinterpret_cast<const kj::byte*>(x.attrs.texts[i].data()), x.attrs.texts[i].size()});
+  for (unsigned i = 0; i < texts.size(); ++i) texts.set(i, data_of(x.attrs.texts[i]));
 }
 
 result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<expr_ptr> inputs) {
@@ -136,15 +135,13 @@ result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<ex
     HEADRACE_ASSIGN(auto slice, decode(part));
     attrs.slices.push_back(slice);
   }
-  attrs.text =
-    std::string{reinterpret_cast<const char*>(in.getText().begin()), in.getText().size()};
+  attrs.text = chars_of(in.getText());
   for (auto part : in.getFeatures()) {
     HEADRACE_ASSIGN(auto feature, decode(part));
     attrs.features.push_back(std::move(feature));
   }
   for (auto number : in.getNumbers()) attrs.numbers.push_back(number);
-  for (auto text : in.getTexts())
-    attrs.texts.emplace_back(reinterpret_cast<const char*>(text.begin()), text.size());
+  for (auto text : in.getTexts()) attrs.texts.emplace_back(chars_of(text));
   return make_expr(op, std::move(inputs), std::move(attrs), type);
 }
 

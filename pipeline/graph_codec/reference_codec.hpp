@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/codec/field_codec.hpp"
 #include "headrace/pipeline/types/function_reference.hpp"
+#include "headrace/schemas/text.hpp"
 
 namespace headrace::detail {
 
@@ -9,18 +10,17 @@ namespace headrace::detail {
 /// and program.
 template <class Group>
 void write_reference(Group out, const function_reference& x) {
-  out.setName(x.name);
+  out.setName(text_of(x.name));
   if (!x.label.empty())
-    out.setLabel(x.label);
+    out.setLabel(text_of(x.label));
   if (!x.program.empty())
-    out.setProgram({reinterpret_cast<const ::capnp::byte*>(x.program.data()), x.program.size()});
+    out.setProgram(data_of(x.program));
 }
 
 template <class Group>
 function_reference read_reference(Group in) {
-  const auto program = in.getProgram().asChars();
-  return {std::string{text_of(in.getName())}, std::string{text_of(in.getLabel())},
-          std::string{program.begin(), program.size()}};
+  return {string_of(in.getName()), string_of(in.getLabel()),
+          std::string{chars_of(in.getProgram())}};
 }
 
 } // namespace headrace::detail

@@ -109,14 +109,15 @@ public:
 };
 
 /// Opens a `distribute` node.
-using open_distribute = std::function<result<std::unique_ptr<element_source>>(const dataset_node&)>;
+using open_distribute =
+  std::function<result<std::unique_ptr<element_source>>(const detail::dataset_node&)>;
 
 namespace detail {
 struct op_counters;
 }
 
 /// The counters of an operator; null: it is not counted.
-using counters_of = std::function<detail::op_counters*(const dataset_node&)>;
+using counters_of = std::function<detail::op_counters*(const detail::dataset_node&)>;
 
 /// A C++ function that graphs call by name: from rows to rows. If the graph has parallel calls,
 /// several threads call it at a time. The destructor of an iterator does not wait for running

@@ -198,7 +198,7 @@ private:
 // -- DATA -------------------------------------------------------------------------------------
 
 result<dataset_ptr> by_data(const dataset_ptr& node, divider& divide) {
-  if (node->op != dataset_op::prefetch && node->op != dataset_op::options)
+  if (!record_of(*node).rows.untouched)
     return divide.divide(node, divide.place().run);
   HEADRACE_ASSIGN(auto input, by_data(node->inputs[0], divide));
   return divide.over(*node, {std::move(input)});

@@ -97,7 +97,7 @@ result<service_options> decode_service(schema::ServiceOptions::Reader in) {
   std::optional<trainer_cache> cache;
   if (in.getTrainerId().size() != 0) {
     cache.emplace();
-    cache->trainer_id = text_of(in.getTrainerId());
+    cache->trainer_id = string_of(in.getTrainerId());
     if (const auto wait = in.getCacheWaitNs(); wait != 0)
       cache->terms.wait = duration{static_cast<int64_t>(wait)};
     cache->terms.expected_trainers = in.getExpectedTrainers();
@@ -110,10 +110,10 @@ result<service_options> decode_service(schema::ServiceOptions::Reader in) {
                                .rejoin = in.getRejoin(),
                                .consumer_timeout =
                                  duration{static_cast<int64_t>(in.getConsumerTimeoutNs())}};
-  return service_options{.address = text_of(in.getAddress()),
+  return service_options{.address = string_of(in.getAddress()),
                          .processing_mode = policy,
-                         .job_name = text_of(in.getJobName()),
-                         .dataset_id = text_of(in.getDatasetId()),
+                         .job_name = string_of(in.getJobName()),
+                         .dataset_id = string_of(in.getDatasetId()),
                          .max_outstanding_requests = in.getMaxOutstandingRequests(),
                          .compression = packing,
                          .worker_timeout_ns = in.getWorkerTimeoutNs(),

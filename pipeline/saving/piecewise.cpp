@@ -42,12 +42,10 @@ private:
   /// from fewer.
   /// `repeated`: the node's rows are read more than once.
   bool visit(const dataset_node& node, bool repeated) {
-    // A generator is run again for each piece, and may return other rows then. So it is refused
-    // also in a zip with a source of known size, where the size of the generator is not needed.
-    if (const auto* made = node.find<generator_parameters>();
-        made && made->count < 0 && !made->deterministic)
-      return whole(node, "says only at its end how many elements it has, and may give others when "
-                         "it runs again");
+    const auto& facts = record_of(node).pieces;
+    if (facts.not_in_pieces)
+      if (const auto why = facts.not_in_pieces(node); !why.empty())
+        return whole(node, why);
     if (is_source(node.op)) {
       out_.sources.push_back({splits_are_rows(node), 1});
       return out_.sources.back().rows;
@@ -55,12 +53,11 @@ private:
     // Anonymous jobs that a function reads do not count: each is read for one element only.
     if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
       return whole(node, "reads from another job, which gives its elements to one run");
-    const auto& facts = record_of(node).pieces;
     switch (facts.rule) {
     case piece_rule::aligned: return visit(*node.inputs[0], repeated);
     case piece_rule::apart: {
-      const auto* repeat = node.find<repeat_parameters>();
-      repeated |= repeat && repeat->count != 0 && repeat->count != 1;
+      const auto passes = passes_over_input(node);
+      repeated |= passes != 0 && passes != 1;
       for (const auto& input : node.inputs) visit(*input, repeated);
       return false;
     }
@@ -73,8 +70,6 @@ private:
   }
 
   bool kept(const dataset_node& node, bool repeated) {
-    if (!node.as<cache_parameters>().folder.empty())
-      return whole(node, record_of(node).pieces.why);
     // A cache that occurs twice in the graph is read again, like one below a `repeat`.
     if (repeated || !caches_.insert(&node).second)
       return whole(node, "is read again, which takes one run that has filled it");

@@ -6,6 +6,8 @@
 #include "headrace/pipeline/files/tfrecord_writer.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/storage/stored_record.hpp"
+#include "headrace/schemas/failure_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 #include <headrace/schemas/saved.capnp.h>
@@ -30,11 +32,11 @@ result<save_plan> decode(schema::SavePlan::Reader in) {
     return invalid_argument("it is compressed in a way that this build does not know");
   save_plan out;
   out.id = in.getId();
-  out.fingerprint = in.getFingerprint().cStr();
+  out.fingerprint = string_of(in.getFingerprint());
   HEADRACE_ASSIGN(out.spec, detail::decode(in.getSpec()));
   out.compression = static_cast<saved_compression>(in.getCompression());
   out.seed = in.getSeed();
-  out.whole_because = in.getWholeBecause().cStr();
+  out.whole_because = string_of(in.getWholeBecause());
   uint64_t pieces = 0;
   for (auto one : in.getSections()) {
     save_plan::section section{one.getGroup(), one.getPass(), one.getSplits(), one.getPieceSplits(),
@@ -132,11 +134,11 @@ status write_save_plan(const std::string& folder, const save_plan& what) {
   auto out = message.initRoot<schema::SavePlan>();
   out.setVersion(current_version);
   out.setId(what.id);
-  out.setFingerprint(what.fingerprint);
+  out.setFingerprint(text_of(what.fingerprint));
   encode(what.spec, out.initSpec());
   out.setCompression(static_cast<schema::SavedDataset::Compression>(what.compression));
   out.setSeed(what.seed);
-  out.setWholeBecause(what.whole_because);
+  out.setWholeBecause(text_of(what.whole_because));
   auto sections = out.initSections(static_cast<unsigned>(what.sections.size()));
   for (unsigned i = 0; i < sections.size(); ++i) {
     const auto& from = what.sections[i];
@@ -158,14 +160,13 @@ status note_save_failure(const std::string& folder, uint64_t plan, const status&
   ::capnp::MallocMessageBuilder message;
   auto out = message.initRoot<schema::SaveFailure>();
   out.setPlanId(plan);
-  out.initFailure().setCode(static_cast<uint16_t>(why.code()));
-  out.getFailure().setText(why.message());
+  write_failure(out.initFailure(), why);
   return write_file<schema::SaveFailure>(failure_path(folder), message, true);
 }
 
 status noted_save_failure(const std::string& folder) {
   const auto read = [](schema::SaveFailure::Reader in) {
-    return result{std::string{in.getFailure().getText().cStr()}};
+    return result{string_of(in.getFailure().getText())};
   };
   HEADRACE_ASSIGN(const auto found, read_file<schema::SaveFailure>(failure_path(folder), read));
   return found ? aborted(fmt::format("saving it ended early: {}", *found)) : status{};

@@ -76,6 +76,4 @@ buffer buffer_builder::finish() {
   return std::move(storage_).freeze(size);
 }
 
-void release_free_buffers() noexcept { pool().trim(); }
-
 } // namespace headrace

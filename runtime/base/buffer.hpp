@@ -107,8 +107,4 @@ private:
   size_t size_ = 0;
 };
 
-/// Returns the memory of freed large buffers, of which up to 64 MiB are kept for reuse, to the
-/// system.
-void release_free_buffers() noexcept;
-
 } // namespace headrace

@@ -148,15 +148,6 @@ void tell(const Handle& to, Args&&... xs) {
   caf::anon_mail(std::forward<Args>(xs)...).send(to);
 #endif
 }
-/// As `tell`, but the message is put before all messages that wait in the mailbox.
-template <class Handle, class... Args>
-void tell_urgently(const Handle& to, Args&&... xs) {
-#if HEADRACE_CAF_LEGACY
-  caf::anon_send<caf::message_priority::high>(to, std::forward<Args>(xs)...);
-#else
-  caf::anon_mail(std::forward<Args>(xs)...).urgent().send(to);
-#endif
-}
 /// Sends a message to the actor itself after `delay`, by the clock of the system (or the test). The
 /// message cannot be cancelled: put an epoch into it and ignore messages with an old epoch.
 template <class Self, class... Args>

@@ -72,7 +72,7 @@ public:
 
   result<journal_contents> read() override { return read_journal(file_); }
 
-  write_failure write(std::span<const journal_change> changes) override {
+  journal_failure write(std::span<const journal_change> changes) override {
     if (changes.empty())
       return {};
     if (found_identities() != identities_)
@@ -91,7 +91,7 @@ public:
       outcome = commit_.run();
     if (outcome == SQLITE_OK)
       return {};
-    write_failure out{file_.failure("write"), file_.full()};
+    journal_failure out{file_.failure("write"), file_.full()};
     if (sqlite3_get_autocommit(file_.get()) == 0)
       rollback_.run();
     return out;
@@ -99,7 +99,7 @@ public:
 
   int log_pages() const override { return log_pages_; }
 
-  write_failure checkpoint() override {
+  journal_failure checkpoint() override {
     if (sqlite3_wal_checkpoint_v2(file_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr)
         != SQLITE_OK)
       return {file_.failure("write"), file_.full()};

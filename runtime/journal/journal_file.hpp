@@ -13,7 +13,7 @@
 namespace headrace::detail {
 
 /// The reason why a write failed; converts to false if the write succeeded.
-struct write_failure {
+struct journal_failure {
   status why = {};
   bool full = false; ///< there was no space
   explicit operator bool() const noexcept { return !why.ok(); }
@@ -37,11 +37,11 @@ public:
   virtual result<journal_contents> read() = 0;
   /// Writes one transaction, which is durable when the call has returned without a failure. After a
   /// failure no part of it is written, and the call may be repeated.
-  virtual write_failure write(std::span<const journal_change> changes) = 0;
+  virtual journal_failure write(std::span<const journal_change> changes) = 0;
   /// The number of pages in the write-ahead log.
   virtual int log_pages() const = 0;
   /// Moves the content of the log into the file, so that the log begins anew.
-  virtual write_failure checkpoint() = 0;
+  virtual journal_failure checkpoint() = 0;
 };
 
 } // namespace headrace::detail

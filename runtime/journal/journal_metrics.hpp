@@ -21,14 +21,12 @@ inline constexpr histogram_info commit{
 } // namespace journal_metric
 
 struct journal_metrics {
-  explicit journal_metrics(metric_registry& all)
-    : records(all.get(journal_metric::records)),
-      bytes(all.get(journal_metric::bytes)),
-      commit(all.get(journal_metric::commit)) {}
+  explicit journal_metrics(metric_registry& all) : registry(all) {}
 
-  counter& records;
-  counter& bytes;
-  histogram& commit;
+  metric_registry& registry;
+  counter& records = registry.get(journal_metric::records);
+  counter& bytes = registry.get(journal_metric::bytes);
+  histogram& commit = registry.get(journal_metric::commit);
 };
 
 } // namespace headrace::detail

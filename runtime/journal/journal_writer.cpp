@@ -143,7 +143,7 @@ void journal_writer::work() {
 }
 
 template <class Attempt>
-write_failure journal_writer::with_reserve(const Attempt& attempt) {
+journal_failure journal_writer::with_reserve(const Attempt& attempt) {
   auto out = attempt();
   if (!out.full || !reserve_.held())
     return out;
@@ -184,7 +184,7 @@ void journal_writer::acknowledge() {
       then({});
 }
 
-void journal_writer::judge(const write_failure& failure) {
+void journal_writer::judge(const journal_failure& failure) {
   if (failure)
     next_try_ = now() + (failure.full ? options_.full_pause : pauses_.failed({}));
   else
@@ -214,7 +214,7 @@ status journal_writer::in_reserve() const {
                 options_.directory, mebibytes(reserve_.bytes()), mebibytes(reserve_.needs())));
 }
 
-status journal_writer::stuck(const write_failure& failure) const {
+status journal_writer::stuck(const journal_failure& failure) const {
   if (failure.full)
     return resource_exhausted(
       fmt::format("the disk of '{}' is full, and a reserve of {} is used up: nothing can be kept "

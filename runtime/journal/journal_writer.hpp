@@ -43,13 +43,13 @@ private:
   // `run`, without the mutex.
   void work();
   template <class Attempt>
-  write_failure with_reserve(const Attempt& attempt);
+  journal_failure with_reserve(const Attempt& attempt);
   void count(duration took);
   void acknowledge();
-  void judge(const write_failure& failure);
+  void judge(const journal_failure& failure);
   void report(const status& health);
   status in_reserve() const;
-  status stuck(const write_failure& failure) const;
+  status stuck(const journal_failure& failure) const;
 
   const sqlite_journal_options options_;
   journal_metrics metrics_;

@@ -33,12 +33,13 @@ inline constexpr counter_info bytes_out{
 struct link_metrics {
   explicit link_metrics(metric_registry& all);
 
-  counter& accepted;
-  counter& connected;
-  counter& messages_in;
-  counter& messages_out;
-  counter& bytes_in;
-  counter& bytes_out;
+  metric_registry& registry;
+  counter& accepted = registry.get(link_metric::accepted);
+  counter& connected = registry.get(link_metric::connected);
+  counter& messages_in = registry.get(link_metric::messages_in);
+  counter& messages_out = registry.get(link_metric::messages_out);
+  counter& bytes_in = registry.get(link_metric::bytes_in);
+  counter& bytes_out = registry.get(link_metric::bytes_out);
   std::array<counter*, refusals> refused; ///< one counter for each reason to refuse a connection
 };
 

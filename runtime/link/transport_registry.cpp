@@ -1,51 +1,23 @@
 #include "headrace/runtime/link/transport_registry.hpp"
 
-#include <charconv>
+#include "headrace/runtime/base/address.hpp"
 
 namespace headrace::detail {
 
 namespace {
-
-struct host_port {
-  std::string host;
-  uint16_t port;
-};
-
-result<host_port> parse(const std::string& address) {
-  auto wrong = [&](const char* what) {
-    return invalid_argument("'" + address + "' is not an address: " + what
-                            + "; expected host:port, e.g. 10.0.0.1:7000 or [::1]:7000");
-  };
-  auto colon = address.rfind(':');
-  if (colon == std::string::npos)
-    return wrong("it has no port");
-  auto host = address.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
-    host = host.substr(1, host.size() - 2);
-  else if (host.find(':') != std::string::npos)
-    return wrong("an IPv6 host needs brackets");
-  if (host.empty())
-    return wrong("it has no host");
-  uint16_t port = 0;
-  const auto* end = address.data() + address.size();
-  auto [at, error] = std::from_chars(address.data() + colon + 1, end, port);
-  if (error != std::errc{} || at != end)
-    return wrong("its port is not a number up to 65535");
-  return host_port{std::move(host), port};
-}
 
 class link_transport final : public transport {
 public:
   explicit link_transport(std::shared_ptr<link_service> service) : service_(std::move(service)) {}
 
   result<std::string> listen(const std::string& address, link_accepted on_accepted) override {
-    HEADRACE_ASSIGN(auto at, parse(address));
+    HEADRACE_ASSIGN(auto at, parse_address(address, 0));
     HEADRACE_ASSIGN(auto port, service_->listen(at.host, at.port, std::move(on_accepted)));
     return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
   }
 
   void connect(const std::string& address, link_connected done) override {
-    auto at = parse(address);
+    auto at = parse_address(address);
     if (!at)
       return done(at.status());
     service_->connect(at->host, at->port, std::move(done));

@@ -1,6 +1,7 @@
 #include "headrace/runtime/message/envelope.hpp"
 
-#include "headrace/runtime/base/status_code.hpp"
+#include "headrace/schemas/failure_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,8 +22,6 @@ void put(capnp::Text::Builder to, std::string_view from) {
   std::copy(from.begin(), from.end(), to.begin());
 }
 
-std::string string(capnp::Text::Reader x) { return {x.begin(), x.size()}; }
-
 } // namespace
 
 envelope make_hello(const hello& who, uint64_t request_id, bool answer) {
@@ -32,15 +31,15 @@ envelope make_hello(const hello& who, uint64_t request_id, bool answer) {
     out.getVersion().setMinor(who.version.minor);
     out.setNodeId(who.node_id);
     out.setRole(who.role);
-    out.setBootId(who.boot_id);
-    out.setName(who.name);
+    out.setBootId(text_of(who.boot_id));
+    out.setName(text_of(who.name));
   });
 }
 
 hello hello_of(const envelope& in) {
   auto x = in->isHelloAck() ? in->getHelloAck() : in->getHello();
-  return {version_of(x.getVersion()), x.getNodeId(), x.getRole(), string(x.getBootId()),
-          string(x.getName())};
+  return {version_of(x.getVersion()), x.getNodeId(), x.getRole(), string_of(x.getBootId()),
+          string_of(x.getName())};
 }
 
 status check_version(const hello& peer) {
@@ -57,11 +56,8 @@ envelope make_ok(uint64_t request_id) {
 }
 
 envelope make_failure(const status& why, uint64_t request_id) {
-  return make_envelope(request_id, [&](schema::Envelope::Builder b) {
-    auto out = b.initFailure();
-    out.setCode(static_cast<uint16_t>(why.code()));
-    out.setText(why.message());
-  });
+  return make_envelope(request_id,
+                       [&](schema::Envelope::Builder b) { write_failure(b.initFailure(), why); });
 }
 
 envelope make_unsupported(uint16_t arm, std::string_view role, uint64_t request_id) {
@@ -89,17 +85,14 @@ status status_of(const envelope& answer) {
   HEADRACE_TRY(answer.status());
   switch (answer->which()) {
   case schema::Envelope::NONE: return data_loss("empty envelope");
-  case schema::Envelope::FAILURE: {
-    auto in = answer->getFailure();
-    return {status_code_of(in.getCode()), string(in.getText())};
-  }
+  case schema::Envelope::FAILURE: return read_failure(answer->getFailure());
   case schema::Envelope::BAD_MESSAGE: {
     auto in = answer->getBadMessage();
-    return data_loss("the peer could not read the message: " + string(in.getReason()));
+    return data_loss("the peer could not read the message: " + string_of(in.getReason()));
   }
   case schema::Envelope::UNSUPPORTED: {
     auto in = answer->getUnsupported();
-    auto where = in.isRole() ? string(in.getRole()) : std::string{"envelope"};
+    auto where = in.isRole() ? string_of(in.getRole()) : std::string{"envelope"};
     return {status_code::unimplemented,
             "the peer speaks protocol " + to_string(version_of(in.getVersion()))
               + " and does not know message " + std::to_string(in.getArm()) + " of '" + where

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "headrace/runtime/link/transport_registry.hpp"
-#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node_options.hpp"
 
 #include <memory>

@@ -16,14 +16,12 @@ inline constexpr counter_info refused_hellos{
 } // namespace node_metric
 
 struct node_metrics {
-  explicit node_metrics(metric_registry& all)
-    : bad_messages(all.get(node_metric::bad_messages)),
-      hellos(all.get(node_metric::hellos)),
-      refused_hellos(all.get(node_metric::refused_hellos)) {}
+  explicit node_metrics(metric_registry& all) : registry(all) {}
 
-  counter& bad_messages;
-  counter& hellos;
-  counter& refused_hellos;
+  metric_registry& registry;
+  counter& bad_messages = registry.get(node_metric::bad_messages);
+  counter& hellos = registry.get(node_metric::hellos);
+  counter& refused_hellos = registry.get(node_metric::refused_hellos);
 };
 
 } // namespace headrace::detail

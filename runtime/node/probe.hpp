@@ -1,7 +1,7 @@
 #pragma once
 
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/base/clock.hpp"
-#include "headrace/runtime/node/address.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "headrace/runtime/process/guarded.hpp"
 
+#include "headrace/runtime/base/read_text.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 
 #include <cerrno>
@@ -9,8 +10,6 @@
 #include <exception>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <poll.h>
 #include <string>
@@ -26,8 +25,7 @@ namespace {
 
 /// The id of the parent of a process; 0: the process has ended.
 pid_t parent_of(pid_t pid) {
-  std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
-  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const auto text = read_text("/proc/" + std::to_string(pid) + "/stat");
   // The program's name, in parentheses, may contain any characters.
   const auto at = text.rfind(')');
   int parent = 0;

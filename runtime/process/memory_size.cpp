@@ -1,8 +1,9 @@
 #include "headrace/runtime/process/memory_size.hpp"
 
+#include "headrace/runtime/base/read_text.hpp"
+
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <string_view>
 #include <sys/resource.h>
@@ -12,16 +13,9 @@ namespace headrace::detail {
 
 namespace {
 
-std::string content_of(const std::string& file) {
-  std::ifstream in{file};
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 /// The limit in a file of a control group; the text `max`, or a missing file, means no limit.
 uint64_t limit_in(const std::string& file) {
-  const auto text = content_of(file);
+  const auto text = read_text(file);
   char* end = nullptr;
   const auto out = std::strtoull(text.c_str(), &end, 10);
   return end == text.c_str() || out == 0 ? UINT64_MAX : out;
@@ -70,7 +64,7 @@ uint64_t memory_size_bytes() {
   rlimit data{};
   if (::getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY)
     out = std::min<uint64_t>(out, data.rlim_cur);
-  return std::min(out, control_group_limit(content_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
+  return std::min(out, control_group_limit(read_text("/proc/self/cgroup"), "/sys/fs/cgroup"));
 }
 
 } // namespace headrace::detail

@@ -10,8 +10,6 @@
 #include <sys/signalfd.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
 namespace headrace::detail {
 namespace {
@@ -32,7 +30,6 @@ struct stop_signal::impl {
     signals = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     waiter = std::thread{[this] { run(); }};
-    caller = std::thread{[this] { call(); }};
   }
 
   ~impl() {
@@ -43,7 +40,6 @@ struct stop_signal::impl {
     changed.notify_all();
     poke();
     waiter.join();
-    caller.join();
     ::close(signals);
     ::close(wake);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -65,8 +61,7 @@ struct stop_signal::impl {
     changed.notify_all();
   }
 
-  /// Waits for signals. After the first signal this thread enforces the budget, so it does not call
-  /// the callbacks, which may block.
+  /// Waits for signals, and enforces the budget after the first one.
   void run() {
     for (;;) {
       int timeout = -1;
@@ -92,21 +87,6 @@ struct stop_signal::impl {
     }
   }
 
-  /// Calls the functions given to `on_stop`, once a signal has arrived.
-  void call() {
-    std::unique_lock lock{mutex};
-    for (;;) {
-      changed.wait(lock, [&] { return ending || (stopped && !callbacks.empty()); });
-      if (ending)
-        return;
-      auto due = std::exchange(callbacks, {});
-      auto signal = *stopped;
-      lock.unlock();
-      for (auto& f : due) f(signal);
-      lock.lock();
-    }
-  }
-
   duration budget;
   sigset_t before;
   int signals = -1;
@@ -116,9 +96,7 @@ struct stop_signal::impl {
   std::optional<int> stopped;
   time_point deadline;
   bool ending = false;
-  std::vector<std::function<void(int)>> callbacks;
   std::thread waiter;
-  std::thread caller;
 };
 
 stop_signal::stop_signal(stop_options options) : impl_(std::make_unique<impl>(options)) {}
@@ -139,14 +117,6 @@ std::optional<int> stop_signal::wait(duration limit) {
 bool stop_signal::stopped() const {
   std::lock_guard guard{impl_->mutex};
   return impl_->stopped.has_value();
-}
-
-void stop_signal::on_stop(std::function<void(int)> f) {
-  {
-    std::lock_guard guard{impl_->mutex};
-    impl_->callbacks.push_back(std::move(f));
-  }
-  impl_->changed.notify_all();
 }
 
 void stop_signal::request() {

@@ -2,7 +2,6 @@
 
 #include "headrace/runtime/base/clock.hpp"
 
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -31,9 +30,6 @@ public:
   /// As `wait()`, for at most `limit`.
   std::optional<int> wait(duration limit);
   bool stopped() const;
-  /// Calls `f(signal)` one time, from a thread of this object, when a signal arrives, or
-  /// immediately if one has arrived already.
-  void on_stop(std::function<void(int)> f);
   /// Has the effect of a signal; the budget applies, too.
   void request();
 

@@ -29,14 +29,12 @@ public:
   duration failed(duration lived);
   /// Resets the count of failures.
   void reset() noexcept { failures_ = 0; }
-  /// The number of failures in a row, without a stable run between them.
-  uint32_t failures() const noexcept { return failures_; }
   const backoff_options& options() const noexcept { return options_; }
 
 private:
   backoff_options options_;
   std::mt19937_64 random_;
-  uint32_t failures_ = 0;
+  uint32_t failures_ = 0; ///< in a row, without a stable run between them
 };
 
 } // namespace headrace::detail

@@ -1,5 +1,7 @@
 #include "headrace/runtime/supervision/codec.hpp"
 
+#include "headrace/schemas/text.hpp"
+
 #include <algorithm>
 
 namespace headrace::detail {
@@ -11,10 +13,8 @@ To convert(From x, To last) {
   return static_cast<To>(std::min(static_cast<uint16_t>(x), static_cast<uint16_t>(last)));
 }
 
-std::string string(capnp::Text::Reader x) { return {x.begin(), x.size()}; }
-
 void write(const supervisor_snapshot& from, schema::Supervisor::Builder to) {
-  to.setPath(from.path);
+  to.setPath(text_of(from.path));
   to.setStrategy(convert(from.strategy, schema::Supervisor::Strategy::REST_FOR_ONE));
   to.setRestarts(from.restarts);
   to.setAbandoned(from.abandoned);
@@ -22,29 +22,29 @@ void write(const supervisor_snapshot& from, schema::Supervisor::Builder to) {
   for (unsigned i = 0; i < children.size(); ++i) {
     auto& x = from.children[i];
     auto out = children[i];
-    out.setId(x.id);
+    out.setId(text_of(x.id));
     out.setRestart(convert(x.restart, schema::SupervisedChild::Restart::TEMPORARY));
     out.setState(convert(x.state, schema::SupervisedChild::State::ENDED));
     out.setRestarts(x.restarts);
-    out.setLastReason(x.last_reason);
+    out.setLastReason(text_of(x.last_reason));
     if (!x.below.empty())
       write(x.below.front(), out.initBelow());
   }
 }
 
 supervisor_snapshot read(schema::Supervisor::Reader from) {
-  supervisor_snapshot to{.path = string(from.getPath()),
+  supervisor_snapshot to{.path = string_of(from.getPath()),
                          .strategy =
                            convert(from.getStrategy(), supervision_strategy::rest_for_one),
                          .children = {},
                          .restarts = from.getRestarts(),
                          .abandoned = from.getAbandoned()};
   for (auto x : from.getChildren()) {
-    to.children.push_back({string(x.getId()),
+    to.children.push_back({string_of(x.getId()),
                            convert(x.getRestart(), restart_policy::temporary),
                            convert(x.getState(), child_state::ended),
                            x.getRestarts(),
-                           string(x.getLastReason()),
+                           string_of(x.getLastReason()),
                            {}});
     if (x.hasBelow())
       to.children.back().below.push_back(read(x.getBelow()));
@@ -74,9 +74,9 @@ void render(const supervisor_snapshot& x, size_t depth, std::string& out) {
 
 message<schema::SupervisionTree> encode(const supervision_tree& tree) {
   return message<schema::SupervisionTree>::make([&](schema::SupervisionTree::Builder to) {
-    to.setProcess(tree.process);
+    to.setProcess(text_of(tree.process));
     to.setRestarts(tree.past.restarts);
-    to.setLastReason(tree.past.last_reason);
+    to.setLastReason(text_of(tree.past.last_reason));
     auto roots = to.initRoots(static_cast<unsigned>(tree.roots.size()));
     for (unsigned i = 0; i < roots.size(); ++i) write(tree.roots[i], roots[i]);
   });
@@ -85,7 +85,7 @@ message<schema::SupervisionTree> encode(const supervision_tree& tree) {
 result<supervision_tree> decode(const message<schema::SupervisionTree>& in) {
   HEADRACE_TRY(in.status());
   supervision_tree tree{
-    string(in->getProcess()), {in->getRestarts(), string(in->getLastReason())}, {}};
+    string_of(in->getProcess()), {in->getRestarts(), string_of(in->getLastReason())}, {}};
   for (auto root : in->getRoots()) tree.roots.push_back(read(root));
   return tree;
 }

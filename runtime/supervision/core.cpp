@@ -40,11 +40,6 @@ supervision_core::child* supervision_core::find(const std::string& id) noexcept 
   return at != children_.end() ? &*at : nullptr;
 }
 
-uint64_t supervision_core::run_of(const std::string& id) const noexcept {
-  auto* x = const_cast<supervision_core*>(this)->find(id);
-  return x && x->alive() ? x->run : 0;
-}
-
 // -- events ---------------------------------------------------------------------
 
 result<supervise::commands> supervision_core::add(child_spec spec, time_point now) {

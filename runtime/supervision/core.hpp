@@ -85,8 +85,6 @@ public:
   /// True if `stopped` or `give_up` was commanded.
   bool over() const noexcept { return ending_ == ending::over; }
   supervisor_snapshot snapshot() const;
-  /// The number of the life of a child that runs or is being stopped; 0 if there is none.
-  uint64_t run_of(const std::string& id) const noexcept;
 
 private:
   enum class phase : uint8_t { waiting, running, stopping, killed, ended };

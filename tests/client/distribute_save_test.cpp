@@ -1,5 +1,5 @@
 #include "headrace/client/headrace.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/support/patience.hpp"
 #include "tests/support/taking.hpp"

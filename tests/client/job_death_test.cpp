@@ -41,7 +41,7 @@ struct outcome {
   status how;
 };
 
-outcome read(const dataset& from) {
+outcome read_outcome(const dataset& from) {
   outcome out;
   auto it = from.iterate();
   for (;;) {
@@ -86,7 +86,7 @@ TEST(JobDeath, AtAnyMomentLeavesEachConsumerItsElementsOnceOrTheJobsOwnFailure) 
       std::vector<outcome> got(consumers);
       {
         std::vector<std::jthread> threads;
-        for (auto& to : got) threads.emplace_back([&] { to = read(from); });
+        for (auto& to : got) threads.emplace_back([&] { to = read_outcome(from); });
       }
       for (const auto& one_got : got) {
         expect_whole_or_failed(one_got, total, seed);

@@ -28,7 +28,7 @@ std::vector<int64_t> sorted_values(const dataset& from) {
   return out;
 }
 
-std::vector<int64_t> numbers(int64_t first, int64_t last) {
+std::vector<int64_t> numbers_between(int64_t first, int64_t last) {
   std::vector<int64_t> out(static_cast<size_t>(last - first));
   std::iota(out.begin(), out.end(), first);
   return out;
@@ -40,7 +40,7 @@ TEST(LocalCluster, DynamicGivesEachElementOnceThroughMapAndBatch) {
                 .map([](expr x) { return x + 5; })
                 .batch(7)
                 .apply(over(cluster, sharding_policy::dynamic));
-  EXPECT_EQ(sorted_values(read), numbers(5, 10'005));
+  EXPECT_EQ(sorted_values(read), numbers_between(5, 10'005));
 }
 
 TEST(LocalCluster, IsReadWithoutSockets) {
@@ -131,7 +131,7 @@ TEST(LocalCluster, OffIsNotOverWhenNoWorkerGaveAWholeCopy) {
 
 TEST(LocalCluster, OffGivesOneCopyPerWorker) {
   local_cluster cluster{{.workers = 3}};
-  auto expected = numbers(0, 500);
+  auto expected = numbers_between(0, 500);
   for (int copy = 1; copy < 3; ++copy)
     expected.insert(expected.end(), expected.begin(), expected.begin() + 500);
   std::sort(expected.begin(), expected.end());
@@ -189,7 +189,7 @@ TEST(LocalCluster, DrainingOneConsumerAndThenTheOtherEnds) {
     all.insert(all.end(), values.begin(), values.end());
   }
   std::sort(all.begin(), all.end());
-  EXPECT_EQ(all, numbers(0, 20'000));
+  EXPECT_EQ(all, numbers_between(0, 20'000));
 }
 
 TEST(LocalCluster, EachNewIterationOfANamedJobGivesAllAgain) {
@@ -197,7 +197,7 @@ TEST(LocalCluster, EachNewIterationOfANamedJobGivesAllAgain) {
   auto read = dataset::range(1'000).apply(over(cluster, sharding_policy::dynamic, "epochs"));
   for (int epoch = 0; epoch < 5; ++epoch) {
     SCOPED_TRACE(epoch);
-    EXPECT_EQ(sorted_values(read), numbers(0, 1'000));
+    EXPECT_EQ(sorted_values(read), numbers_between(0, 1'000));
   }
 }
 
@@ -212,7 +212,7 @@ TEST(LocalCluster, AnInfiniteDatasetCanBeLeft) {
     }
   }
   EXPECT_EQ(sorted_values(dataset::range(10).apply(over(cluster, sharding_policy::dynamic))),
-            numbers(0, 10))
+            numbers_between(0, 10))
     << "the workers do not serve the next job";
 }
 
@@ -225,7 +225,7 @@ TEST(LocalCluster, ZipUnderDynamicKeepsPairs) {
     ASSERT_EQ(x[1].scalar<int64_t>(), first.back() + 7'000);
   }
   std::sort(first.begin(), first.end());
-  EXPECT_EQ(first, numbers(0, 3'000));
+  EXPECT_EQ(first, numbers_between(0, 3'000));
 }
 
 TEST(LocalCluster, SeveralSourcesUnderDynamicGiveEachElementOnce) {
@@ -234,7 +234,7 @@ TEST(LocalCluster, SeveralSourcesUnderDynamicGiveEachElementOnce) {
                 .concatenate(dataset::range(4'000, 5'000))
                 .concatenate(dataset::range(5'000, 9'000))
                 .apply(over(cluster, sharding_policy::dynamic));
-  EXPECT_EQ(sorted_values(read), numbers(0, 9'000));
+  EXPECT_EQ(sorted_values(read), numbers_between(0, 9'000));
 }
 
 TEST(LocalCluster, ReadsARegisteredDatasetByItsId) {
@@ -254,7 +254,7 @@ TEST(LocalCluster, AHundredShortJobsInTurn) {
   local_cluster cluster{{.workers = 2}};
   for (int64_t job = 0; job < 100; ++job) {
     auto read = dataset::range(job, job + 20).apply(over(cluster, sharding_policy::dynamic));
-    ASSERT_EQ(sorted_values(read), numbers(job, job + 20)) << "job " << job;
+    ASSERT_EQ(sorted_values(read), numbers_between(job, job + 20)) << "job " << job;
   }
 }
 
@@ -272,7 +272,7 @@ TEST(LocalCluster, CarriesSingleElementsOf64MiB) {
     seen.push_back(all[0]);
   }
   std::sort(seen.begin(), seen.end());
-  EXPECT_EQ(seen, numbers(0, 3));
+  EXPECT_EQ(seen, numbers_between(0, 3));
 }
 
 } // namespace

@@ -39,7 +39,7 @@ std::vector<int64_t> each_once(int64_t n) {
   return out;
 }
 
-constexpr int64_t total = 300'000;
+constexpr int64_t all_numbers = 300'000;
 
 /// A dispatcher and two workers. The tests kill some of their actors.
 struct RoleRestart : testing::Test {
@@ -71,13 +71,13 @@ struct RoleRestart : testing::Test {
   static void expect_whole(const dataset& from) {
     const auto next = whole(from);
     EXPECT_TRUE(next.how.ok()) << to_string(next.how);
-    EXPECT_EQ(sorted(next.seen), each_once(total));
+    EXPECT_EQ(sorted(next.seen), each_once(all_numbers));
   }
 
   const worker_options options = with_function([](const block& x) { return result<block>{x}; });
   test_dispatcher cluster;
   test_worker one{cluster.target(), options}, two{cluster.target(), options};
-  const dataset from = over_both(through_f(total));
+  const dataset from = over_both(through_f(all_numbers));
 };
 
 TEST_F(RoleRestart, AWorkersActorIsStartedAgainAndNothingComesTwice) {
@@ -99,7 +99,7 @@ TEST_F(RoleRestart, ADispatchersActorIsStartedAgainItsReaderIsToldAndNothingCome
       return find_in(x.tree, "dispatcher", was_killed_once) && x.workers.size() == 2;
     });
   if (got.how.ok()) // all remaining elements were already under way
-    EXPECT_EQ(sorted(got.seen), each_once(total));
+    EXPECT_EQ(sorted(got.seen), each_once(all_numbers));
   else
     EXPECT_THAT(got.how.message(), testing::HasSubstr("job")) << to_string(got.how);
   expect_whole(from);

@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<int64_t> numbers(const dataset& from) {
+std::vector<int64_t> numbers_read(const dataset& from) {
   std::vector<int64_t> out;
   for (const auto& x : from) out.push_back(x[0].scalar<int64_t>());
   return out;
@@ -49,12 +49,13 @@ TEST(SavedDataset, ShardsAreReadOneByOne) {
   test::scratch_folder folder;
   dataset::range(10).save(folder.path(), [](expr x) { return x % 3; });
   EXPECT_EQ(dataset::saved_shards(folder.path()), 3);
-  EXPECT_THAT(numbers(dataset::load(folder.path())), ElementsAre(0, 3, 6, 9, 1, 4, 7, 2, 5, 8));
-  EXPECT_THAT(numbers(dataset::load(folder.path(), int64_t{1})), ElementsAre(1, 4, 7));
+  EXPECT_THAT(numbers_read(dataset::load(folder.path())),
+              ElementsAre(0, 3, 6, 9, 1, 4, 7, 2, 5, 8));
+  EXPECT_THAT(numbers_read(dataset::load(folder.path(), int64_t{1})), ElementsAre(1, 4, 7));
   const auto shards = dataset::range(3).interleave(
     [&](expr n) { return dataset::load(folder.path(), n); }, {.cycle_length = 3});
-  EXPECT_THAT(numbers(shards), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
-  EXPECT_THAT(failure([&] { numbers(dataset::load(folder.path(), int64_t{3})); }),
+  EXPECT_THAT(numbers_read(shards), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(failure([&] { numbers_read(dataset::load(folder.path(), int64_t{3})); }),
               HasSubstr("load: shard 3 of '" + folder.path() + "', which has 3"));
 }
 
@@ -63,7 +64,7 @@ TEST(SavedDataset, AFailedElementLeavesWhatWasThere) {
   dataset::range(3).save(folder.path());
   const auto bad = dataset::range(3).map([](expr x) { return 1 / x; });
   EXPECT_THAT(failure([&] { bad.save(folder.path()); }), HasSubstr("save: "));
-  EXPECT_THAT(numbers(dataset::load(folder.path())), ElementsAre(0, 1, 2));
+  EXPECT_THAT(numbers_read(dataset::load(folder.path())), ElementsAre(0, 1, 2));
 }
 
 TEST(SavedDataset, ThatChangedSinceItWasLoadedIsRefused) {
@@ -71,7 +72,7 @@ TEST(SavedDataset, ThatChangedSinceItWasLoadedIsRefused) {
   dataset::range(3).save(folder.path());
   const auto loaded = dataset::load(folder.path());
   dataset::range(4).save(folder.path());
-  EXPECT_THAT(failure([&] { numbers(loaded); }), HasSubstr("make it again"));
+  EXPECT_THAT(failure([&] { numbers_read(loaded); }), HasSubstr("make it again"));
 }
 
 TEST(SavedDataset, ResumesAnywhere) {
@@ -90,11 +91,11 @@ TEST(SavedDataset, IsSharedByWorkers) {
   test::scratch_folder folder;
   dataset::range(300000).save(folder.path());
   local_cluster cluster{{.workers = 2}};
-  auto read = numbers(dataset::load(folder.path())
-                        .apply(distribute({.processing_mode = sharding_policy::dynamic,
-                                           .service = cluster.target()})));
+  auto read = numbers_read(dataset::load(folder.path())
+                             .apply(distribute({.processing_mode = sharding_policy::dynamic,
+                                                .service = cluster.target()})));
   std::sort(read.begin(), read.end());
-  EXPECT_EQ(read, numbers(dataset::range(300000)));
+  EXPECT_EQ(read, numbers_read(dataset::range(300000)));
 }
 
 TEST(SavedDataset, WrongArgumentsAreTold) {
@@ -108,8 +109,8 @@ TEST(SavedDataset, WrongArgumentsAreTold) {
 
 TEST(Cached, IterationsOfOneProgramShareElements) {
   const auto shuffled = dataset::range(50).shuffle(50).cache();
-  EXPECT_EQ(numbers(shuffled), numbers(shuffled));
-  EXPECT_EQ(numbers(shuffled.batch(1).unbatch()), numbers(shuffled));
+  EXPECT_EQ(numbers_read(shuffled), numbers_read(shuffled));
+  EXPECT_EQ(numbers_read(shuffled.batch(1).unbatch()), numbers_read(shuffled));
 }
 
 } // namespace

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// The elements, with -1 in place of those that failed.
-std::vector<int64_t> values(const dataset& from) {
+std::vector<int64_t> values_or_failures(const dataset& from) {
   std::vector<int64_t> out;
   auto it = from.iterate();
   for (auto next = it.next(); !next || *next; next = it.next())
@@ -33,7 +33,7 @@ std::string first_error(const dataset& from) {
 }
 
 TEST(UnusedAssertion, FailsTheElement) {
-  EXPECT_THAT(values(dataset::range(3).map([](expr x) {
+  EXPECT_THAT(values_or_failures(dataset::range(3).map([](expr x) {
                 debugging::assert_greater(x, 0);
                 return x;
               })),
@@ -57,7 +57,7 @@ TEST(UnusedAssertion, OfNumericsAndRanksHoldsToo) {
 }
 
 TEST(UnusedAssertion, FailsWhatAFunctionThatGivesADatasetWouldGive) {
-  EXPECT_THAT(values(dataset::range(4).flat_map([](expr x) {
+  EXPECT_THAT(values_or_failures(dataset::range(4).flat_map([](expr x) {
                 debugging::assert_none_equal(x, 2);
                 return dataset::range(x);
               })),
@@ -65,7 +65,7 @@ TEST(UnusedAssertion, FailsWhatAFunctionThatGivesADatasetWouldGive) {
 }
 
 TEST(UnusedAssertion, BelongsToTheInnermostFunction) {
-  EXPECT_THAT(values(dataset::range(2).flat_map([](expr) {
+  EXPECT_THAT(values_or_failures(dataset::range(2).flat_map([](expr) {
                 return dataset::range(3).map([](expr y) {
                   debugging::assert_none_equal(y, 1);
                   return y;
@@ -75,7 +75,7 @@ TEST(UnusedAssertion, BelongsToTheInnermostFunction) {
 }
 
 TEST(UnusedAssertion, InABranchIsAboutTheElementsThatTakeIt) {
-  EXPECT_THAT(values(dataset::range(5).map([](expr x) {
+  EXPECT_THAT(values_or_failures(dataset::range(5).map([](expr x) {
                 return cond(
                   x > 1,
                   [&] {
@@ -91,7 +91,7 @@ TEST(UnusedAssertion, InABranchIsAboutTheElementsThatTakeIt) {
 }
 
 TEST(UnusedAssertion, FailsTheElementOfAFilter) {
-  EXPECT_THAT(values(dataset::range(4).filter([](expr x) {
+  EXPECT_THAT(values_or_failures(dataset::range(4).filter([](expr x) {
                 debugging::assert_less(x, 3);
                 return x > 0;
               })),

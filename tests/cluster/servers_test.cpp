@@ -1,4 +1,4 @@
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "tests/cluster/processes.hpp"
 #include "tests/support/hoarding_peers.hpp"
 

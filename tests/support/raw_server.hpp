@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 
 #include <arpa/inet.h>
 #include <string>

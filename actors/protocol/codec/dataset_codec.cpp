@@ -1,12 +1,12 @@
 #include "headrace/actors/protocol/codec/dataset_codec.hpp"
 
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
+#include "headrace/schemas/text.hpp"
 
 namespace headrace::detail {
 
 dataset_registration read_dataset_registration(schema::RegisterDataset::Reader in) {
   return {
-    .id = std::string{text_of(in.getDatasetId())},
+    .id = string_of(in.getDatasetId()),
     .graph = bytes_of(in.getGraph()),
     .spec = bytes_of(in.getElementSpec()),
     .fingerprint = std::string{chars_of(in.getFingerprint())},

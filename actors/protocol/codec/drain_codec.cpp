@@ -1,6 +1,6 @@
 #include "headrace/actors/protocol/codec/drain_codec.hpp"
 
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
+#include "headrace/schemas/text.hpp"
 
 namespace headrace::detail {
 
@@ -18,9 +18,7 @@ result<drain_request> read_drain_request(schema::DrainWorker::Reader in) {
   using worker = schema::DrainWorker::Worker;
   drain_request out;
   switch (in.getWorker().which()) {
-  case worker::DATA_ADDRESS:
-    out.which = std::string{text_of(in.getWorker().getDataAddress())};
-    break;
+  case worker::DATA_ADDRESS: out.which = string_of(in.getWorker().getDataAddress()); break;
   case worker::WORKER_ID: out.which = worker_id{in.getWorker().getWorkerId()}; break;
   default: break;
   }
@@ -45,7 +43,7 @@ void write_worker_drains(schema::WorkerDrains::Builder out, const worker_drains&
 worker_drains read_worker_drains(schema::WorkerDrains::Reader in) {
   return {worker_id{in.getWorkerId()},
           incarnation{in.getIncarnation()},
-          std::string{text_of(in.getDataAddress())},
+          string_of(in.getDataAddress()),
           in.getTasks(),
           in.getLeft(),
           in.getUnfinished()};

@@ -1,13 +1,13 @@
 #include "headrace/actors/protocol/codec/reader_codec.hpp"
 
 #include "headrace/actors/protocol/codec/dataset_codec.hpp"
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/protocol/codec/job_codec.hpp"
 #include "headrace/actors/protocol/codec/receipt_codec.hpp"
 #include "headrace/actors/protocol/codec/round_codec.hpp"
 #include "headrace/actors/protocol/codec/timing_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
+#include "headrace/schemas/failure_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -32,10 +32,10 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
   HEADRACE_ASSIGN(const auto parameters, read_parameters(in.getParameters()));
   return open_iteration{
     .consumer = consumer_id{in.getConsumerId()},
-    .dataset_id = std::string{text_of(in.getDatasetId())},
+    .dataset_id = string_of(in.getDatasetId()),
     .dataset =
       in.hasDataset() ? std::optional{read_dataset_registration(in.getDataset())} : std::nullopt,
-    .job_name = std::string{text_of(in.getJobName())},
+    .job_name = string_of(in.getJobName()),
     .repetition = in.getRepetition(),
     .parameters = parameters,
     .job = job_id{in.getJobId()},
@@ -89,8 +89,8 @@ void write_pace(schema::ReaderPace::Builder out, const reader_pace& what) {
   out.setWaitedNs(static_cast<uint64_t>(what.waited.count()));
   out.setElements(what.elements);
   out.setBytes(what.bytes);
-  out.setName(what.name);
-  out.setHost(what.host);
+  out.setName(text_of(what.name));
+  out.setHost(text_of(what.host));
 }
 
 reader_pace read_pace(schema::ReaderPace::Reader in) {
@@ -99,7 +99,7 @@ reader_pace read_pace(schema::ReaderPace::Reader in) {
     return duration{static_cast<int64_t>(std::min<uint64_t>(ns, INT64_MAX))};
   };
   const auto text = [](capnp::Text::Reader x) {
-    return std::string{x.cStr(), std::min<size_t>(x.size(), most_name)};
+    return std::string{text_of(x).substr(0, most_name)};
   };
   return {time(in.getElapsedNs()), time(in.getWaitedNs()), in.getElements(),
           in.getBytes(),           text(in.getName()),     text(in.getHost())};
@@ -162,8 +162,8 @@ std::vector<task_address> read_addresses(capnp::List<schema::TaskInfo>::Reader i
   std::vector<task_address> out;
   for (auto task : in)
     out.push_back({task_id{task.getTaskId()}, incarnation{task.getIncarnation()},
-                   std::string{text_of(task.getDataAddress())},
-                   std::string{text_of(task.getBootId())}, worker_id{task.getWorkerId()},
+                   string_of(task.getDataAddress()), string_of(task.getBootId()),
+                   worker_id{task.getWorkerId()},
                    worker_seat{task.getPlace(), task.getColocated()}});
   return out;
 }

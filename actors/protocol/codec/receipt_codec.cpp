@@ -1,5 +1,7 @@
 #include "headrace/actors/protocol/codec/receipt_codec.hpp"
 
+#include "headrace/schemas/text.hpp"
+
 #include <protozero/buffer_string.hpp>
 #include <protozero/exception.hpp>
 #include <protozero/varint.hpp>
@@ -53,7 +55,7 @@ std::string varints_of(const std::vector<split_run>& all) {
 /// nullopt: the bytes are not valid runs, or the runs are too many.
 std::optional<std::vector<split_run>> runs_of(capnp::Data::Reader in) {
   std::vector<split_run> out;
-  const auto* at = reinterpret_cast<const char*>(in.begin());
+  const auto* at = chars_of(in).data();
   const auto* const end = at + in.size();
   const auto next = [&] { return protozero::decode_varint(&at, end); };
   try {
@@ -87,7 +89,7 @@ void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what)
   out.setReceived(what.marks.received);
   out.setHandedOut(what.marks.handed_out);
   const auto reached = varints_of(what.reached);
-  out.setReached(kj::arrayPtr(reinterpret_cast<const kj::byte*>(reached.data()), reached.size()));
+  out.setReached(data_of(reached));
   if (what.newest)
     write_run(out.initNewest(), *what.newest);
 }

@@ -1,7 +1,7 @@
 #include "headrace/actors/protocol/codec/registration_codec.hpp"
 
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
 #include "headrace/actors/protocol/codec/timing_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 namespace headrace::detail {
 
@@ -25,8 +25,8 @@ void write_registration(schema::RegisterWorker::Builder out, const worker_regist
 worker_registration read_registration(schema::RegisterWorker::Reader in) {
   worker_registration out{{worker_id{in.getWorkerId()},
                            incarnation{in.getIncarnation()},
-                           std::string{text_of(in.getDataAddress())},
-                           std::string{text_of(in.getBootId())},
+                           string_of(in.getDataAddress()),
+                           string_of(in.getBootId()),
                            {},
                            in.getPid()},
                           {}};

@@ -1,17 +1,15 @@
 #include "headrace/actors/protocol/codec/save_codec.hpp"
 
 #include "headrace/actors/protocol/codec/dataset_codec.hpp"
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/pipeline/saving/save_plan.hpp"
+#include "headrace/schemas/failure_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
 namespace headrace::detail {
 
 namespace {
-
-std::string copy_of(capnp::Text::Reader in) { return std::string{text_of(in)}; }
 
 void write_written(schema::SaveWritten::Builder out, const save_written& what) {
   out.setRows(what.rows);
@@ -44,7 +42,7 @@ result<save_planned> read_planned(schema::SavePlanned::Reader in) {
   save_planned out{.plan = in.getPlanId(),
                    .there = std::vector<bool>(pieces),
                    .whole = in.getWhole(),
-                   .whole_because = copy_of(in.getWholeBecause()),
+                   .whole_because = string_of(in.getWholeBecause()),
                    .written = read_written(in.getWritten())};
   for (size_t i = 0; i < pieces; ++i)
     out.there[i] = ((bits[i / bits_a_byte] >> (i % bits_a_byte)) & 1) != 0;
@@ -96,8 +94,8 @@ void write_save_request(schema::SaveDataset::Builder out, const save_request& wh
 }
 
 save_request read_save_request(schema::SaveDataset::Reader in) {
-  return {read_dataset_registration(in.getDataset()), copy_of(in.getPath()),
-          copy_of(in.getCompression())};
+  return {read_dataset_registration(in.getDataset()), string_of(in.getPath()),
+          string_of(in.getCompression())};
 }
 
 void write_save_entry(schema::SaveEntry::Builder out, const save_entry& what) {
@@ -109,8 +107,8 @@ void write_save_entry(schema::SaveEntry::Builder out, const save_entry& what) {
 }
 
 save_entry read_save_entry(schema::SaveEntry::Reader in) {
-  return {save_id{in.getSaveId()}, copy_of(in.getPath()), copy_of(in.getDatasetId()),
-          std::string{chars_of(in.getFingerprint())}, copy_of(in.getCompression())};
+  return {save_id{in.getSaveId()}, string_of(in.getPath()), string_of(in.getDatasetId()),
+          std::string{chars_of(in.getFingerprint())}, string_of(in.getCompression())};
 }
 
 void write_save_view(schema::SaveStatus::Builder out, const save_view& what) {
@@ -135,15 +133,15 @@ result<save_view> read_save_view(schema::SaveStatus::Reader in) {
                                         static_cast<unsigned>(in.getState())));
   return save_view{.id = save_id{in.getSaveId()},
                    .version = in.getVersion(),
-                   .path = copy_of(in.getPath()),
-                   .dataset_id = copy_of(in.getDatasetId()),
+                   .path = string_of(in.getPath()),
+                   .dataset_id = string_of(in.getDatasetId()),
                    .state = static_cast<save_state>(in.getState()),
                    .pieces = in.getPieces(),
                    .written = in.getWritten(),
                    .amount = {in.getRows(), in.getBytes()},
                    .workers = in.getWorkers(),
                    .failure = in.hasFailure() ? read_failure(in.getFailure()) : status{},
-                   .whole_because = copy_of(in.getWholeBecause())};
+                   .whole_because = string_of(in.getWholeBecause())};
 }
 
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
@@ -197,8 +195,8 @@ result<save_steps> read_save_steps(schema::SaveSteps::Reader in) {
   save_steps out;
   for (auto from : in.getOrders()) {
     auto& to = out.orders.emplace_back();
-    to.what = {save_id{from.getSaveId()}, copy_of(from.getPath()), copy_of(from.getDatasetId()),
-               std::string{chars_of(from.getFingerprint())}, copy_of(from.getCompression())};
+    to.what = {save_id{from.getSaveId()}, string_of(from.getPath()), string_of(from.getDatasetId()),
+               std::string{chars_of(from.getFingerprint())}, string_of(from.getCompression())};
     to.number = from.getNumber();
     to.plan = from.getPlanId();
     to.workers = from.getWorkers();

@@ -1,13 +1,13 @@
 #include "headrace/actors/protocol/codec/stream_codec.hpp"
 
 #include "headrace/actors/protocol/block_forms.hpp"
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/protocol/codec/task_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 #include "headrace/pipeline/types/block_fit.hpp"
 #include "headrace/runtime/base/overloaded.hpp"
+#include "headrace/schemas/failure_codec.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "headrace/actors/protocol/codec/task_codec.hpp"
 
-#include "headrace/actors/protocol/codec/envelope_parts.hpp"
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/protocol/codec/job_codec.hpp"
 #include "headrace/actors/protocol/codec/splits_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
+#include "headrace/schemas/failure_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "headrace/client/command/clusters/cluster_address.hpp"
 #include "headrace/client/command/clusters/kubernetes_pods.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/base/clock.hpp"
-#include "headrace/runtime/node/address.hpp"
 
 #include <charconv>
 #include <chrono>

@@ -1,5 +1,6 @@
 #include "headrace/client/command/clusters/kubernetes_pods.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
+#include "headrace/runtime/base/read_text.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -11,8 +12,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -38,8 +37,7 @@ std::string variable(const char* name, const char* otherwise = "") {
 }
 
 result<std::string> file_text(const std::string& path) {
-  std::ifstream in{path, std::ios::binary};
-  std::string out{std::istreambuf_iterator<char>{in}, {}};
+  auto out = read_text(path);
   while (!out.empty() && (out.back() == '\n' || out.back() == '\r' || out.back() == ' '))
     out.pop_back();
   if (out.empty())

@@ -8,8 +8,8 @@
 #include "headrace/client/drain_worker.hpp"
 #include "headrace/client/internal/service_node.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/base/ids.hpp"
-#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/guarded.hpp"
@@ -162,10 +162,7 @@ private:
     // Processes of this host might be unable to reach the dispatcher at its advertised address, so
     // they connect to its address on this host.
     const auto port = parse_address(service_).value().port;
-    local_ = host_and_port(options_.host == "::"        ? "::1"
-                           : is_wildcard(options_.host) ? "127.0.0.1"
-                                                        : options_.host,
-                           port);
+    local_ = host_and_port(host_from_here(options_.host), port);
     token_ = to_hex(random_id());
     if (!by_directory())
       return {};

@@ -3,8 +3,8 @@
 #include "headrace/client/command/servers/port_file.hpp"
 #include "headrace/client/command/settings/past_variable.hpp"
 #include "headrace/client/command/settings/settle.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/log/line_output.hpp"
-#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/process_parent.hpp"
 #include "headrace/runtime/process/process_team.hpp"
@@ -121,11 +121,7 @@ private:
     port_ = port;
     // The workers might be unable to reach the dispatcher at its advertised address, for instance
     // behind address translation. So they connect to its address on this host.
-    const auto& host = options_.endpoint.host;
-    dispatcher_ = host_and_port(!is_wildcard(host) ? host
-                                : host == "::"     ? "::1"
-                                                   : "127.0.0.1",
-                                port);
+    dispatcher_ = host_and_port(host_from_here(options_.endpoint.host), port);
     silent_ = options_.workers;
     for (int i = 1; i <= options_.workers; ++i)
       add(fmt::format("worker {}", i), restart_policy::transient, 0, "--data-port",

@@ -1,14 +1,13 @@
 #include "headrace/client/command/servers/port_file.hpp"
 
 #include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/read_text.hpp"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <unistd.h>
 
 namespace headrace::detail::command {
@@ -16,8 +15,7 @@ namespace headrace::detail::command {
 port_file::~port_file() {
   if (name_.empty())
     return;
-  std::ifstream in{name_};
-  if (std::string{std::istreambuf_iterator<char>{in}, {}} == text_)
+  if (read_text(name_) == text_)
     ::unlink(name_.c_str());
 }
 

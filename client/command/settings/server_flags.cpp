@@ -5,7 +5,7 @@
 #include "headrace/client/command/settings/settle.hpp"
 #include "headrace/client/command/status/verdict_log.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/heap.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"

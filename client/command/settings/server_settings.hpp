@@ -13,6 +13,9 @@
 
 namespace headrace::detail::command {
 
+/// The address of the dispatcher for a command to which no other address is given.
+inline constexpr const char* default_dispatcher = "127.0.0.1:5050";
+
 /// The commands that run servers, each with settings of its own.
 enum class server_kind : uint8_t { dispatcher, worker, up };
 inline constexpr std::array server_kinds{server_kind::dispatcher, server_kind::worker,
@@ -50,7 +53,7 @@ struct server_settings {
   deployment_mode deployment = deployment_mode::remote;
   int worker_max_concurrent_saves = 3;
 
-  std::string dispatcher = "127.0.0.1:5050"; ///< the dispatcher to which a worker connects
+  std::string dispatcher = default_dispatcher; ///< the dispatcher to which a worker connects
   std::vector<std::string> tags;
   /// The interval of a worker's heartbeats; unset: the one that the dispatcher sets.
   std::optional<duration> own_heartbeat;

@@ -257,8 +257,8 @@ void add_process(std::vector<setting>& out) {
   out.push_back({.name = "drain",
                  .of = {worker},
                  .value = time_value(in(&s::drain)),
-                 .help = "How long it may take, when it is told to stop, to give trainers what it "
-                         "has begun for them",
+                 .help = "How long it may take, after SIGTERM, to give trainers what it has begun "
+                         "for them",
                  .cpp = "drain",
                  .python = "shutdown_quiet_period_ms",
                  .group = "Process"});

@@ -3,7 +3,7 @@
 #include "headrace/actors/dispatcher/worker_roster.hpp"
 #include "headrace/client/command/clusters/cluster_address.hpp"
 #include "headrace/client/command/settings/option_values.hpp"
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -89,10 +89,6 @@ setting_value name_value(std::string type, place<std::string> at, std::string wh
       return text;
     },
     shown_unless_empty);
-}
-
-setting_value address_value(place<std::string> at) {
-  return one("HOST:PORT", shape::text, std::move(at), read_address, shown_unless_empty);
 }
 
 setting_value dispatcher_value(place<std::string> at) {

@@ -36,9 +36,7 @@ setting_value text_value(std::string type, place<std::string> at);
 /// As above, but an empty text is an error. `what`: the word in the error for the thing that is
 /// named, such as `directory`.
 setting_value name_value(std::string type, place<std::string> at, std::string what);
-/// `host:port`.
-setting_value address_value(place<std::string> at);
-/// As above, or a cluster address (`cluster_address.hpp`).
+/// `host:port`, or a cluster address (`cluster_address.hpp`).
 setting_value dispatcher_value(place<std::string> at);
 /// `host:port`, or empty: none.
 setting_value address_or_none_value(place<std::string> at);

@@ -128,7 +128,6 @@ void bind_datasets(nb::module_& m) {
     .def("spec_text", [](graph x) { return to_string(x.spec()); })
     .def("cardinality", &dataset::cardinality)
     .def("is_inside_function", [](graph x) { return is_inside_function(*x.node()); })
-    .def("component_count", [](graph x) { return x.spec().components.size(); })
     .def("reads_shared_job", [](graph x) { return reads_shared_job(*x.node()); })
     .def("order",
          [](graph x) {

@@ -86,7 +86,6 @@ void bind_functions(nb::module_& m) {
   m.def("minimum", &minimum);
   m.def("maximum", &maximum);
   m.def("truncate_mod", [](e a, e b) { return a % b; });
-  m.def("truncate_div", [](e a, e b) { return a / b; });
   m.def("where", &where);
   m.def("cond", [](e condition, nb::handle x, nb::handle y) {
     const auto yes = structure_of(x);
@@ -231,8 +230,8 @@ void bind_functions(nb::module_& m) {
 
   // strings
   m.def("string_length", [](e x, bool utf8) { return strings::length(x, unit_of(utf8)); });
-  m.def("string_upper", &strings::upper);
-  m.def("string_lower", &strings::lower);
+  m.def("string_upper", [](e x, bool utf8) { return strings::upper(x, unit_of(utf8)); });
+  m.def("string_lower", [](e x, bool utf8) { return strings::lower(x, unit_of(utf8)); });
   m.def("substr", [](e x, e position, e length, bool utf8) {
     return strings::substr(x, position, length, unit_of(utf8));
   });

@@ -33,8 +33,10 @@ void bind_image_functions(nb::module_& m) {
         [=](e contents, int64_t height, int64_t width, int64_t channels, bool fast) {
           return image::decode_jpeg_at_least(contents, height, width, channels, transform_of(fast));
         });
-  m.def("decode_image", [=](e contents, int64_t channels, bool fast, const std::string& type) {
-    return image::decode_image(contents, channels, transform_of(fast), type_of(type));
+  // `function` is the name of the called function, for errors.
+  m.def("decode_image", [=](const std::string& function, e contents, int64_t channels, bool fast,
+                            const std::string& type) {
+    return decode_image_as(function, contents, channels, transform_of(fast), type_of(type));
   });
   m.def("encode_jpeg", &image::encode_jpeg);
   m.def("encode_png", &image::encode_png);

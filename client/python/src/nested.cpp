@@ -4,7 +4,7 @@ namespace headrace::detail::python {
 
 namespace {
 
-nb::object labels() { return nb::module_::import_("headrace._labels"); }
+nb::object labels() { return nb::module_::import_("headrace._tensors.labels"); }
 
 std::string label_of(nb::handle value) {
   return nb::cast<std::string>(labels().attr("label_of")(value));

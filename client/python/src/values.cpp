@@ -82,7 +82,7 @@ expr expr_of(nb::handle value) {
     return expr{nb::cast<std::string_view>(value)};
   if (PyBytes_Check(p))
     return expr{std::string_view{PyBytes_AS_STRING(p), static_cast<size_t>(PyBytes_GET_SIZE(p))}};
-  auto tensor = nb::module_::import_("headrace._values").attr("constant")(value);
+  auto tensor = nb::module_::import_("headrace._tensors.values").attr("constant")(value);
   return nb::cast<expr>(tensor);
 }
 
@@ -95,7 +95,7 @@ expr operand::beside(const expr& neighbour) const {
   if (!given.is_valid() || neighbour.is_literal())
     return value;
   auto as_dtype = nb::module_::import_("headrace.dtypes").attr("as_dtype");
-  auto made = nb::module_::import_("headrace._values")
+  auto made = nb::module_::import_("headrace._tensors.values")
                 .attr("operand_beside")(given, as_dtype(std::string{to_string(neighbour.type())}));
   return nb::cast<expr>(made);
 }

@@ -28,7 +28,7 @@ struct operand {
 
   /// The expression of the operand beside the operand `neighbour`. If `given` is set and
   /// `neighbour` is not a literal, numbers in `given` get the dtype of `neighbour` (see
-  /// `operand_beside` in _values.py).
+  /// `operand_beside` in _tensors/values.py).
   expr beside(const expr& neighbour) const;
 };
 

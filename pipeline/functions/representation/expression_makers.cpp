@@ -4,18 +4,16 @@
 
 #include <fmt/format.h>
 
-namespace headrace {
+namespace headrace::detail {
 
 std::string_view to_string(expr_op op) noexcept {
   if (op == expr_op::parameter)
     return "parameter";
   if (op == expr_op::constant)
     return "constant";
-  const auto* function = detail::find_library_function(op);
+  const auto* function = find_library_function(op);
   return function != nullptr ? function->name : "unknown function";
 }
-
-namespace detail {
 
 tensor_spec spec_of(const feature_spec& feature) {
   const auto unknown = shape::unknown;
@@ -28,28 +26,30 @@ tensor_spec spec_of(const feature_spec& feature) {
   return {feature.type, feature.sequence ? feature.dims.with_leading(unknown) : feature.dims};
 }
 
-result<expr_ptr> make_expr(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs, dtype type) {
+result<expr_ptr> make_expr(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs, dtype type,
+                           std::string_view function) {
+  const auto named = function.empty() ? to_string(op) : function;
   for (const auto& input : inputs)
     if (!input)
-      return invalid_argument(fmt::format("{}: an operand is missing", to_string(op)));
+      return invalid_argument(fmt::format("{}: an operand is missing", named));
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i]->spec.is_dataset())
       return invalid_argument(fmt::format("{}: operand {} is a {}; functions compute with tensors, "
                                           "which batch in a flat_map makes of "
                                           "a dataset's elements",
-                                          to_string(op), i, to_string(inputs[i]->spec)));
-  auto spec = detail::infer(op, inputs, attrs, type);
+                                          named, i, to_string(inputs[i]->spec)));
+  auto spec = infer(op, inputs, attrs, type);
   if (!spec)
-    return spec.status().with_context(to_string(op));
+    return spec.status().with_context(named);
   expr_node node;
   node.op = op;
   node.inputs = std::move(inputs);
   node.attrs = std::move(attrs);
   node.spec = *std::move(spec);
-  if (const auto* function = detail::find_library_function(op); function && function->prepare) {
-    auto prepared = function->prepare(node);
+  if (const auto* library = find_library_function(op); library && library->prepare) {
+    auto prepared = library->prepare(node);
     if (!prepared)
-      return prepared.status().with_context(to_string(op));
+      return prepared.status().with_context(named);
     node.prepared = *std::move(prepared);
   }
   return expr_ptr{std::make_shared<const expr_node>(std::move(node))};
@@ -81,5 +81,4 @@ result<expr_ptr> make_constant(column value) {
   return expr_ptr{std::make_shared<const expr_node>(std::move(node))};
 }
 
-} // namespace detail
-} // namespace headrace
+} // namespace headrace::detail

@@ -4,6 +4,7 @@
 #include "headrace/runtime/base/result.hpp"
 
 #include <optional>
+#include <string_view>
 
 namespace headrace::detail {
 
@@ -13,9 +14,10 @@ namespace headrace::detail {
 /// rules, and unknown extents are allowed. `type` is the result's dtype for functions whose caller
 /// chooses it (`cast`, `decode_raw`, `to_number` ...), and is not read by others. Errors are
 /// `invalid_argument` and name the function, the argument and a correction: `add: operands are
-/// float32[3] and int64[3]; cast one`.
+/// float32[3] and int64[3]; cast one`. `function`: the name of the called function, if several
+/// functions make nodes with this operation; empty: the name of the operation.
 result<expr_ptr> make_expr(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs = {},
-                           dtype type = dtype::int64);
+                           dtype type = dtype::int64, std::string_view function = {});
 
 /// Makes the parameter that is component `index` of the argument of the function `scope`.
 expr_ptr make_parameter(std::shared_ptr<const function_scope> scope, int64_t index,

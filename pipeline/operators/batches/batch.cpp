@@ -34,6 +34,10 @@ std::string shown_batch(const dataset_node& node) {
   return shown_number(node.as<batch_parameters>().rows);
 }
 
+dataset_ptr cardinality_of_batch(const dataset_ptr& x) {
+  return number_of_batches(x, x->as<batch_parameters>());
+}
+
 } // namespace
 
 constinit const operator_record batch_record{
@@ -42,6 +46,7 @@ constinit const operator_record batch_record{
   .encode = encode_batch,
   .decode = decode_batch,
   .open = open_batches<plain_batch_iterator>,
+  .cardinality = cardinality_of_batch,
   .pieces = {piece_rule::together, taken_together, rows_of_batch},
   .shown = shown_batch,
 };

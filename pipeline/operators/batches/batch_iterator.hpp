@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/makers/node_checks.hpp"
 #include "headrace/pipeline/operators/batches/held_batches.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
@@ -32,6 +33,13 @@ opened open_batches(engine& shared, const dataset_ptr& node, const place& at) {
 /// The number of rows of a batch, for `piece_facts::rows_together`; 0: the number is computed when
 /// the graph runs (see `known_number`).
 inline int64_t known_rows(const batch_parameters& how) { return how.rows.value_or(0); }
+
+/// The cardinality of the batches of `x`, for `operator_record::cardinality`.
+inline dataset_ptr number_of_batches(const dataset_ptr& x, const batch_parameters& how) {
+  const auto size = number_of(*x, how.rows);
+  return cardinality_by_finite(
+    x, [&](const expr& n) { return how.drop_remainder ? n / size : (n + size - 1) / size; });
+}
 
 /// The base of operators that make one row of several consecutive rows of their input.
 class batch_iterator : public operator_iterator {

@@ -93,6 +93,10 @@ std::string shown_padded_batch(const dataset_node& node) {
   return shown_number(node.as<padded_batch_parameters>().batch.rows);
 }
 
+dataset_ptr cardinality_of_padded_batch(const dataset_ptr& x) {
+  return number_of_batches(x, x->as<padded_batch_parameters>().batch);
+}
+
 } // namespace
 
 constinit const operator_record padded_batch_record{
@@ -101,6 +105,7 @@ constinit const operator_record padded_batch_record{
   .encode = encode_padded_batch,
   .decode = decode_padded_batch,
   .open = open_padded_batch,
+  .cardinality = cardinality_of_padded_batch,
   .pieces = {piece_rule::together, taken_together, rows_of_padded_batch},
   .shown = shown_padded_batch,
 };

@@ -153,6 +153,10 @@ int64_t rows_of_ragged_batch(const dataset_node& node) {
   return known_rows(node.as<batch_parameters>());
 }
 
+dataset_ptr cardinality_of_ragged_batch(const dataset_ptr& x) {
+  return number_of_batches(x, x->as<batch_parameters>());
+}
+
 } // namespace
 
 constinit const operator_record ragged_batch_record{
@@ -161,6 +165,7 @@ constinit const operator_record ragged_batch_record{
   .encode = encode_ragged_batch,
   .decode = decode_ragged_batch,
   .open = open_batches<ragged_batch_iterator>,
+  .cardinality = cardinality_of_ragged_batch,
   .pieces = {piece_rule::together, taken_together, rows_of_ragged_batch},
 };
 

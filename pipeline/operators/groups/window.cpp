@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/groups/nested_rows.hpp"
 #include "headrace/pipeline/operators/mixes/held_pieces.hpp"
@@ -106,6 +107,15 @@ result<dataset_ptr> decode_window(node_reader& from) {
                      in.getDropRemainder());
 }
 
+dataset_ptr cardinality_of_windows(const dataset_ptr& x) {
+  const auto& own = x->as<window_parameters>();
+  const auto span = (own.size - 1) * own.stride + 1;
+  return cardinality_by_finite(x, [&](const expr& n) {
+    const auto first = n - (own.drop_remainder ? span : 1);
+    return where(first < 0, constant(int64_t{0}), first / constant(own.shift) + 1);
+  });
+}
+
 } // namespace
 
 constinit const operator_record window_record{
@@ -114,6 +124,7 @@ constinit const operator_record window_record{
   .encode = encode_window,
   .decode = decode_window,
   .open = open_over_input<window_iterator>,
+  .cardinality = cardinality_of_windows,
 };
 
 } // namespace headrace::detail

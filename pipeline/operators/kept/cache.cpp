@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
@@ -324,7 +325,14 @@ void encode_cache(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_cache(node_reader& from) {
   const auto in = from.in.getCache();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_cache(std::move(rows), text_of(in.getFolder()), in.getMostBytes());
+  return make_cache(std::move(rows), string_of(in.getFolder()), in.getMostBytes());
+}
+
+constexpr std::string_view keeps_in_folder =
+  "keeps elements in a folder, which takes one run of all of them";
+
+std::string_view cache_not_in_pieces(const dataset_node& node) {
+  return node.as<cache_parameters>().folder.empty() ? std::string_view{} : keeps_in_folder;
 }
 
 std::string cache_not_run_again(const dataset_node& node, const broken_run& run, bool in_function) {
@@ -376,7 +384,7 @@ result<dataset_ptr> decode_snapshot(node_reader& from) {
   if (in.getReader() != 0) {
     HEADRACE_ASSIGN(reader, from.input(in.getReader() - 1));
   }
-  return make_snapshot(std::move(rows), text_of(in.getFolder()), how, std::move(shard),
+  return make_snapshot(std::move(rows), string_of(in.getFolder()), how, std::move(shard),
                        std::move(reader));
 }
 
@@ -401,7 +409,8 @@ constinit const operator_record cache_record{
   .encode = encode_cache,
   .decode = decode_cache,
   .open = open_cache,
-  .pieces = {piece_rule::kept, "keeps elements in a folder, which takes one run of all of them"},
+  .cardinality = cardinality_of_input,
+  .pieces = {.rule = piece_rule::kept, .not_in_pieces = cache_not_in_pieces},
   .not_run_again = cache_not_run_again,
   .not_read_again = cache_not_read_again,
   .shown = shown_cache,
@@ -413,7 +422,8 @@ constinit const operator_record snapshot_record{
   .encode = encode_snapshot,
   .decode = decode_snapshot,
   .open = open_cache,
-  .pieces = {piece_rule::whole, "keeps elements in a folder, which takes one run of all of them"},
+  .whole_input = 1, // the reader of a complete snapshot
+  .pieces = {piece_rule::whole, keeps_in_folder},
   .not_run_again = snapshot_not_run_again,
   .not_read_again = snapshot_not_read_again,
   .shown = shown_snapshot,

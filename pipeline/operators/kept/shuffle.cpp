@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/makers/node_checks.hpp"
@@ -226,6 +227,7 @@ constinit const operator_record shuffle_record{
   .decode = decode_shuffle,
   .open = open_shuffle,
   .rows = {.apart = true, .mixed = true, .divides_as_input = true},
+  .cardinality = cardinality_of_input,
   .pieces = {piece_rule::whole, "mixes the elements of all pieces; save what stands before it, and "
                                 "shuffle what is loaded"},
   .draws_order = always,

@@ -133,6 +133,7 @@ constinit const operator_record choose_from_record{
   .decode = decode_choose_from,
   .open = open_choose_from,
   .rows = {.apart = true, .mixed = true},
+  .whole_input = 0, // the choices, which are not elements of the result
 };
 
 } // namespace headrace::detail

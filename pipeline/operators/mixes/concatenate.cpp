@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
@@ -81,6 +82,12 @@ result<dataset_ptr> decode_concatenate(node_reader& from) {
   return make_concatenate(std::move(first), std::move(second));
 }
 
+dataset_ptr cardinality_of_concatenate(const dataset_ptr& x) {
+  return cardinality_by_inputs(x, [](const expr& a, const expr& b) {
+    return where(a < 0 || b < 0, constant(infinite_cardinality), a + b);
+  });
+}
+
 } // namespace
 
 constinit const operator_record concatenate_record{
@@ -90,6 +97,7 @@ constinit const operator_record concatenate_record{
   .decode = decode_concatenate,
   .open = open_concatenate,
   .rows = {.apart = true},
+  .cardinality = cardinality_of_concatenate,
   .pieces = {piece_rule::apart},
 };
 

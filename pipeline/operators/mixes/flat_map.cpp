@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
@@ -133,6 +134,7 @@ constinit const operator_record flat_map_record{
   .decode = decode_flat_map,
   .open = open_flat_map,
   .rows = {.apart = true, .several = true},
+  .cardinality = cardinality_of_singles,
   .pieces = {piece_rule::apart},
 };
 

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/engine/read_ahead.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
@@ -425,6 +426,7 @@ constinit const operator_record interleave_record{
   .decode = decode_interleave,
   .open = open_interleave,
   .rows = {.apart = true, .several = true, .mixed = true},
+  .cardinality = cardinality_of_singles,
   .pieces = {piece_rule::apart},
   .shown = shown_interleave,
 };

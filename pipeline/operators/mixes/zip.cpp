@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/held_input.hpp"
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
@@ -94,6 +95,12 @@ result<dataset_ptr> decode_zip(node_reader& from) {
   return make_zip(std::move(rows));
 }
 
+dataset_ptr cardinality_of_zip(const dataset_ptr& x) {
+  return cardinality_by_inputs(x, [](const expr& a, const expr& b) {
+    return where(a < 0, b, where(b < 0, a, minimum(a, b)));
+  });
+}
+
 } // namespace
 
 constinit const operator_record zip_record{
@@ -103,6 +110,7 @@ constinit const operator_record zip_record{
   .decode = decode_zip,
   .open = open_zip,
   .rows = {.one_to_one = true},
+  .cardinality = cardinality_of_zip,
   .pieces = {piece_rule::side_by_side,
              "pairs elements by their places, which are known only when all are read"},
 };

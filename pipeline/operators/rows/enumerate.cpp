@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
 
@@ -61,6 +62,7 @@ constinit const operator_record enumerate_record{
   .decode = decode_enumerate,
   .open = open_over_input<enumerate_iterator>,
   .rows = row_for_row,
+  .cardinality = cardinality_of_input,
 };
 
 } // namespace headrace::detail

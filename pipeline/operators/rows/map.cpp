@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/functions/representation/costly_rows.hpp"
 #include "headrace/pipeline/graph/row_order.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
@@ -111,6 +112,7 @@ constinit const operator_record map_record{
   .decode = decode_map,
   .open = open_map,
   .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
+  .cardinality = cardinality_of_input,
   .pieces = {piece_rule::aligned},
   .shown = shown_by_cost,
 };

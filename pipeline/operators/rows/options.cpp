@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 
@@ -61,7 +62,8 @@ constinit const operator_record options_record{
   .encode = encode_options,
   .decode = decode_options,
   .open = open_options,
-  .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
+  .rows = {.one_to_one = true, .apart = true, .divides_as_input = true, .untouched = true},
+  .cardinality = cardinality_of_input,
   .pieces = {piece_rule::aligned},
 };
 

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/read_ahead.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
@@ -74,7 +75,8 @@ constinit const operator_record prefetch_record{
   .encode = encode_prefetch,
   .decode = decode_prefetch,
   .open = open_prefetch,
-  .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
+  .rows = {.one_to_one = true, .apart = true, .divides_as_input = true, .untouched = true},
+  .cardinality = cardinality_of_input,
   .pieces = {piece_rule::aligned},
   .shown = shown_prefetch,
 };

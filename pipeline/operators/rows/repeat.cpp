@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/engine/openings.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
@@ -175,6 +176,19 @@ std::string shown_repeat(const dataset_node& node) {
   return shown_number(node.as<repeat_parameters>().count);
 }
 
+known_number passes_of_repeat(const dataset_node& node) {
+  return node.as<repeat_parameters>().count;
+}
+
+dataset_ptr cardinality_of_repeat(const dataset_ptr& x) {
+  const auto count = number_of(*x, x->as<repeat_parameters>().count);
+  return cardinality_by_input(x, [&](const expr& n) {
+    return where(n < 0 || count < 0,
+                 where(n == 0 || count == 0, constant(int64_t{0}), constant(infinite_cardinality)),
+                 n * count);
+  });
+}
+
 } // namespace
 
 constinit const operator_record repeat_record{
@@ -184,6 +198,8 @@ constinit const operator_record repeat_record{
   .decode = decode_repeat,
   .open = open_repeat,
   .rows = {.apart = true, .divides_as_input = true},
+  .cardinality = cardinality_of_repeat,
+  .passes = passes_of_repeat,
   .pieces = {piece_rule::apart},
   .shown = shown_repeat,
 };

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/batches/packed_column.hpp"
@@ -110,6 +111,7 @@ constinit const operator_record scan_record{
   .encode = encode_scan,
   .decode = decode_scan,
   .open = open_scan,
+  .cardinality = cardinality_of_input,
 };
 
 } // namespace headrace::detail

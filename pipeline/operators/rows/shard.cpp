@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
@@ -125,6 +126,15 @@ result<dataset_ptr> decode_shard(node_reader& from) {
   return make_shard(std::move(rows), in.getShards(), in.getIndex(), in.getRun());
 }
 
+dataset_ptr cardinality_of_shard(const dataset_ptr& x) {
+  const auto own = x->as<shard_parameters>();
+  if (own.shards < 1 || own.run != 1)
+    return nullptr;
+  return cardinality_by_finite(x, [&](const expr& n) {
+    return (n + constant(own.shards - 1 - own.index)) / constant(own.shards);
+  });
+}
+
 } // namespace
 
 constinit const operator_record shard_record{
@@ -134,6 +144,7 @@ constinit const operator_record shard_record{
   .decode = decode_shard,
   .open = open_shard,
   .position_version = 3,
+  .cardinality = cardinality_of_shard,
 };
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
 
@@ -69,6 +70,13 @@ std::string shown_skip(const dataset_node& node) {
   return shown_number(node.as<skip_parameters>().count);
 }
 
+dataset_ptr cardinality_of_skip(const dataset_ptr& x) {
+  const auto count = number_of(*x, x->as<skip_parameters>().count);
+  return cardinality_by_finite(x, [&](const expr& n) {
+    return where(count < 0, constant(int64_t{0}), maximum(n - count, 0));
+  });
+}
+
 } // namespace
 
 constinit const operator_record skip_record{
@@ -77,6 +85,7 @@ constinit const operator_record skip_record{
   .encode = encode_skip,
   .decode = decode_skip,
   .open = open_skip,
+  .cardinality = cardinality_of_skip,
   .shown = shown_skip,
 };
 

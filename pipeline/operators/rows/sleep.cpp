@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/makers/node_checks.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
@@ -84,6 +85,7 @@ constinit const operator_record sleep_record{
   .decode = decode_sleep,
   .open = open_sleep,
   .rows = row_for_row,
+  .cardinality = cardinality_of_input,
   .pieces = {piece_rule::aligned},
 };
 

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
 
@@ -31,7 +32,7 @@ void encode_stats(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_stats(node_reader& from) {
   const auto in = from.in.getStats();
   HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
-  return make_stats(std::move(rows), text_of(in.getTag()), in.getBytes());
+  return make_stats(std::move(rows), string_of(in.getTag()), in.getBytes());
 }
 
 std::string shown_stats(const dataset_node& node) { return node.as<stats_parameters>().tag; }
@@ -45,6 +46,7 @@ constinit const operator_record stats_record{
   .decode = decode_stats,
   .open = open_over_input<stats_iterator>,
   .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
+  .cardinality = cardinality_of_input,
   .pieces = {piece_rule::aligned},
   .shown = shown_stats,
 };

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/operators/rows/simple_iterator.hpp"
 
@@ -69,6 +70,12 @@ std::string shown_take(const dataset_node& node) {
   return shown_number(node.as<take_parameters>().count);
 }
 
+dataset_ptr cardinality_of_take(const dataset_ptr& x) {
+  const auto count = number_of(*x, x->as<take_parameters>().count);
+  return cardinality_by_input(
+    x, [&](const expr& n) { return where(count < 0, n, where(n < 0, count, minimum(n, count))); });
+}
+
 } // namespace
 
 constinit const operator_record take_record{
@@ -77,6 +84,7 @@ constinit const operator_record take_record{
   .encode = encode_take,
   .decode = decode_take,
   .open = open_take,
+  .cardinality = cardinality_of_take,
   .shown = shown_take,
 };
 

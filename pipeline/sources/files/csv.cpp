@@ -259,7 +259,7 @@ result<dataset_ptr> decode_csv(node_reader& from) {
   HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles().getNames()));
   HEADRACE_ASSIGN(auto columns, decode(in.getColumns()));
   csv_format format{in.getHeader(), static_cast<char>(in.getDelimiter()), in.getQuotes(),
-                    text_of(in.getNaValue())};
+                    string_of(in.getNaValue())};
   for (auto column : in.getSelect()) format.select.push_back(column);
   HEADRACE_ASSIGN(const auto packing, from.compression_of(dataset_op::csv, in.getFiles()));
   return make_csv(std::move(names), std::move(columns), std::move(format), packing);

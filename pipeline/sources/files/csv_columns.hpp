@@ -10,8 +10,6 @@ public:
   /// @pre `node` outlives this object
   explicit csv_columns(const dataset_node& node);
 
-  /// True if the header decides which columns are read.
-  bool by_name() const noexcept { return by_name_; }
   /// Applies the header of a file. Errors name the missing columns and the present ones.
   status read_header(const std::vector<std::string>& names);
 

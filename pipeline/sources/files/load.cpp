@@ -194,9 +194,9 @@ result<dataset_ptr> decode_load(node_reader& from) {
     HEADRACE_ASSIGN(shard, from.tensor(in.getShard() - 1));
   }
   if (in.getPieceWaitNs() != 0)
-    return make_load_piece(text_of(in.getFolder()), std::move(spec), std::move(shard),
+    return make_load_piece(string_of(in.getFolder()), std::move(spec), std::move(shard),
                            in.getPieceWaitNs());
-  return make_load(text_of(in.getFolder()), std::move(spec), in.getBlocks(), in.getCardinality(),
+  return make_load(string_of(in.getFolder()), std::move(spec), in.getBlocks(), in.getCardinality(),
                    std::move(shard));
 }
 

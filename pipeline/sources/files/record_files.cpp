@@ -1,15 +1,12 @@
 #include "headrace/pipeline/sources/files/record_files.hpp"
 
-#include "headrace/pipeline/files/byte_stream.hpp"
 #include "headrace/pipeline/sources/make_listing.hpp"
-#include "headrace/runtime/base/descriptors.hpp"
+#include "headrace/runtime/base/file_error.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace headrace::detail {
 
@@ -19,11 +16,6 @@ record_files::record_files(const column& names, const record_layout& layout, std
     bad_ = add(std::string{names.string(i)});
   if (!bad_.ok())
     ++size_;
-}
-
-record_files::~record_files() {
-  if (fd_ >= 0)
-    ::close(fd_);
 }
 
 status record_files::add(std::string path) {
@@ -69,13 +61,7 @@ uint64_t record_files::run(uint64_t first, uint64_t count) const noexcept {
 status record_files::open(size_t index) {
   if (open_ == index)
     return {};
-  const auto& path = files_[index].path;
-  const int fd = open_patiently(path, O_RDONLY, stop_);
-  if (fd < 0)
-    return file_error(path, "open", errno);
-  if (fd_ >= 0)
-    ::close(fd_);
-  fd_ = fd;
+  HEADRACE_ASSIGN(file_, random_file::open(files_[index].path, stop_));
   open_ = index;
   return {};
 }
@@ -88,18 +74,10 @@ result<buffer> record_files::read(uint64_t first, uint64_t count) {
   const auto& f = files_[index];
   const auto record = static_cast<uint64_t>(layout_.record_bytes);
   mutable_buffer out{static_cast<size_t>(count * record)};
-  auto at = static_cast<uint64_t>(layout_.header_bytes) + (first - f.first) * record;
-  for (size_t done = 0; done < out.size();) {
-    const auto n = ::pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return file_error(f.path, "read", errno);
-    if (n == 0)
-      return data_loss(fmt::format("'{}' ends at offset {} now; it was longer", f.path, at));
-    done += static_cast<size_t>(n);
-    at += static_cast<uint64_t>(n);
-  }
+  const auto at = static_cast<uint64_t>(layout_.header_bytes) + (first - f.first) * record;
+  HEADRACE_ASSIGN(const auto done, file_->read_some(at, {out.data(), out.size()}));
+  if (done < out.size())
+    return data_loss(fmt::format("'{}' ends at offset {} now; it was longer", f.path, at + done));
   return std::move(out).freeze();
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "headrace/pipeline/files/random_file.hpp"
 #include "headrace/pipeline/graph/source_format.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/result.hpp"
 
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,9 +19,6 @@ public:
   /// as one record that cannot be read, and the files after it are left out. `stop` ends the wait
   /// for a file descriptor.
   record_files(const column& names, const record_layout& layout, std::stop_token stop = {});
-  ~record_files();
-  record_files(const record_files&) = delete;
-  record_files& operator=(const record_files&) = delete;
 
   uint64_t size() const noexcept { return size_; }
   /// The files with the number of records in each, on which the numbers of the records depend.
@@ -44,9 +43,9 @@ private:
   std::stop_token stop_;
   std::vector<file> files_; ///< the files that have records
   uint64_t size_ = 0;
-  status bad_; ///< not ok: the reason why the last record cannot be read
-  size_t open_ = SIZE_MAX;
-  int fd_ = -1;
+  status bad_;             ///< not ok: the reason why the last record cannot be read
+  size_t open_ = SIZE_MAX; ///< the number of the file that is open as `file_`
+  std::unique_ptr<const random_file> file_;
 };
 
 /// Ok if a file of `bytes` bytes can have this layout; else an error that states the reason.

@@ -5,6 +5,7 @@
 #include "headrace/pipeline/files/tfrecord_format.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/runtime/base/crc32c.hpp"
+#include "headrace/runtime/base/read_text.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -39,8 +40,7 @@ std::vector<fs::path> places_for(const std::string& path) {
 
 // Empty if the index is missing, damaged, or made for another file.
 std::vector<uint64_t> load(const fs::path& from, const random_file& file) {
-  std::ifstream in{from, std::ios::binary};
-  const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
+  const auto bytes = read_text(from.string());
   if (bytes.empty())
     return {};
   auto out = read_message<schema::RecordIndex>(

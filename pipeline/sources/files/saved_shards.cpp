@@ -20,7 +20,7 @@ void encode_saved_shards(const dataset_node& node, node_writer& to) {
 }
 
 result<dataset_ptr> decode_saved_shards(node_reader& from) {
-  return make_saved_shards(text_of(from.in.getSavedShards().getFolder()));
+  return make_saved_shards(string_of(from.in.getSavedShards().getFolder()));
 }
 
 // The number of shards is determined when the source is opened.

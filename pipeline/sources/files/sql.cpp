@@ -124,7 +124,8 @@ result<dataset_ptr> decode_sql(node_reader& from) {
   HEADRACE_ASSIGN(auto source, from.tensor(in.getSource()));
   HEADRACE_ASSIGN(auto query, from.tensor(in.getQuery()));
   HEADRACE_ASSIGN(auto columns, decode(in.getColumns()));
-  return make_sql(text_of(in.getDriver()), std::move(source), std::move(query), std::move(columns));
+  return make_sql(string_of(in.getDriver()), std::move(source), std::move(query),
+                  std::move(columns));
 }
 
 std::optional<uint64_t> one_query(const dataset_node&) { return 1; }

@@ -147,7 +147,7 @@ result<dataset_ptr> decode_tar_samples(node_reader& from) {
   const auto in = from.in.getTarSamples();
   HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles()));
   std::vector<std::string> extensions;
-  for (auto one : in.getExtensions()) extensions.push_back(text_of(one));
+  for (auto one : in.getExtensions()) extensions.push_back(string_of(one));
   return make_tar_samples(std::move(names), std::move(extensions), in.getSkipIncomplete());
 }
 

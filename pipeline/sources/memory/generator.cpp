@@ -225,6 +225,14 @@ result<dataset_ptr> decode_generator(node_reader& from) {
   return make_generator(read_reference(in), std::move(spec), in.getCount(), in.getDeterministic());
 }
 
+/// A generator is run again for each piece, and may return other rows then. So it is refused also
+/// in a zip with a source of known size, where the size of the generator is not needed.
+std::string_view generator_not_in_pieces(const dataset_node& node) {
+  return announced_rows(node) < 0 && !is_divided(node)
+           ? "says only at its end how many elements it has, and may give others when it runs again"
+           : "";
+}
+
 } // namespace
 
 constinit const operator_record generator_record{
@@ -236,6 +244,7 @@ constinit const operator_record generator_record{
   .position_version = 3,
   .rows = source_rows,
   .source = {.splits_are_rows = is_divided, .splits = splits},
+  .pieces = {.not_in_pieces = generator_not_in_pieces},
 };
 
 } // namespace headrace::detail

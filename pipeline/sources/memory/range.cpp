@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/sources/memory/numbers.hpp"
 #include "headrace/pipeline/sources/memory/source_rows.hpp"
@@ -66,6 +67,11 @@ result<dataset_ptr> decode_range(node_reader& from) {
   return make_range(std::move(start), std::move(stop), std::move(step));
 }
 
+dataset_ptr cardinality_of_range(const dataset_ptr& x) {
+  const expr start{x->tensors[0]}, stop{x->tensors[1]}, step{x->tensors[2]};
+  return one_number(maximum(-floor_div(start - stop, step), 0));
+}
+
 } // namespace
 
 constinit const operator_record range_record{
@@ -75,6 +81,7 @@ constinit const operator_record range_record{
   .decode = decode_range,
   .open = open_range,
   .rows = source_rows,
+  .cardinality = cardinality_of_range,
   .source = {.splits_are_rows = always,
              .splits = splits_of_rows,
              .open_any_order = open_any_number},

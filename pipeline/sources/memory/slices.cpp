@@ -1,3 +1,4 @@
+#include "headrace/pipeline/composed/cardinality_dataset.hpp"
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
@@ -114,6 +115,10 @@ result<dataset_ptr> decode_elements_of(node_reader& from) {
   return decode_tensors(from, from.in.getElementsOf(), make_elements_of);
 }
 
+dataset_ptr cardinality_of_slices(const dataset_ptr& x) {
+  return one_number(shape_of(expr{x->tensors[0]})[0]);
+}
+
 } // namespace
 
 constinit const operator_record from_tensors_record{
@@ -133,6 +138,7 @@ constinit const operator_record from_tensor_slices_record{
   .decode = decode_from_tensor_slices,
   .open = open_slices,
   .rows = source_rows,
+  .cardinality = cardinality_of_slices,
   .source = {.splits_are_rows = always, .splits = splits_of_rows, .open_any_order = open_any_slice},
 };
 
@@ -143,6 +149,7 @@ constinit const operator_record elements_of_record{
   .decode = decode_elements_of,
   .open = open_slices,
   .rows = source_rows,
+  .cardinality = counted_elements,
   .source = {.splits = splits_of_rows},
 };
 

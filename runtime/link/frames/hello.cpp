@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/schemas/link.capnp.h"
+#include "headrace/schemas/text.hpp"
 
 #include <capnp/message.h>
 #include <capnp/serialize.h>
@@ -16,8 +17,8 @@ buffer encode(const link_hello& x) {
   root.setProtocolMajor(x.protocol_major);
   root.setProtocolMinor(x.protocol_minor);
   root.setNodeId(x.node_id);
-  root.setBootId(x.boot_id);
-  root.setRole(x.role);
+  root.setBootId(text_of(x.boot_id));
+  root.setRole(text_of(x.role));
   root.setPingEveryNs(static_cast<uint64_t>(x.ping_every.count()));
   auto words = capnp::messageToFlatArray(message);
   return buffer::copy_of(words.begin(), words.asBytes().size());
@@ -35,8 +36,8 @@ result<link_hello> decode_hello(const buffer& header) {
     x.protocol_major = root.getProtocolMajor();
     x.protocol_minor = root.getProtocolMinor();
     x.node_id = root.getNodeId();
-    x.boot_id = root.getBootId().cStr();
-    x.role = root.getRole().cStr();
+    x.boot_id = string_of(root.getBootId());
+    x.role = string_of(root.getRole());
     promised = root.getPingEveryNs();
     out = std::move(x);
   });

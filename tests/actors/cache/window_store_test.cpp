@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 namespace headrace::detail {
@@ -29,6 +31,32 @@ TEST(WindowStore, CallsAWindowOnceWhoseBlocksAreEvictedForAnother) {
   ASSERT_TRUE(store->append(busy, 20, rows_of(10), false));
   EXPECT_EQ(called, 2) << "its state was read, and changed again";
   EXPECT_EQ(own, 0);
+}
+
+TEST(WindowStore, WindowsOfSeveralThreadsShareTheBudget) {
+  const auto one = window_store::charge_of(rows_of(10));
+  const auto store = window_store::make(6 * one);
+  std::atomic<uint64_t> called = 0;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      const auto window = store->open();
+      store->when_there_is_room(window, [&] { ++called; });
+      for (uint64_t row = 0; row < 2000; row += 10) {
+        store->hold(window, row);
+        store->append(window, row, rows_of(10), row % 20 == 0);
+        if (const auto found = store->find(window, row)) {
+          const auto rows = found->get();
+          ASSERT_TRUE(rows) << "the window holds the row";
+          EXPECT_TRUE(found->written(*rows, block_encoding::plain));
+        }
+        EXPECT_LE(store->of(window).bytes, store->budget());
+        EXPECT_LE(store->bytes(), store->budget());
+      }
+      store->close(window);
+    });
+  threads.clear();
+  EXPECT_EQ(store->bytes(), 0u);
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "headrace/actors/consumer/consumer_state.hpp"
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/protocol/codec/timing_codec.hpp"
+#include "headrace/schemas/failure_codec.hpp"
 #include "tests/actors/scripted_connector.hpp"
 #include "tests/support/actor_fixture.hpp"
 

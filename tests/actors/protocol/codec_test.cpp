@@ -1,11 +1,11 @@
 #include "headrace/actors/protocol/codec/dataset_codec.hpp"
 #include "headrace/actors/protocol/codec/drain_codec.hpp"
-#include "headrace/actors/protocol/codec/failure_codec.hpp"
 #include "headrace/actors/protocol/codec/reader_codec.hpp"
 #include "headrace/actors/protocol/codec/receipt_codec.hpp"
 #include "headrace/actors/protocol/codec/registration_codec.hpp"
 #include "headrace/actors/protocol/codec/splits_codec.hpp"
 #include "headrace/actors/protocol/codec/task_codec.hpp"
+#include "headrace/schemas/failure_codec.hpp"
 
 #include <capnp/message.h>
 #include <gmock/gmock.h>

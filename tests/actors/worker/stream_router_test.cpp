@@ -3,6 +3,12 @@
 #include "tests/actors/consumer/scripted_link.hpp"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <variant>
+#include <vector>
 
 namespace headrace::detail::test {
 namespace {
@@ -81,6 +87,36 @@ TEST_F(StreamRouter, LeavesStreamsOfATaskThatIsDroppedToTheTask) {
   router->remove(task_id{7});
   router->add(task_id{7}, {});
   EXPECT_TRUE(peer->sent.empty());
+}
+
+// Each thread uses a link of its own, as the links of a worker do.
+TEST_F(StreamRouter, ServesLinksOnSeveralThreadsWhileTasksComeAndGo) {
+  std::vector<std::shared_ptr<scripted_link>> peers(3);
+  std::vector<std::jthread> threads;
+  for (auto& own : peers) {
+    own = std::make_shared<scripted_link>();
+    threads.emplace_back([this, own] {
+      router->serve(own);
+      for (uint32_t i = 1; i <= 1000; ++i) {
+        own->handlers.on_message(
+          write_message(i, stream_open{.task = task_id{7 + i % 2}, .life = incarnation{1}}));
+        if (i % 3 == 0)
+          own->handlers.on_message(write_message(i, stream_close{}));
+      }
+    });
+  }
+  for (int i = 0; i < 1000; ++i) {
+    router->add(task_id{8}, {});
+    router->task(task_id{8});
+    router->remove(task_id{8});
+  }
+  threads.clear();
+  for (const auto& own : peers)
+    for (const auto& what : own->sent) {
+      ASSERT_EQ(what.channel % 2, 1u) << "task 7 was there all the time";
+      const auto said = read_from_task(what, {}).value();
+      ASSERT_EQ(std::get<stream_failed>(said).why.code(), status_code::not_found);
+    }
 }
 
 } // namespace

@@ -7,7 +7,7 @@ namespace headrace::detail::command {
 namespace {
 
 using namespace std::chrono_literals;
-using place = passed_signals::place;
+using signal_place = passed_signals::place;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -15,7 +15,7 @@ constexpr time_point begin{};
 
 TEST(PassedSignals, OneToOurProcessAloneIsPassedOnOnce) {
   passed_signals it;
-  it.received(SIGTERM, place::ours, begin);
+  it.received(SIGTERM, signal_place::ours, begin);
   EXPECT_THAT(it.due(begin), IsEmpty());
   EXPECT_THAT(it.due(begin + 250ms), ElementsAre(SIGTERM));
   EXPECT_THAT(it.due(begin + 10s), IsEmpty());
@@ -31,7 +31,7 @@ TEST(PassedSignals, OneToTheWholeGroupIsOneAndTheCommandHasItAlready) {
   for (int first = 0; first < 3; ++first) {
     const auto at = begin + std::chrono::minutes{first};
     for (int i = 0; i < 3; ++i)
-      it.received(SIGUSR1, (first + i) % 3 == 0 ? place::beside_it : place::ours,
+      it.received(SIGUSR1, (first + i) % 3 == 0 ? signal_place::beside_it : signal_place::ours,
                   at + std::chrono::milliseconds{i});
     EXPECT_THAT(it.due(at + 30s), IsEmpty());
   }
@@ -39,23 +39,23 @@ TEST(PassedSignals, OneToTheWholeGroupIsOneAndTheCommandHasItAlready) {
 
 TEST(PassedSignals, OneThatArrivesInSeveralWaysIsNoSecondOne) {
   passed_signals it;
-  it.received(SIGTERM, place::ours, begin);
-  it.received(SIGTERM, place::beside_it, begin + 1ms);
-  it.received(SIGTERM, place::ours, begin + 2ms);
-  it.received(SIGTERM, place::ours, begin + 900ms);
+  it.received(SIGTERM, signal_place::ours, begin);
+  it.received(SIGTERM, signal_place::beside_it, begin + 1ms);
+  it.received(SIGTERM, signal_place::ours, begin + 2ms);
+  it.received(SIGTERM, signal_place::ours, begin + 900ms);
   // A SIGHUP directly after the SIGTERM, as service managers send it, is passed on, but does not
   // count as a second request to stop.
-  it.received(SIGHUP, place::ours, begin + 5ms);
+  it.received(SIGHUP, signal_place::ours, begin + 5ms);
   EXPECT_FALSE(it.stopped_again());
   EXPECT_THAT(it.due(begin + 1s), ElementsAre(SIGHUP));
 }
 
 TEST(PassedSignals, ASecondOneASecondLaterIs) {
   passed_signals it;
-  it.received(SIGINT, place::beside_it, begin);
-  it.received(SIGINT, place::beside_it, begin + 999ms);
+  it.received(SIGINT, signal_place::beside_it, begin);
+  it.received(SIGINT, signal_place::beside_it, begin + 999ms);
   EXPECT_FALSE(it.stopped_again());
-  it.received(SIGINT, place::beside_it, begin + 1s);
+  it.received(SIGINT, signal_place::beside_it, begin + 1s);
   EXPECT_TRUE(it.stopped_again());
   EXPECT_EQ(it.first_stop()->at, begin);
 }
@@ -63,7 +63,7 @@ TEST(PassedSignals, ASecondOneASecondLaterIs) {
 TEST(PassedSignals, OthersDoNotAskToStop) {
   passed_signals it;
   for (int signal : {SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGRTMIN})
-    for (auto at : {begin, begin + 5s}) it.received(signal, place::ours, at);
+    for (auto at : {begin, begin + 5s}) it.received(signal, signal_place::ours, at);
   EXPECT_FALSE(it.first_stop());
   EXPECT_FALSE(it.stopped_again());
   EXPECT_EQ(it.due(begin + 6s).size(), 12U);

@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
+#include <vector>
 
 namespace headrace::detail {
 namespace {
@@ -93,6 +95,22 @@ TEST(Statistics, OfAllOperatorsHaveTheirNamesAndNumbers) {
                                      "train::record_latency_range/_2", "train::x"));
   EXPECT_EQ(all.at("train::record_latency_batch/_0").count, 2u);
   EXPECT_EQ(all.at("train::record_latency_range/_2").count, 4u);
+}
+
+TEST(Statistics, AreSumsOverIterationsOnSeveralThreads) {
+  const auto graph = make_stats(range(0, 1000), "size", true).value();
+  const auto to = std::make_shared<statistics>();
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        iterator_context context;
+        context.counters = measured_by(to, graph);
+        read_all(*make_iterator(graph, context).value(), always(7));
+        to->summary();
+      });
+  }
+  EXPECT_EQ(to->summary().at("size").count, 4000u);
 }
 
 TEST(Statistics, AreNotTakenWhereNobodyAsks) {

@@ -11,7 +11,7 @@ namespace {
 using namespace test;
 
 /// The records of a plain TFRecord file: a length, its checksum, the bytes, their checksum.
-std::vector<std::string> records_of(const std::string& path) {
+std::vector<std::string> shard_records(const std::string& path) {
   std::ifstream in{path, std::ios::binary};
   std::vector<std::string> out;
   uint64_t length = 0;
@@ -46,7 +46,7 @@ TEST(Digits, ExamplesThatTensorFlowWroteAreReadRight) {
   size_t seen = 0;
   for (size_t shard = 0; shard < 4; ++shard) {
     const auto records =
-      records_of(folder + "digits-0000" + std::to_string(shard) + "-of-00004.tfrecord");
+      shard_records(folder + "digits-0000" + std::to_string(shard) + "-of-00004.tfrecord");
     auto out = apply({texts(records)}, [](expr record) {
       auto r = io::parse_example(record, {io::fixed_len_feature("image", {}, dtype::string),
                                           io::fixed_len_feature("label", {}, dtype::int64)});

@@ -49,9 +49,11 @@ std::vector<error_case> texts_and_files() {
     {expr_op::unicode_length,
      on_one([](expr x) { return strings::length(x, strings::unit::utf8_chars); }),
      "strings.length: an operand is int64[]; it must be strings"},
-    {expr_op::unicode_upper, on_one([](expr) { return strings::upper("a", "latin-1"); }),
-     "strings.upper: encoding 'latin-1' is not known; there is '' (bytes) and 'utf-8'"},
-    {expr_op::unicode_lower, on_one([](expr x) { return strings::lower(x, "utf-8"); }),
+    {expr_op::unicode_upper,
+     on_one([](expr x) { return strings::upper(x, strings::unit::utf8_chars); }),
+     "strings.upper: an operand is int64[]; it must be strings"},
+    {expr_op::unicode_lower,
+     on_one([](expr x) { return strings::lower(x, strings::unit::utf8_chars); }),
      "strings.lower: an operand is int64[]; it must be strings"},
     {expr_op::to_hash_bucket, on_one([](expr) { return strings::to_hash_bucket_fast("a", 0); }),
      "strings.to_hash_bucket_fast: the number of buckets must be 1 or more"},
@@ -106,7 +108,7 @@ std::vector<error_case> texts_and_files() {
     {expr_op::decode_image, on_one([](expr) { return image::decode_jpeg("no image"); }),
      "image.decode_image: 8 bytes that begin with [6e 6f 20 69] are no JPEG"},
     {expr_op::encode_image, on_one([](expr) { return image::encode_jpeg(pixels(), 0); }),
-     "image.encode_image: quality 0; it is in [1, 100]"},
+     "image.encode_jpeg: quality 0; it is in [1, 100]"},
   };
 }
 

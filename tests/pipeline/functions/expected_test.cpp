@@ -204,7 +204,7 @@ TEST(AgainstTensorFlow, Strings) {
   auto out = apply_everywhere({texts(lines("lines.txt"))}, [](expr s) {
     const auto chars = strings::unit::utf8_chars;
     return expr_structure::tuple(
-      {strings::upper(s, "utf-8"), strings::lower(s, "utf-8"),
+      {strings::upper(s, strings::unit::utf8_chars), strings::lower(s, strings::unit::utf8_chars),
        strings::regex_replace(s, "([a-z]+)ing\\b", "<\\1>"),
        strings::regex_full_match(s, ".*\\bI\\b.*"),
        strings::to_hash_bucket_fast(s, int64_t{1} << 40), strings::length(s, chars),

@@ -83,7 +83,7 @@ TEST(RowsAgainstTensorFlow, SequenceExamples) {
 
 // -- strings ------------------------------------------------------------------------
 
-dataset_ptr lines() {
+dataset_ptr file_lines() {
   const words file{test::expected_path("expected/lines.txt")};
   const auto starts = map(make_text_lines(string_constant(file)).value(), [](expr s) {
     return strings::substr(s, expr{int64_t{0}}, expr{int64_t{70}});
@@ -95,26 +95,26 @@ dataset_ptr lines() {
 }
 
 TEST(RowsAgainstTensorFlow, Splits) {
-  expect_same("split", lines(), [](expr s) {
+  expect_same("split", file_lines(), [](expr s) {
     return std::pair{strings::split(s), strings::split(s, "e")};
   });
-  expect_same("split to padded", make_batch(lines(), 3).value(), [](expr s) {
+  expect_same("split to padded", make_batch(file_lines(), 3).value(), [](expr s) {
     return std::pair{strings::split_padded(s, 4, "", "-"), strings::split_padded(s, 2, ",")};
   });
 }
 
 TEST(RowsAgainstTensorFlow, Texts) {
-  expect_same("ASCII", lines(), [](expr s) {
+  expect_same("ASCII", file_lines(), [](expr s) {
     return std::tuple{strings::upper(s), strings::lower(s), strings::length(s),
                       strings::strip(" \t" + s + " \n"), strings::join({s, s}, "|")};
   });
-  expect_same("substring", lines(), [](expr s) {
+  expect_same("substring", file_lines(), [](expr s) {
     return strings::substr(s, numbers({-20, 12, 0}), numbers({4, 100, 0}));
   });
-  expect_same("first replaced", lines(), [](expr s) {
+  expect_same("first replaced", file_lines(), [](expr s) {
     return strings::regex_replace(s, "[aeiou]+([a-z])", "<\\1\\0>", false);
   });
-  expect_same("ngrams", lines(), [](expr s) {
+  expect_same("ngrams", file_lines(), [](expr s) {
     const auto parts = strings::split(s);
     const auto two = parts.slice({at::until(2)});
     return std::pair{
@@ -122,7 +122,7 @@ TEST(RowsAgainstTensorFlow, Texts) {
       strings::ngrams(two, 3,
                       {.separator = "-", .pad_values = {}, .preserve_short_sequences = true})};
   });
-  expect_same("buckets of words", lines(),
+  expect_same("buckets of words", file_lines(),
               [](expr s) { return strings::to_hash_bucket_fast(strings::split(s), 1000); });
 }
 
@@ -144,8 +144,8 @@ TEST(RowsAgainstTensorFlow, Vocabularies) {
   const auto table = lookup::vocabulary_table(most, 5);
   const auto known = lookup::index_to_string(most);
   const auto ids = [&](const expr& s) { return table.lookup(strings::split(strings::lower(s))); };
-  expect_same("vocabulary", lines(), ids);
-  expect_same("words again", lines(), [&](expr s) { return known.lookup(ids(s)); });
+  expect_same("vocabulary", file_lines(), ids);
+  expect_same("words again", file_lines(), [&](expr s) { return known.lookup(ids(s)); });
 }
 
 } // namespace

@@ -147,8 +147,8 @@ expr expression_maker::extended(const expr& x) {
   const auto n =
     cast<int64_t>(reduce_max(cast<int32_t>(size(pick())) % 4)) - (below(6) == 0 ? 2 : 0);
   switch (below(10)) {
-  case 0: return range(int64_t{0}, n, int64_t{1});
-  case 1: return range(1.5f, 1.5f + cast<float>(n), 0.75f);
+  case 0: return detail::range(int64_t{0}, n, int64_t{1});
+  case 1: return detail::range(1.5f, 1.5f + cast<float>(n), 0.75f);
   case 2: return may_grow() ? fill({n, 2}, x) : x[0];
   case 3: return may_grow() ? tile(x, {n}) : x[0];
   case 4: return may_grow() ? tile(x, {n, 2}) : x[0];
@@ -190,8 +190,8 @@ expr expression_maker::text(const expr& x) {
   case 11: return strings::regex_replace(x, "([a-z])", "<\\1>", below(2) == 0);
   case 12: return strings::substr(x, small(), 2);
   case 13: return strings::length(x, strings::unit::utf8_chars);
-  case 14: return strings::upper(x, "utf-8");
-  case 15: return strings::lower(x, "utf-8");
+  case 14: return strings::upper(x, strings::unit::utf8_chars);
+  case 15: return strings::lower(x, strings::unit::utf8_chars);
   case 16: return strings::to_hash_bucket_fast(x, 97);
   case 17:
     return strings::ngrams(below(2) == 0 ? x : strings::split(x), 2, {.pad_values = {{"(", ")"}}});

@@ -4,7 +4,7 @@ namespace headrace::detail {
 namespace {
 
 using namespace test;
-using numbers = std::vector<int64_t>;
+using int_list = std::vector<int64_t>;
 
 TEST(GatherBatches, TakesFromEachBatchItsOwn) {
   auto out =
@@ -13,14 +13,14 @@ TEST(GatherBatches, TakesFromEachBatchItsOwn) {
                      [](expr x, expr at) {
                        return std::tuple{gather(x, at, 1, 1), gather(x, at[0], 1, 0)};
                      });
-  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (numbers{12, 10, 21, 21, 30, 32, 40, 40}));
-  EXPECT_EQ(values_of<int64_t>(out.columns[1]), (numbers{12, 10, 22, 20, 30, 32, 40, 42}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (int_list{12, 10, 21, 21, 30, 32, 40, 40}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[1]), (int_list{12, 10, 22, 20, 30, 32, 40, 42}));
   EXPECT_EQ(to_string(out.columns[0].row_shape()), "[2, 2]");
 }
 
 TEST(GatherBatches, AnAxisBehindTheBatchesAndStrings) {
   // x[b][a][n] has the extents 2, 2 and 3. The digits of a value are its indices, counted from 1.
-  numbers all;
+  int_list all;
   for (int64_t b = 1; b <= 2; ++b)
     for (int64_t a = 1; a <= 2; ++a)
       for (int64_t n = 1; n <= 3; ++n) all.push_back(100 * b + 10 * a + n);
@@ -28,7 +28,7 @@ TEST(GatherBatches, AnAxisBehindTheBatchesAndStrings) {
     {tensors<int64_t>(all, {2, 2, 3}), tensors<uint8_t>({2, 0}, {2})}, [](expr x, expr at) {
       return std::tuple{gather(x, at, 2, 1), gather(strings::as_string(x), at, 2, 1)};
     });
-  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (numbers{113, 123, 211, 221}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (int_list{113, 123, 211, 221}));
   EXPECT_EQ(to_string(out.columns[0].row_shape()), "[2, 2]");
   EXPECT_EQ(texts_of(out.columns[1]), (std::vector<std::string>{"113", "123", "211", "221"}));
 }

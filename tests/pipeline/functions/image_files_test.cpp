@@ -237,22 +237,22 @@ TEST(ImageFiles, HaveTheDepthThatIsAskedFor) {
 
 TEST(ImageFiles, CheckTheirArguments) {
   EXPECT_EQ(thrown_by([] { image::decode_jpeg("", 2); }),
-            "image.decode_image: 2 channels; there can be 0 (as in the file), 1, or 3");
+            "image.decode_jpeg: 2 channels; there can be 0 (as in the file), 1, or 3");
   EXPECT_EQ(thrown_by([] { image::decode_jpeg("", 3, 3); }),
-            "image.decode_image: ratio 3; JPEGs can be divided by 1, 2, 4 or 8 while decoding");
+            "image.decode_jpeg: ratio 3; JPEGs can be divided by 1, 2, 4 or 8 while decoding");
   EXPECT_EQ(thrown_by([] { image::decode_png("", 3, dtype::float32); }),
-            "image.decode_image: float32 was asked for; there is uint8 and uint16");
+            "image.decode_png: float32 was asked for; there is uint8 and uint16");
   EXPECT_EQ(
     thrown_by([] { image::decode_image("", 0, image::jpeg_transform::fast, dtype::float64); }),
     "image.decode_image: float64 was asked for; there is uint8, uint16 and float32");
   EXPECT_EQ(thrown_by([] {
               image::encode_jpeg(constant(std::vector<float>(12), shape{2, 2, 3}));
             }),
-            "image.encode_image: the image is float32[2, 2, 3]; uint8 is needed");
+            "image.encode_jpeg: the image is float32[2, 2, 3]; uint8 is needed");
   EXPECT_EQ(thrown_by([] {
               image::encode_jpeg(constant(std::vector<uint8_t>(12), shape{2, 2, 3}), 0);
             }),
-            "image.encode_image: quality 0; it is in [1, 100]");
+            "image.encode_jpeg: quality 0; it is in [1, 100]");
 }
 
 } // namespace

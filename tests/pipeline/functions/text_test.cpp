@@ -96,21 +96,19 @@ TEST(Substr, AgreesWithCharactersTakenOneByOne) {
 }
 
 TEST(UnicodeCase, MapsWholeScripts) {
-  auto out =
-    apply_everywhere({texts({"Grüße ΑΒΓ Жук", "", "ŉ ﬃ",
-                             "a\xff"
-                             "B"})},
-                     [](expr s) {
-                       return std::tuple{strings::upper(s, "utf-8"), strings::lower(s, "utf-8")};
-                     });
+  auto out = apply_everywhere({texts({"Grüße ΑΒΓ Жук", "", "ŉ ﬃ",
+                                      "a\xff"
+                                      "B"})},
+                              [](expr s) {
+                                return std::tuple{strings::upper(s, strings::unit::utf8_chars),
+                                                  strings::lower(s, strings::unit::utf8_chars)};
+                              });
   EXPECT_EQ(texts_of(out.columns[0]), (list{"GRÜSSE ΑΒΓ ЖУК", "", "ʼN FFI",
                                             "A\xff"
                                             "B"}));
   EXPECT_EQ(texts_of(out.columns[1]), (list{"grüße αβγ жук", "", "ŉ ﬃ",
                                             "a\xff"
                                             "b"}));
-  EXPECT_EQ(thrown_by([] { strings::upper("", "latin1"); }),
-            "strings.upper: encoding 'latin1' is not known; there is '' (bytes) and 'utf-8'");
 }
 
 TEST(HashBuckets, AreThoseOfFarmHash) {

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/graph/operator_record.hpp"
 
 #include <gtest/gtest.h>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -43,6 +44,38 @@ TEST(OperatorRecords, SayHowManyRowsAreTakenTogether) {
     const auto& pieces = find_record(op)->pieces;
     EXPECT_EQ(pieces.rows_together != nullptr, pieces.rule == piece_rule::together)
       << to_string(op);
+  }
+}
+
+TEST(OperatorRecords, SayWhichInputEachRunReadsWhole) {
+  for (const auto op : all_operators) {
+    std::optional<size_t> expected;
+    if (op == dataset_op::choose_from)
+      expected = 0;
+    if (op == dataset_op::snapshot)
+      expected = 1;
+    EXPECT_EQ(find_record(op)->whole_input, expected) << to_string(op);
+  }
+}
+
+TEST(OperatorRecords, OnlyARepeatReturnsItsInputSeveralTimes) {
+  for (const auto op : all_operators)
+    EXPECT_EQ(find_record(op)->passes != nullptr, op == dataset_op::repeat) << to_string(op);
+  dataset_node node{.op = dataset_op::repeat};
+  for (const known_number count :
+       {known_number{-1}, known_number{0}, known_number{3}, known_number{}}) {
+    node.parameters = repeat_parameters{.count = count};
+    EXPECT_EQ(passes_over_input(node), count) << shown_number(count);
+  }
+  EXPECT_EQ(passes_over_input(dataset_node{.op = dataset_op::take}), 1);
+}
+
+TEST(OperatorRecords, AnOperatorThatDoesNothingWithRowsReturnsOneForOne) {
+  for (const auto op : all_operators) {
+    const auto& rows = find_record(op)->rows;
+    EXPECT_EQ(rows.untouched, op == dataset_op::prefetch || op == dataset_op::options)
+      << to_string(op);
+    EXPECT_TRUE(!rows.untouched || (rows.one_to_one && rows.apart)) << to_string(op);
   }
 }
 

@@ -30,7 +30,7 @@ dataset_ptr served(const dataset_ptr& input, const std::string& job = {}) {
 }
 /// A flat_map over three numbers whose function returns `make(range(0, 2))`.
 template <class F>
-dataset_ptr inner(F make) {
+dataset_ptr flat_map_of(F make) {
   auto numbers = range(0, 3);
   return make_flat_map(numbers, traced(numbers, [&](expr) { return make(range(0, 2)); })).value();
 }
@@ -53,7 +53,7 @@ TEST(Rerun, TakesUpAMapWithoutParallelCalls) {
         with({.deterministic = false, .autotune = false}, same(range(0, 9), 0, {})),
         with({.deterministic = false, .threads = 1}, same(range(0, 9), 0, {})),
         with({.deterministic = false}, make_map(range(0, 9), named).value()),
-        with({.deterministic = false}, inner([](const auto& x) { return same(x, 0, {}); }))})
+        with({.deterministic = false}, flat_map_of([](const auto& x) { return same(x, 0, {}); }))})
     EXPECT_EQ(can_run_again(*graph, half_way), status{});
 }
 
@@ -65,7 +65,7 @@ TEST(Rerun, DoesNotTakeUpWhatGivesRowsInAnyOrder) {
        {same(numbers, 4, false), with({.deterministic = false}, same(numbers, -1, {})),
         make_filter(numbers, even, 2, false).value(),
         make_interleave(numbers, twice, 2, 1, 2, false).value(),
-        inner([](const auto& x) { return same(x, 4, false); })}) {
+        flat_map_of([](const auto& x) { return same(x, 4, false); })}) {
     const auto how = can_run_again(*make_batch(graph, 2).value(), half_way);
     EXPECT_EQ(how.code(), status_code::failed_precondition);
     EXPECT_NE(how.message().find("with deterministic = true"), std::string::npos) << to_string(how);
@@ -77,7 +77,8 @@ TEST(Rerun, DoesNotTakeUpWhatGivesRowsInAnyOrder) {
 }
 
 TEST(Rerun, DoesNotTakeUpWhatReadsFromAnotherJob) {
-  for (const auto& graph : {served(range(0, 9)), inner([](const auto& x) { return served(x); })}) {
+  for (const auto& graph :
+       {served(range(0, 9)), flat_map_of([](const auto& x) { return served(x); })}) {
     for (const auto& run : {half_way, half_way_sharing})
       EXPECT_NE(can_run_again(*graph, run).message().find("without a distribute"),
                 std::string::npos);
@@ -88,8 +89,9 @@ TEST(Rerun, DoesNotTakeUpWhatReadsFromAnotherJob) {
 TEST(Rerun, DoesNotTakeUpWhatHasTakenFromAJobThatOthersRead) {
   EXPECT_FALSE(can_run_again(*served(range(0, 9)), at_its_start_sharing));
   EXPECT_FALSE(can_run_again(*served(range(0, 9), "named"), at_its_start));
-  EXPECT_EQ(can_run_again(*inner([](const auto& x) { return served(x); }), at_its_start_sharing),
-            status{})
+  EXPECT_EQ(
+    can_run_again(*flat_map_of([](const auto& x) { return served(x); }), at_its_start_sharing),
+    status{})
     << "those in functions are the task's alone";
 }
 

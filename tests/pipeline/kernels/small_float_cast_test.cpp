@@ -57,7 +57,7 @@ double nearest(double x) {
   return std::abs(out) < std::ldexp(1, f.most + 1) ? out : std::copysign(INFINITY, x);
 }
 
-bool same(double a, double b) {
+bool same_number(double a, double b) {
   return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
 }
 
@@ -108,7 +108,7 @@ void check_narrowing(const std::vector<From>& from) {
   const auto out = cast<From, T>(from);
   for (size_t i = 0; i < from.size(); ++i) {
     const auto wanted = nearest<T>(static_cast<double>(from[i]));
-    ASSERT_TRUE(same(meaning<T>(out[i].bits), wanted))
+    ASSERT_TRUE(same_number(meaning<T>(out[i].bits), wanted))
       << std::hexfloat << static_cast<double>(from[i]) << " became " << meaning<T>(out[i].bits)
       << ", not " << wanted;
   }
@@ -119,7 +119,7 @@ void check_widening() {
   const auto from = all_patterns<T>();
   const auto out = cast<T, To>(from);
   for (size_t i = 0; i < from.size(); ++i)
-    ASSERT_TRUE(same(static_cast<double>(out[i]), meaning<T>(from[i].bits)))
+    ASSERT_TRUE(same_number(static_cast<double>(out[i]), meaning<T>(from[i].bits)))
       << "bits " << std::hex << from[i].bits;
 }
 
@@ -209,7 +209,7 @@ TYPED_TEST(SmallFloatCast, KeepsZeroesSignsAndWhatHasNoNumber) {
     const std::vector<float> wanted{0.0f,    -0.0f,    inf,       -inf, NAN,   largest, -largest,
                                     largest, smallest, -smallest, 0.0f, -0.0f, inf,     0.0f};
     for (size_t i = 0; i < from.size(); ++i)
-      EXPECT_TRUE(same(static_cast<double>(out[i]), static_cast<double>(wanted[i])))
+      EXPECT_TRUE(same_number(static_cast<double>(out[i]), static_cast<double>(wanted[i])))
         << from[i] << " became " << out[i];
   }
 }
@@ -219,7 +219,7 @@ void check_between() {
   const auto from = all_patterns<From>();
   const auto out = cast<From, To>(from);
   for (size_t i = 0; i < from.size(); ++i)
-    ASSERT_TRUE(same(meaning<To>(out[i].bits), nearest<To>(meaning<From>(from[i].bits))))
+    ASSERT_TRUE(same_number(meaning<To>(out[i].bits), nearest<To>(meaning<From>(from[i].bits))))
       << "bits " << std::hex << from[i].bits;
 }
 

@@ -246,6 +246,13 @@ TEST_F(AutoShard, KeepsPrefetchAtTheEnd) {
   EXPECT_EQ(own->inputs[0]->op, dataset_op::shard);
 }
 
+TEST_F(AutoShard, DividesDataAboveWhatMeasuresRows) {
+  const auto own =
+    auto_shard(make_stats(range(0, 6), "tag", true).value(), sharding_policy::data, {2, 0}).value();
+  EXPECT_EQ(own->op, dataset_op::shard);
+  EXPECT_EQ(own->inputs[0]->op, dataset_op::stats);
+}
+
 TEST_F(AutoShard, DividesNotWhatAnotherJobGives) {
   const auto served = make_distribute(range(0, 9), {.address = "host:1"}).value();
   EXPECT_THAT(auto_shard(served, file_or_data, {2, 0}).status().message(),

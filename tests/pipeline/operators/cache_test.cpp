@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
+#include <vector>
 
 namespace headrace::detail {
 namespace {
@@ -16,6 +18,7 @@ using test::range;
 using test::read_all;
 using test::read_numbers;
 using test::traced;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -61,6 +64,18 @@ TEST_F(Cache, LaterIterationsMakeNoElements) {
     EXPECT_EQ(read(graph, 100000, 1), first);
     EXPECT_EQ(made, 5000u);
   }
+}
+
+TEST_F(Cache, IterationsOnSeveralThreadsKeepThePassOfOne) {
+  const auto graph = make_cache(make_shuffle(range(0, 5000), 100).value()).value();
+  std::vector<std::vector<std::string>> got(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& to : got) threads.emplace_back([&] { to = read_all(graph, always(7)); });
+  }
+  const auto kept = read_all(graph);
+  EXPECT_EQ(kept.size(), 5000u);
+  EXPECT_THAT(got, Contains(kept));
 }
 
 TEST_F(Cache, RepetitionsGiveTheOrderOfTheFirst) {

@@ -22,7 +22,7 @@ struct error_case {
 
 std::string made(const result<dataset_ptr>& x) { return to_string(x.status()); }
 /// The error of making or opening the dataset, or the error of its first row that failed.
-std::string read(const result<dataset_ptr>& x) {
+std::string outcome_of(const result<dataset_ptr>& x) {
   if (!x)
     return made(x);
   const iterator_context context;
@@ -60,11 +60,11 @@ std::vector<error_case> cases() {
      [=] { return made(make_from_tensor_slices({scalar_constant(1)})); },
      "invalid_argument: from_tensor_slices: tensor 0 is a scalar int64[]; it needs an axis to "
      "slice along"},
-    {dataset_op::text_lines, [=] { return read(make_text_lines(file("/nowhere/a.txt"))); },
+    {dataset_op::text_lines, [=] { return outcome_of(make_text_lines(file("/nowhere/a.txt"))); },
      "not_found: text_lines: cannot open '/nowhere/a.txt': No such file or directory"},
-    {dataset_op::tfrecord, [=] { return read(make_tfrecord(file("/nowhere/a"))); },
+    {dataset_op::tfrecord, [=] { return outcome_of(make_tfrecord(file("/nowhere/a"))); },
      "not_found: tfrecord: cannot open '/nowhere/a': No such file or directory"},
-    {dataset_op::list_files, [=] { return read(make_list_files(file("/nowhere/*"))); },
+    {dataset_op::list_files, [=] { return outcome_of(make_list_files(file("/nowhere/*"))); },
      "invalid_argument: list_files: no file matches '/nowhere/*'"},
     {dataset_op::fixed_length,
      [=] { return made(make_fixed_length(file("a"), {.record_bytes = 0})); },
@@ -78,19 +78,20 @@ std::vector<error_case> cases() {
      "invalid_argument: sql: driver is 'oracle'; it must be 'sqlite'"},
     {dataset_op::tar_samples, [=] { return made(make_tar_samples(file("a"), {})); },
      "invalid_argument: tar_samples: there are no extensions; give at least one"},
-    {dataset_op::generator, [=] { return read(make_generator({"nobody"}, number, 3)); },
+    {dataset_op::generator, [=] { return outcome_of(make_generator({"nobody"}, number, 3)); },
      "not_found: generator: no function is registered as 'nobody' in this process"},
     {dataset_op::elements_of, [=] { return made(make_elements_of({scalar_constant(1)})); },
      "invalid_argument: elements_of: an argument is int64[]; it must be a dataset, as the elements "
      "of window are"},
-    {dataset_op::load, [=] { return read(make_load("/nowhere/saved", number, 1, 5)); },
+    {dataset_op::load, [=] { return outcome_of(make_load("/nowhere/saved", number, 1, 5)); },
      "not_found: load: '/nowhere/saved' holds no saved dataset: there is no "
      "'/nowhere/saved/dataset.headrace' (it is written last, when all elements are)"},
     {dataset_op::global_shuffle,
      [=] { return made(make_global_shuffle(make_take(in, 3).value())); },
      "invalid_argument: global_shuffle: the rows of take cannot be read in any order; put it right "
      "after a range, from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length"},
-    {dataset_op::map, [=] { return read(make_map(in, traced(in, [](expr x) { return 6 / x; }))); },
+    {dataset_op::map,
+     [=] { return outcome_of(make_map(in, traced(in, [](expr x) { return 6 / x; }))); },
      "invalid_argument: map: divide: integer division by zero"},
     {dataset_op::filter,
      [=] { return made(make_filter(in, traced(in, [](expr x) { return x + 1; }))); },
@@ -100,7 +101,7 @@ std::vector<error_case> cases() {
      "invalid_argument: flat_map: the function gives int64[]; it must give a dataset"},
     {dataset_op::interleave, [=] { return made(make_interleave(in, one, 0)); },
      "invalid_argument: interleave: cycle_length is 0; it must be at least 1"},
-    {dataset_op::batch, [=] { return read(make_batch(uneven, 2)); },
+    {dataset_op::batch, [=] { return outcome_of(make_batch(uneven, 2)); },
      "invalid_argument: batch: component 0 has rows of shapes [0] and [1] in one batch; all rows "
      "of a batch must have one shape"},
     {dataset_op::shuffle, [=] { return made(make_shuffle(in, 0)); },
@@ -132,7 +133,7 @@ std::vector<error_case> cases() {
     {dataset_op::unique, [=] { return made(make_unique_elements(windows)); },
      "invalid_argument: unique: the input gives dataset(int64[]); it must give tensors: take the "
      "datasets apart before, with flat_map or interleave"},
-    {dataset_op::assert_cardinality, [=] { return read(make_assert_cardinality(in, 5)); },
+    {dataset_op::assert_cardinality, [=] { return outcome_of(make_assert_cardinality(in, 5)); },
      "failed_precondition: assert_cardinality: expected_cardinality is 5; the dataset's is 3"},
     {dataset_op::scan,
      [=] {
@@ -140,7 +141,7 @@ std::vector<error_case> cases() {
      },
      "invalid_argument: scan: the function takes int64[] and gives int64[]; it must take (state, "
      "element) and give (new state, output)"},
-    {dataset_op::padded_batch, [=] { return read(make_padded_batch(uneven, 1, {shape{1}})); },
+    {dataset_op::padded_batch, [=] { return outcome_of(make_padded_batch(uneven, 1, {shape{1}})); },
      "data_loss: padded_batch: component 0 has a row of shape [2], which is larger than the "
      "padded shape [1]"},
     {dataset_op::window, [=] { return made(make_window(in, 0, 1)); },
@@ -152,7 +153,7 @@ std::vector<error_case> cases() {
      "invalid_argument: sample_from_datasets: a weight is -1; weights must be 0 or more"},
     {dataset_op::choose_from,
      [=] {
-       return read(make_choose_from(range(7, 8), {in, in}));
+       return outcome_of(make_choose_from(range(7, 8), {in, in}));
      },
      "invalid_argument: choose_from_datasets: the choice is 7; it must be 0 or more and less than "
      "2, the number of datasets"},
@@ -170,16 +171,16 @@ std::vector<error_case> cases() {
      "scalar"},
     {dataset_op::ragged_batch, [=] { return made(make_ragged_batch(in, 0)); },
      "invalid_argument: ragged_batch: batch_size is 0; it must be at least 1"},
-    {dataset_op::single_element, [=] { return read(make_single_element(in)); },
+    {dataset_op::single_element, [=] { return outcome_of(make_single_element(in)); },
      "invalid_argument: get_single_element: the dataset has more than one element"},
     {dataset_op::last_element, [=] { return made(make_last_element(in, {})); },
      "invalid_argument: reduce: the initial state does not fit the states, int64[]"},
-    {dataset_op::cache, [=] { return read(make_cache(in, {}, 8)); },
+    {dataset_op::cache, [=] { return outcome_of(make_cache(in, {}, 8)); },
      "resource_exhausted: cache: the elements take more than the 8 bytes that most_bytes allows; "
      "cache them in a folder, or allow more"},
     {dataset_op::snapshot, [=] { return made(make_snapshot(in, "")); },
      "invalid_argument: snapshot: path is empty; it must name a folder"},
-    {dataset_op::saved_shards, [=] { return read(make_saved_shards("/nowhere/saved")); },
+    {dataset_op::saved_shards, [=] { return outcome_of(make_saved_shards("/nowhere/saved")); },
      "not_found: saved_shards: '/nowhere/saved' holds no saved dataset: there is no "
      "'/nowhere/saved/dataset.headrace' (it is written last, when all elements are)"},
     {dataset_op::stats, [=] { return made(make_stats(in, "", false)); },
@@ -202,18 +203,18 @@ TEST(ErrorTexts, OfOtherOperatorsPassThoseThatHaveNone) {
   constexpr auto most = INT64_MAX;
   for (const auto& [start, step] :
        {std::pair{most, most}, {-most, -most}, {int64_t{5}, int64_t{0}}})
-    EXPECT_EQ(read(make_take(make_counter(start, step).value(), 5)), all_is_well);
+    EXPECT_EQ(outcome_of(make_take(make_counter(start, step).value(), 5)), all_is_well);
   for (const auto seed : {uint64_t{0}, UINT64_MAX})
-    EXPECT_EQ(read(make_take(make_random(seed).value(), 5)), all_is_well);
+    EXPECT_EQ(outcome_of(make_take(make_random(seed).value(), 5)), all_is_well);
   const auto in = range(0, 3);
   const auto failing = make_map(in, traced(in, [](expr x) { return 6 / x; })).value();
-  EXPECT_EQ(read(make_enumerate(failing, most)),
+  EXPECT_EQ(outcome_of(make_enumerate(failing, most)),
             "invalid_argument: map: divide: integer division by zero");
-  EXPECT_EQ(read(make_ignore_errors(failing)), all_is_well);
+  EXPECT_EQ(outcome_of(make_ignore_errors(failing)), all_is_well);
   // The error of opening a distribute is not the error of an element, so ignore_errors does not
   // drop it.
-  EXPECT_EQ(read(make_ignore_errors(make_distribute(in, {.address = "a:1"}).value())),
-            read(make_distribute(in, {.address = "a:1"})));
+  EXPECT_EQ(outcome_of(make_ignore_errors(make_distribute(in, {.address = "a:1"}).value())),
+            outcome_of(make_distribute(in, {.address = "a:1"})));
 }
 
 TEST(ErrorTexts, AFunctionThatFailsNamesTheOperatorThatCalledIt) {
@@ -240,7 +241,7 @@ TEST(ErrorTexts, AFunctionThatFailsNamesTheOperatorThatCalledIt) {
     {"interleave", make_interleave(in, inner, 2)},
     {"filter", make_filter(make_filter(in, decides).value(), decides)}};
   for (const auto& [name, made] : all)
-    EXPECT_EQ(read(made), "invalid_argument: " + std::string{name} + ": " + after);
+    EXPECT_EQ(outcome_of(made), "invalid_argument: " + std::string{name} + ": " + after);
 }
 
 TEST(ErrorTexts, ThereIsOneOfEachOperator) {

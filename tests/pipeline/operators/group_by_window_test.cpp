@@ -198,7 +198,7 @@ TEST(GroupByWindow, RefusesFunctionsThatDoNotFit) {
 }
 
 /// A vector of each of these lengths, in this order, with the numbers 0, 1, 2 ...
-dataset_ptr vectors(const std::vector<int64_t>& lengths) {
+dataset_ptr vectors_of_lengths(const std::vector<int64_t>& lengths) {
   auto ends = make_from_tensor_slices({constant(lengths).node()}).value();
   return make_flat_map(
            ends,
@@ -216,7 +216,7 @@ function_ptr length_of(const dataset_ptr& in) {
 }
 
 TEST(BucketBySequenceLength, BatchesElementsOfAboutOneLength) {
-  auto in = vectors({1, 5, 2, 7, 3, 4, 2});
+  auto in = vectors_of_lengths({1, 5, 2, 7, 3, 4, 2});
   auto x = make_bucket_by_sequence_length(in, length_of(in),
                                           {.boundaries = {3, 5}, .batch_sizes = {2, 2, 1}})
              .value();
@@ -225,34 +225,34 @@ TEST(BucketBySequenceLength, BatchesElementsOfAboutOneLength) {
 }
 
 TEST(BucketBySequenceLength, PadsToTheBoundaryWithAValue) {
-  auto in = vectors({1, 3, 2, 4});
+  auto in = vectors_of_lengths({1, 3, 2, 4});
   const int64_t fill = -1;
   bucket_format format{.boundaries = {3, 6}, .batch_sizes = {2, 2, 2}};
   format.padding_values = {column::of_scalars(std::span<const int64_t>{&fill, 1})};
   format.pad_to_boundary = true;
   EXPECT_THAT(read(make_bucket_by_sequence_length(in, length_of(in), format).value()),
               ElementsAre("[2, 2]{0 -1 0 1}", "[2, 5]{0 1 2 -1 -1 0 1 2 3 -1}"));
-  auto longer = vectors({6});
+  auto longer = vectors_of_lengths({6});
   EXPECT_THAT(read(make_bucket_by_sequence_length(longer, length_of(longer), format).value()),
               ElementsAre(HasSubstr("bucket_by_sequence_length: with pad_to_bucket_boundary, "
                                     "elements must be shorter than the last boundary")));
 }
 
 TEST(BucketBySequenceLength, LeavesTheRestOutOrUnpaddedIfAsked) {
-  auto in = vectors({2, 5, 2, 5, 2});
+  auto in = vectors_of_lengths({2, 5, 2, 5, 2});
   bucket_format format{.boundaries = {3}, .batch_sizes = {2, 2}};
   format.no_padding = true;
   format.drop_remainder = true;
   EXPECT_THAT(read(make_bucket_by_sequence_length(in, length_of(in), format).value()),
               ElementsAre("[2, 2]{0 1 0 1}", "[2, 5]{0 1 2 3 4 0 1 2 3 4}"));
-  auto mixed = vectors({1, 2});
+  auto mixed = vectors_of_lengths({1, 2});
   format.drop_remainder = false;
   EXPECT_THAT(read(make_bucket_by_sequence_length(mixed, length_of(mixed), format).value()),
               ElementsAre(HasSubstr("batch: component 0 has rows of shapes [1] and [2]")));
 }
 
 TEST(BucketBySequenceLength, RefusesBucketsThatDoNotFit) {
-  auto in = vectors({1});
+  auto in = vectors_of_lengths({1});
   const auto made = [&](bucket_format format) {
     return why(make_bucket_by_sequence_length(in, length_of(in), std::move(format)));
   };

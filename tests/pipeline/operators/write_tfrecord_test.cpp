@@ -18,7 +18,7 @@ using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-expr_ptr text(const std::string& x) { return expr{x}.node(); }
+expr_ptr text_constant(const std::string& x) { return expr{x}.node(); }
 dataset_ptr words(int64_t n) {
   const auto in = range(0, n);
   return make_map(in, traced(in, [](expr x) { return strings::as_string(x); })).value();
@@ -32,7 +32,7 @@ TEST(WriteTfrecord, GivesTheNumberOfRecordsOnceTheFileIsWhole) {
   const auto path = folder.path() + "/a";
   for (const auto how : file_compressions)
     for (const size_t n : {1, 1000}) {
-      const auto graph = make_write_tfrecord(words(3), text(path), how).value();
+      const auto graph = make_write_tfrecord(words(3), text_constant(path), how).value();
       EXPECT_EQ(graph->cardinality, 1);
       EXPECT_FALSE(std::filesystem::exists(path));
       EXPECT_THAT(read_all(decode_graph(encode_graph(graph).value()).value(), test::always(n)),
@@ -63,22 +63,23 @@ TEST(WriteTfrecord, AFunctionWritesAFileForEachRow) {
 TEST(WriteTfrecord, ARecordThatFailsLeavesTheFileThatWasThere) {
   const test::scratch_directory folder;
   const auto path = folder.path() + "/a";
-  EXPECT_THAT(read_all(make_write_tfrecord(words(2), text(path)).value()), ElementsAre("2"));
+  EXPECT_THAT(read_all(make_write_tfrecord(words(2), text_constant(path)).value()),
+              ElementsAre("2"));
   const auto in = range(-2, 5);
   const auto fails =
     make_map(in, traced(in, [](expr x) { return strings::as_string(6 / x); })).value();
-  EXPECT_THAT(read_all(make_write_tfrecord(fails, text(path)).value()),
+  EXPECT_THAT(read_all(make_write_tfrecord(fails, text_constant(path)).value()),
               ElementsAre("!invalid_argument: write_tfrecord '" + path
                           + "': map: divide: integer division by zero"));
   EXPECT_EQ(records_of(path, file_compression::none).size(), 2u);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder.path()}, {}), 1);
-  EXPECT_THAT(read_all(make_write_tfrecord(words(2), text("/no/such/folder/x")).value()),
+  EXPECT_THAT(read_all(make_write_tfrecord(words(2), text_constant("/no/such/folder/x")).value()),
               ElementsAre(HasSubstr("not_found: write_tfrecord '/no/such/folder/x'")));
 }
 
 TEST(WriteTfrecord, RefusesWhatIsNoRecordAndNoPath) {
   const auto endless = make_repeat(words(2)).value();
-  EXPECT_EQ(why(make_write_tfrecord(endless, text("a"))),
+  EXPECT_EQ(why(make_write_tfrecord(endless, text_constant("a"))),
             "write_tfrecord: the dataset never ends; take a part of it");
   EXPECT_EQ(why(make_write_tfrecord(words(2), scalar_constant(1))),
             "write_tfrecord: path is int64[]; it must be a string scalar");
@@ -87,9 +88,9 @@ TEST(WriteTfrecord, RefusesWhatIsNoRecordAndNoPath) {
 TEST(WriteTfrecord, WorkersOfAServiceWouldWriteOverEachOther) {
   const auto in = range(0, 3);
   const auto each =
-    traced(in, [](expr) { return make_write_tfrecord(words(2), text("a")).value(); });
+    traced(in, [](expr) { return make_write_tfrecord(words(2), text_constant("a")).value(); });
   for (const auto& graph :
-       {make_write_tfrecord(words(2), text("a")).value(), make_flat_map(in, each).value()})
+       {make_write_tfrecord(words(2), text_constant("a")).value(), make_flat_map(in, each).value()})
     EXPECT_THAT(why(make_distribute(graph, {.address = "a:1"})),
                 HasSubstr("distribute: the dataset writes TFRecord files"));
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t fill = -7;
 
-dataset_ptr map(const dataset_ptr& in, function_ptr f) {
+dataset_ptr mapped(const dataset_ptr& in, function_ptr f) {
   return make_map(in, std::move(f)).value();
 }
 
@@ -123,10 +123,10 @@ sample group_by_window(dice& die, const sample& in) {
 
 /// Maps each number x to the vector x, x + 1 ..., of length x modulo 5.
 dataset_ptr vectors(const dataset_ptr& in) {
-  return map(in, traced(in, [](expr x) {
-               return slice(constant(std::vector<int64_t>{0, 1, 2, 3}) + x,
-                            constant(std::vector<int64_t>{0}), reshape(floor_mod(x, 5), {1}));
-             }));
+  return mapped(in, traced(in, [](expr x) {
+                  return slice(constant(std::vector<int64_t>{0, 1, 2, 3}) + x,
+                               constant(std::vector<int64_t>{0}), reshape(floor_mod(x, 5), {1}));
+                }));
 }
 element_value vector_of(const element_value& x) {
   if (x.failed)
@@ -176,7 +176,7 @@ sample padded_batch(dice& die, const sample& in) {
   if (ragged_ones) {
     auto ragged_rows = make_ragged_batch(many, size, drop).value();
     auto dense = traced(ragged_rows, [](ragged r) { return r.to_tensor(expr{fill}); });
-    return flat(rows, unbatch_twice(map(ragged_rows, dense)));
+    return flat(rows, unbatch_twice(mapped(ragged_rows, dense)));
   }
   std::vector<shape> shapes;
   if (length != 0)
@@ -226,7 +226,7 @@ sample resample(dice& die, const sample& in) {
     make_rejection_resample(in.graph, class_of, target, {1, 1, 1},
                             die.toss() ? std::optional{uint64_t{die.below(9)}} : std::nullopt)
       .value();
-  sample out{map(pairs, traced(pairs, [](expr, expr x) { return x; })), {}};
+  sample out{mapped(pairs, traced(pairs, [](expr, expr x) { return x; })), {}};
   for (const auto& x : in.want)
     if (x.failed || target[static_cast<size_t>(modulo(x.numbers[0], 3))] != 0)
       out.want.push_back(x);

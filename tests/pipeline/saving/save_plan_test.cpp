@@ -89,6 +89,18 @@ TEST_F(SavePlan, OfWhatIsNotDividedIsOnePiece) {
   EXPECT_EQ(found.piece_of(0).of, nullptr);
 }
 
+TEST_F(SavePlan, KeepsTextsWithAZeroInside) {
+  const std::string text{"a\0b", 3};
+  auto what = some_plan();
+  what.fingerprint = what.whole_because = text;
+  ASSERT_EQ(write_save_plan(folder.path(), what), status{});
+  const auto found = find_save_plan(folder.path()).value().value();
+  EXPECT_EQ(found.fingerprint, text);
+  EXPECT_EQ(found.whole_because, text);
+  ASSERT_TRUE(note_save_failure(folder.path(), 0, unavailable(text)).ok());
+  EXPECT_EQ(noted_save_failure(folder.path()), aborted("saving it ended early: " + text));
+}
+
 TEST_F(SavePlan, IsNeverReplaced) {
   ASSERT_EQ(write_save_plan(folder.path(), some_plan()), status{});
   auto other = some_plan();

@@ -1,3 +1,4 @@
+#include "headrace/runtime/base/thread_waits.hpp"
 #include "tests/pipeline/sources/source_rows.hpp"
 
 #include <fmt/format.h>
@@ -84,6 +85,16 @@ TEST(FixedLength, AFileThatShrinksIsAnError) {
   auto from = make_iterator(records({file}), context).value();
   ASSERT_EQ(::truncate(file.c_str(), 4), 0);
   EXPECT_THAT(read_all(*from), ElementsAre(HasSubstr("ends at offset 4 now")));
+}
+
+TEST(FixedLength, ReadingIsAWaitForStorage) {
+  scratch_folder folder;
+  auto file = folder.write("file", "HHabcdefF");
+  iterator_context context;
+  auto from = make_iterator(records({file}), context).value();
+  const own_waits waits;
+  EXPECT_THAT(read_all(*from), ElementsAre("'abc'", "'def'"));
+  EXPECT_GT(waits.so_far().storage_ns, 0u);
 }
 
 TEST(FixedLength, RecordsAreTheSplitsOfFilesThatAreNotCompressed) {

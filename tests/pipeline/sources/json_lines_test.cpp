@@ -16,26 +16,27 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-std::vector<std::string> read(const std::string& text, std::vector<field_format> fields) {
+std::vector<std::string> read_json(const std::string& text, std::vector<field_format> fields) {
   scratch_folder folder;
   return rows_of(
     make_json_lines(files({folder.write("t.jsonl", text)}), std::move(fields)).value());
 }
 
 TEST(JsonLines, FieldsAreReadByTheirKeys) {
-  EXPECT_THAT(read(R"({"id": 1, "name": "a\n\u00e4", "other": {"id": 5}, "ok": true, "x": 0.5})"
-                   "\n\n  \r\n"
-                   R"({"x": -3, "ok": false, "name": "", "id": -2, "id": 7})",
-                   {field("name", dtype::string), field("id", dtype::int32),
-                    field("ok", dtype::boolean), field("x", dtype::float32)}),
-              ElementsAre("'a\n\xc3\xa4'|1|1|0.5", "''|7|0|-3"));
-  EXPECT_THAT(read("", {field("a", dtype::int64)}), ElementsAre());
+  EXPECT_THAT(
+    read_json(R"({"id": 1, "name": "a\n\u00e4", "other": {"id": 5}, "ok": true, "x": 0.5})"
+              "\n\n  \r\n"
+              R"({"x": -3, "ok": false, "name": "", "id": -2, "id": 7})",
+              {field("name", dtype::string), field("id", dtype::int32), field("ok", dtype::boolean),
+               field("x", dtype::float32)}),
+    ElementsAre("'a\n\xc3\xa4'|1|1|0.5", "''|7|0|-3"));
+  EXPECT_THAT(read_json("", {field("a", dtype::int64)}), ElementsAre());
 }
 
 TEST(JsonLines, NumbersAreReadExactly) {
   EXPECT_THAT(
-    read(R"({"a": -9223372036854775808, "b": 18446744073709551615, "c": 1e-300})",
-         {field("a", dtype::int64), field("b", dtype::uint64), field("c", dtype::float64)}),
+    read_json(R"({"a": -9223372036854775808, "b": 18446744073709551615, "c": 1e-300})",
+              {field("a", dtype::int64), field("b", dtype::uint64), field("c", dtype::float64)}),
     ElementsAre("-9223372036854775808|18446744073709551615|1e-300"));
 }
 
@@ -43,20 +44,20 @@ TEST(JsonLines, ArraysAreTensors) {
   const std::vector<field_format> fields{field("m", tensor_spec{dtype::int64, {shape::unknown, 2}}),
                                          field("w", tensor_spec{dtype::string, {shape::unknown}}),
                                          field("v", tensor_spec{dtype::float64, {2}})};
-  EXPECT_THAT(read(R"({"m": [[1, 2], [3, 4]], "w": ["a"], "v": [1, 2]})"
-                   "\n"
-                   R"({"m": [], "w": [], "v": [3, 4]})"
-                   "\n"
-                   R"({"m": [[5, 6]], "w": ["b", "c"], "v": [5, 6]})",
-                   fields),
+  EXPECT_THAT(read_json(R"({"m": [[1, 2], [3, 4]], "w": ["a"], "v": [1, 2]})"
+                        "\n"
+                        R"({"m": [], "w": [], "v": [3, 4]})"
+                        "\n"
+                        R"({"m": [[5, 6]], "w": ["b", "c"], "v": [5, 6]})",
+                        fields),
               ElementsAre("[2, 2]{1 2 3 4}|[1]{'a'}|[2]{1 2}", "[0, 2]{}|[0]{}|[2]{3 4}",
                           "[1, 2]{5 6}|[2]{'b' 'c'}|[2]{5 6}"));
-  EXPECT_THAT(read(R"({"m": [[1, 2], [3]], "w": [], "v": [1, 2]})"
-                   "\n"
-                   R"({"m": [[1, 2]], "w": [], "v": [1, 2, 3]})"
-                   "\n"
-                   R"({"m": [1], "w": [], "v": [1, 2]})",
-                   fields),
+  EXPECT_THAT(read_json(R"({"m": [[1, 2], [3]], "w": [], "v": [1, 2]})"
+                        "\n"
+                        R"({"m": [[1, 2]], "w": [], "v": [1, 2, 3]})"
+                        "\n"
+                        R"({"m": [1], "w": [], "v": [1, 2]})",
+                        fields),
               ElementsAre(EndsWith("line 1: key 'm': an array of 1 where 2 are expected: it must "
                                    "be int64[?, 2]"),
                           EndsWith("line 2: key 'v': an array of 3 where 2 are expected: it must "
@@ -66,9 +67,9 @@ TEST(JsonLines, ArraysAreTensors) {
 }
 
 TEST(JsonLines, MissingAndNullHaveSomethingToStandInOrAreErrors) {
-  EXPECT_THAT(read("{\"a\": null}\n{}\n{\"a\": 1}", {field("a", int64_t{7})}),
+  EXPECT_THAT(read_json("{\"a\": null}\n{}\n{\"a\": 1}", {field("a", int64_t{7})}),
               ElementsAre("7", "7", "1"));
-  EXPECT_THAT(read("{\"a\": null}\n{}\n{\"a\": 1}", {field("a", dtype::int64)}),
+  EXPECT_THAT(read_json("{\"a\": null}\n{}\n{\"a\": 1}", {field("a", dtype::int64)}),
               ElementsAre(AllOf(HasSubstr("!invalid_argument: json_lines: '"),
                                 EndsWith("t.jsonl' line 1: key 'a': it is null, and has nothing "
                                          "to stand in")),
@@ -77,9 +78,10 @@ TEST(JsonLines, MissingAndNullHaveSomethingToStandInOrAreErrors) {
 }
 
 TEST(JsonLines, WrongLinesAreErrorsAndTheNextOnesCome) {
-  const auto rows = read("{\"a\": 1\n[1]\n{\"a\": \"1\"}\n{\"a\": 1.5}\n{\"a\": 300}\nnothing\n"
-                         "{\"a\": 2}\n",
-                         {field("a", dtype::uint8)});
+  const auto rows =
+    read_json("{\"a\": 1\n[1]\n{\"a\": \"1\"}\n{\"a\": 1.5}\n{\"a\": 300}\nnothing\n"
+              "{\"a\": 2}\n",
+              {field("a", dtype::uint8)});
   ASSERT_EQ(rows.size(), 7u);
   EXPECT_THAT(rows[0], HasSubstr("line 1: no JSON"));
   EXPECT_THAT(rows[1], EndsWith("line 2: [1] is an array, not an object"));

@@ -362,6 +362,14 @@ TEST(Hello, CarriesTheIntervalOfPings) {
   EXPECT_NE(rare.status().message().find("at most an hour"), std::string::npos);
 }
 
+TEST(Hello, KeepsTextsWithAZeroInside) {
+  const std::string text{"a\0b", 3};
+  const auto back = decode_hello(encode(link_hello{.boot_id = text, .role = text}));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->boot_id, text);
+  EXPECT_EQ(back->role, text);
+}
+
 TEST(Frame, TellsAWholeMessageFromATruncatedOne) {
   auto bytes = bytes_of({sample(1, 2, {500, 500})});
   for (auto missing : {size_t{1}, size_t{400}, size_t{900}, size_t{1030}}) {

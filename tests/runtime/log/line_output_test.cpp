@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <csignal>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace headrace::detail {
 namespace {
@@ -68,6 +70,21 @@ TEST(LineOutput, BeginsALineOfItsOwnAfterOneThatWasBrokenOff) {
   EXPECT_EQ(ends.take().find('\n'), std::string::npos);
   out.write("next");
   EXPECT_EQ(ends.take(), "\n(1 line was left out here: nobody read them in time)\nnext\n");
+}
+
+TEST(LineOutput, KeepsLinesOfSeveralThreadsWhole) {
+  pipe_ends ends;
+  line_output out{ends.write};
+  const std::string line(99, 'x');
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 100; ++k) out.write(line);
+    });
+  threads.clear();
+  std::string expected;
+  for (int i = 0; i < 400; ++i) expected += line + '\n';
+  EXPECT_EQ(ends.take(), expected);
 }
 
 TEST(LineOutput, OutlivesItsReader) {

@@ -238,6 +238,14 @@ TEST(Envelope, ReadsAnUnknownFailureCodeAsUnknown) {
   EXPECT_EQ(status_of(x).code(), status_code::unknown);
 }
 
+TEST(Envelope, KeepsTextsWithAZeroInside) {
+  const std::string text{"a\0b", 3};
+  EXPECT_EQ(status_of(make_failure(not_found(text))), not_found(text));
+  const auto x = hello_of(make_hello({.boot_id = text, .name = text}, 1));
+  EXPECT_EQ(x.boot_id, text);
+  EXPECT_EQ(x.name, text);
+}
+
 TEST(Envelope, SaysOkForOk) { EXPECT_TRUE(status_of(make_ok()).ok()); }
 
 TEST(Envelope, WithAnotherAnswerThanIsDueIsAnError) {

@@ -6,6 +6,7 @@
 #include <capnp/message.h>
 #include <gmock/gmock.h>
 #include <thread>
+#include <vector>
 
 namespace headrace::detail::test {
 namespace {
@@ -42,6 +43,22 @@ TEST(Metrics, AreOneForOneDefinitionAndItsLabels) {
   threads.clear();
   EXPECT_EQ(one.value(), 4000u);
   EXPECT_EQ(all.read().size(), 1u);
+}
+
+TEST(Metrics, AreReadWhileThreadsCount) {
+  metric_registry all;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 1000; ++k) {
+        all.get(depth).set(k);
+        all.get(catches).observe(k % 20);
+      }
+    });
+  for (int k = 0; k < 100; ++k) EXPECT_LE(all.read().size(), 2u);
+  threads.clear();
+  EXPECT_EQ(all.get(catches).value().total(), 3000u);
+  EXPECT_EQ(all.get(depth).value(), 999);
 }
 
 TEST(Metrics, RefuseANameOfAnotherKind) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 namespace headrace::detail {
 namespace {
 
@@ -33,6 +36,22 @@ TEST(SupervisionBoard, ShowsASupervisorWithoutItsParentAsARoot) {
   EXPECT_EQ(board.roots().size(), 2u);
   board.erase("node/lost");
   EXPECT_EQ(board.roots().size(), 1u);
+}
+
+TEST(SupervisionBoard, IsReadWhileSupervisorsOfSeveralThreadsChange) {
+  supervision_board board;
+  board.put(supervisor("node", {"0", "1", "2"}));
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&board, path = "node/" + std::to_string(i)] {
+      for (int k = 0; k < 300; ++k) {
+        board.put(supervisor(path, {"x"}));
+        board.erase(path);
+      }
+    });
+  for (int k = 0; k < 300; ++k) EXPECT_EQ(board.roots().size(), 1u);
+  threads.clear();
+  EXPECT_EQ(board.roots(), std::vector{supervisor("node", {"0", "1", "2"})});
 }
 
 TEST(SupervisionTree, SurvivesItsMessage) {

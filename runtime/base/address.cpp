@@ -1,4 +1,4 @@
-#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/base/address.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@ bool is_host_char(char c) {
 
 } // namespace
 
-result<address> parse_address(std::string_view text) {
+result<address> parse_address(std::string_view text, uint16_t least_port) {
   address out;
   auto rest = text;
   if (auto at = rest.find("://"); at != std::string_view::npos) {
@@ -66,8 +66,10 @@ result<address> parse_address(std::string_view text) {
     return wrong(text, "the port is missing");
   uint32_t number = 0;
   auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (code != std::errc{} || end != port.data() + port.size() || number == 0 || number > 65535)
-    return wrong(text, "\"" + std::string{port} + "\" is not a port (1 to 65535)");
+  if (code != std::errc{} || end != port.data() + port.size() || number < least_port
+      || number > 65535)
+    return wrong(text, "\"" + std::string{port} + "\" is not a port (" + std::to_string(least_port)
+                         + " to 65535)");
   out.host = host;
   out.port = static_cast<uint16_t>(number);
   return out;
@@ -102,6 +104,12 @@ bool is_wildcard(std::string_view host) {
   if (::inet_pton(AF_INET6, std::string{host}.c_str(), &six) == 1)
     return IN6_IS_ADDR_UNSPECIFIED(&six);
   return host.empty();
+}
+
+std::string host_from_here(std::string_view host) {
+  if (!is_wildcard(host))
+    return std::string{host};
+  return host.find(':') == std::string_view::npos ? "127.0.0.1" : "::1";
 }
 
 } // namespace headrace::detail

@@ -1,6 +1,4 @@
-#include "headrace/runtime/node/address.hpp"
-
-#include "headrace/runtime/base/boot_id.hpp"
+#include "headrace/runtime/base/address.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,9 +55,16 @@ TEST(AddressTest, KnowsLoopbackAndWildcard) {
   for (auto host : {"", "0.0.0.0", "::"}) EXPECT_TRUE(is_wildcard(host)) << host;
   EXPECT_FALSE(is_wildcard("127.0.0.1"));
 }
-TEST(BootIdTest, IsTheSameWheneverAsked) {
-  EXPECT_FALSE(boot_id().empty());
-  EXPECT_EQ(boot_id(), boot_id());
+TEST(AddressTest, TakesTheLeastPortThatItIsGiven) {
+  EXPECT_EQ(*parse_address("h:0", 0), (address{"", "h", 0}));
+  EXPECT_THAT(parse_address("h:-1", 0).status().message(), HasSubstr("(0 to 65535)"));
+  EXPECT_THAT(parse_address("h:0").status().message(), HasSubstr("(1 to 65535)"));
+}
+TEST(AddressTest, ReachesAServerOfThisMachineByLoopback) {
+  for (auto host : {"", "0.0.0.0"}) EXPECT_EQ(host_from_here(host), "127.0.0.1") << host;
+  for (auto host : {"::", "0:0:0:0:0:0:0:0"}) EXPECT_EQ(host_from_here(host), "::1") << host;
+  for (auto host : {"127.0.0.1", "10.0.0.1", "::1", "example.org"})
+    EXPECT_EQ(host_from_here(host), host);
 }
 
 } // namespace

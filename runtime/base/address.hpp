@@ -19,8 +19,9 @@ struct address {
 };
 
 /// Reads `host:port` or `scheme://host:port`, IPv6 in brackets: `[::1]:4000`. An error contains the
-/// problem and a valid example.
-result<address> parse_address(std::string_view text);
+/// problem and a valid example. `least_port`: 0 for an address to listen at, where 0 requests any
+/// free port.
+result<address> parse_address(std::string_view text, uint16_t least_port = 1);
 /// `host:port`, with brackets round IPv6 and the scheme in front if there is one.
 std::string to_string(const address& x);
 /// `host:port`, with brackets round IPv6.
@@ -30,5 +31,8 @@ std::string host_and_port(std::string_view host, uint16_t port);
 bool is_loopback(std::string_view host);
 /// True if the address stands for every address of this host: empty, 0.0.0.0, ::.
 bool is_wildcard(std::string_view host);
+/// The host at which this machine reaches its own server that listens on `host`: a loopback address
+/// if `host` is a wildcard, else `host`.
+std::string host_from_here(std::string_view host);
 
 } // namespace headrace::detail
