@@ -23,7 +23,8 @@ public:
   secure_session(const secure_session&) = delete;
   secure_session& operator=(const secure_session&) = delete;
 
-  /// True if this program has used a service since the object was made.
+  /// True if this program has used a service by way of the session of the process since the object
+  /// was made. The use of another `session` does not count.
   bool used() const;
 
 private:

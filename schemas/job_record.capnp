@@ -354,7 +354,7 @@ struct LeaseState {
   }
 }
 
-# -- rows that readers hold of tasks that are over (actors/job/held_rows.hpp)
+# -- rows that readers hold of tasks that are over (actors/job/splits/held_rows.hpp)
 
 struct TaskOver {
   taskId @0 :UInt64;

@@ -57,8 +57,8 @@ public:
   /// The trainer has read this many elements that it will not be handed: they were evicted before
   /// they were sent, or readers gave them back too late.
   void skipped(const std::string& trainer, uint64_t elements);
-  /// The trainer was not handed the elements from `next` on, and reads them again. @pre nobody
-  /// holds elements that the trainer has read
+  /// The trainer was not handed the elements from `next` on, and reads them again. @pre the trainer
+  /// has no streams, so no consumer has received these elements and may still hand them out
   void put_back(const std::string& trainer, uint64_t next);
   size_t trainers() const noexcept { return trainers_.size(); }
 

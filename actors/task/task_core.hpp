@@ -221,7 +221,7 @@ private:
   std::map<stream_key, stranger> strangers_;
   task_readers readers_;
   /// The number of refused streams: they came from other nodes than those of their readers.
-  uint64_t refused_ = 0;   ///< streams that came from another node than the job names
+  uint64_t refused_ = 0;
   bool opened_ = false;    ///< the pipeline runs or has run
   bool exhausted_ = false; ///< the pipeline has ended
   bool whole_ = false;     ///< the pipeline has ended, and not because the task leaves

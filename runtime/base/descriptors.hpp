@@ -38,7 +38,8 @@ struct descriptor_patience {
 int with_descriptors(const std::function<int()>& attempt, const std::stop_token& stop = {},
                      const descriptor_patience& patience = {});
 
-/// open(2) with O_CLOEXEC, repeated by `with_descriptors`. -1: see `errno`.
+/// Calls open(2) with O_CLOEXEC by way of `with_descriptors`. Returns -1, with `errno`, on an
+/// error.
 int open_patiently(const std::string& path, int flags, const std::stop_token& stop = {});
 
 } // namespace headrace::detail

@@ -2,22 +2,35 @@
 
 #include "headrace/runtime/base/address.hpp"
 
+#include <fmt/format.h>
+
 namespace headrace::detail {
 
 namespace {
+
+/// Reads `host:port`. A scheme is refused, because sockets ignore it.
+result<address> parse_host_and_port(const std::string& text, uint16_t least_port = 1) {
+  HEADRACE_ASSIGN(auto out, parse_address(text, least_port));
+  if (!out.scheme.empty())
+    return invalid_argument(
+      fmt::format("'{}' is not an address of a link: it has the scheme '{}'; expected host:port, "
+                  "e.g. 10.0.0.1:7000 or [::1]:7000",
+                  text, out.scheme));
+  return out;
+}
 
 class link_transport final : public transport {
 public:
   explicit link_transport(std::shared_ptr<link_service> service) : service_(std::move(service)) {}
 
   result<std::string> listen(const std::string& address, link_accepted on_accepted) override {
-    HEADRACE_ASSIGN(auto at, parse_address(address, 0));
+    HEADRACE_ASSIGN(auto at, parse_host_and_port(address, 0));
     HEADRACE_ASSIGN(auto port, service_->listen(at.host, at.port, std::move(on_accepted)));
     return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
   }
 
   void connect(const std::string& address, link_connected done) override {
-    auto at = parse_address(address);
+    auto at = parse_host_and_port(address);
     if (!at)
       return done(at.status());
     service_->connect(at->host, at->port, std::move(done));

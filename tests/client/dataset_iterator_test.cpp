@@ -70,8 +70,9 @@ TEST(DatasetIterator, GivesEachElementOnceToCallsOfNextAndNextBlockInTurn) {
         }
       const auto rows = reading.next_block();
       more = rows.has_value();
-      if (more)
+      if (more) {
         for (auto x : rows->columns[0].values<int64_t>()) ASSERT_EQ(x, expected++);
+      }
     }
     EXPECT_EQ(expected, total);
   }

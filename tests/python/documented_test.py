@@ -62,7 +62,8 @@ def signed(thing: Any) -> Any:
 
 
 def compare(row: Row, thing: Any) -> None:
-    """Raises ``Wrong`` if arguments differ from those in the row and in the rows about single arguments."""
+    """Raises ``Wrong`` if the arguments of ``thing`` differ from those in the row, unless a row about that single
+    argument states the difference."""
     if row.arguments is None:
         return
     wanted, more = facts(row.arguments)

@@ -371,6 +371,8 @@ def test_UnstackDropsNoParts():
         with pytest.raises(hr.errors.InvalidArgumentError, match=f"num is {num}"):
             rows.map(lambda x: tuple(hr.unstack(x, num=num)))
     unknown = hr.Dataset.range(6).batch(4)  # batches of 4 and of 2
+    with pytest.raises(hr.errors.InvalidArgumentError, match="num is 0"):
+        unknown.map(lambda x: (x, *hr.unstack(x, num=0)))
     parts = iter(unknown.map(lambda x: tuple(hr.unstack(x, num=4))))
     assert next(parts) == (0, 1, 2, 3)
     with pytest.raises(hr.errors.InvalidArgumentError):

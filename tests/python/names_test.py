@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
 
@@ -25,6 +26,19 @@ SHOWN_AS = {
     hr.Dataset: "headrace._dataset.dataset", hr.PyFunction: "headrace._processes.python",
     MissingNameError: "headrace._missing", NoSuchAttributeError: "headrace._refusals", Epochs: "headrace._epochs",
 }
+
+
+#: Further names that pickles contain: those of datasets, and of the Python programs in graphs.
+IN_PICKLES = {
+    "headrace._dataset.dataset": ["_from_encoded"], "headrace._processes.python": ["_Parts", "_OnePart", "_Twice"],
+    "headrace._processes.whole_generator": ["WholeGenerator"],
+}
+
+
+def test_NamesInPicklesStayWhereTheyAre():
+    for module, names in IN_PICKLES.items():
+        for name in names:
+            assert getattr(importlib.import_module(module), name).__module__ == module
 
 
 @pytest.mark.parametrize("kind", SHOWN_AS, ids=lambda kind: kind.__name__)

@@ -22,8 +22,8 @@ result<split_assigner::fact> read_split_fact(schema::JobFact::Reader in);
 template <>
 struct state_codec<split_assigner> {
   static void write(schema::SplitState::Builder out, const split_assigner& what);
-  /// `empty`: an assigner without facts, with the plan of the repetition's splits. data_loss also
-  /// if the state has another plan.
+  /// `empty`: an assigner without facts, with the plan of the repetition's splits. Returns the
+  /// error data_loss if the state is damaged, or belongs to another plan.
   static result<split_assigner> read(schema::SplitState::Reader in, split_assigner empty);
 
 private:

@@ -114,7 +114,8 @@ def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: int = 0, rat
     ...     lambda x: hr.image.decode_and_crop_jpeg(x, [1, 0, 1, 2])).get_single_element().shape
     (1, 2, 3)
     """
-    whole = decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
+    with named("image.decode_and_crop_jpeg", "image.decode_jpeg"):
+        whole = decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     window = _core.cast(constant(crop_window), "int64")
     if window.shape.as_list() != [4]:
         raise ValueError(f"image.decode_and_crop_jpeg: crop_window is of shape {window.shape}; [top, left, height, width] is "
@@ -131,7 +132,8 @@ def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str
     >>> images.map(hr.image.encode_jpeg).map(hr.image.extract_jpeg_shape).get_single_element()
     array([2, 2, 3], dtype=int32)
     """
-    return shape(_core.decode_jpeg(tensor(contents, "contents"), 0, 1, True), output_type)
+    with named("image.extract_jpeg_shape", "image.decode_jpeg"):
+        return shape(_core.decode_jpeg(tensor(contents, "contents"), 0, 1, True), output_type)
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:

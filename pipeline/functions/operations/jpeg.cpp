@@ -17,14 +17,14 @@ status failure(const codec& c) {
   return invalid_argument(fmt::format("no whole JPEG: {}", tjGetErrorStr2(c.get())));
 }
 
-const unsigned char* data_of(std::string_view bytes) {
+const unsigned char* jpeg_bytes(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
 result<image_size> read_header(const codec& reader, std::string_view bytes, int channels,
                                int ratio) {
   int width = 0, height = 0, sampling = 0, colours = 0;
-  if (tjDecompressHeader3(reader.get(), data_of(bytes), static_cast<unsigned long>(bytes.size()),
+  if (tjDecompressHeader3(reader.get(), jpeg_bytes(bytes), static_cast<unsigned long>(bytes.size()),
                           &width, &height, &sampling, &colours)
       != 0)
     return failure(reader);

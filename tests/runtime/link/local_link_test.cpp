@@ -128,7 +128,7 @@ TEST(TransportRegistry, GivesTransportsByName) {
 
 TEST(TransportRegistry, SaysWhatIsWrongWithAnAddress) {
   auto t = make_link_transport(std::make_shared<link_service>());
-  for (const auto* address : {"nowhere", ":5", "a:b", "a:70000", "::1:5"}) {
+  for (const auto* address : {"nowhere", ":5", "a:b", "a:70000", "::1:5", "x://a:5"}) {
     mailbox<status> done;
     t->connect(address, [&](auto x) { done.put(x.status()); });
     auto why = done.take().value();

@@ -87,8 +87,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     extent = dims[at] if num is None else _values.integer(num, "num")
     if extent is None:
         refuse("unstack needs to know how many parts there are", "Give num")
-    if extent < 0:
-        raise ArgumentError(f"unstack: num is {extent}")
+    if extent < 0 or (extent == 0 and dims[at] is None):
+        raise ArgumentError(f"unstack: num is {extent}; for an axis whose extent is not known it must be 1 or more")
     if dims[at] is None:
         x = _core.ensure_shape(x, dims[:at] + [extent] + dims[at + 1:])
     elif extent != dims[at]:
