@@ -89,6 +89,8 @@ consume::commands consumer_memory::handle_inbox() {
   }
   if (inbox.pop_trainer_moved())
     append_to(rest, core->trainer_moved(actor.now()), {});
+  if (gathers_events)
+    handled_at = actor.now();
   return rest;
 }
 
@@ -164,6 +166,24 @@ void try_handle_inbox(consumer_memory& of) {
   }
 }
 
+namespace {
+
+/// As `try_handle_inbox`, but events that follow each other fast may be left to the actor; see
+/// `gathers_events`.
+void handle_or_leave(consumer_memory& of) {
+  if (of.gathers_events) {
+    // If another thread has locked the mutex, it handles the event.
+    std::unique_lock hold{of.mutex, std::try_to_lock};
+    if (!hold || !of.takes_events())
+      return;
+    if (of.actor.now() - of.handled_at < consumer_memory::gathering_pause)
+      return announce_if_needed(of, true);
+  }
+  try_handle_inbox(of);
+}
+
+} // namespace
+
 result<from_task> decode_message(const consumer_memory& of, const link_message& what) {
   try {
     return read_from_task(what, of.components);
@@ -187,7 +207,7 @@ void take_message(consumer_memory& of, const link& from, link_message what) {
     event.what = result<from_task>{cannot_decode(why)};
   }
   of.inbox.push(std::move(event));
-  try_handle_inbox(of);
+  handle_or_leave(of);
 }
 
 void take_cut(consumer_memory& of, const link& from, uint32_t channel, const status& why) {
@@ -197,7 +217,7 @@ void take_cut(consumer_memory& of, const link& from, uint32_t channel, const sta
 
 void take_trainer_moved(consumer_memory& of) {
   of.inbox.push_trainer_moved();
-  try_handle_inbox(of);
+  handle_or_leave(of);
 }
 
 } // namespace headrace::detail

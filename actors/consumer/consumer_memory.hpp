@@ -61,6 +61,13 @@ struct consumer_memory {
   std::map<std::pair<const link*, uint32_t>, task_id> by_channel;
   /// The time of the actor's next reminder.
   std::optional<time_point> reminder;
+  /// True in coordinated reads, where each element may be a block of its own. Events that follow
+  /// the last one sooner than `gathering_pause` are then left to the actor: it handles all that
+  /// have come until it runs, so that tasks get the credit for many elements at once, and send
+  /// these in one block.
+  bool gathers_events = false;
+  static constexpr duration gathering_pause = std::chrono::milliseconds{1};
+  time_point handled_at{}; ///< when events were last handled; only if `gathers_events`
 
   consumer_inbox inbox;
   // Other threads leave the following to the actor, and call `announce`.

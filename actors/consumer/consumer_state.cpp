@@ -55,6 +55,7 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self,
   const consumer_handle me{self_};
   std::lock_guard hold{memory_->mutex};
   memory_->components = options.spec.components;
+  memory_->gathers_events = options.parameters.num_consumers != 0;
   memory_->actor = {
     .now = [this] { return now(); },
     .announce = [me] { port::tell(me, make_local<consumer_event>(stream_work_left{})); },

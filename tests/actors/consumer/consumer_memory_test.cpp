@@ -138,6 +138,28 @@ TEST_F(ConsumerMemory, BlocksAreHandedOutAndAnsweredWithoutTheActor) {
   EXPECT_EQ(announced, 0);
 }
 
+TEST_F(ConsumerMemory, EventsThatFollowEachOtherFastAreGatheredForTheActorWhereThatIsSet) {
+  const auto time = std::make_shared<time_point>(now());
+  memory.actor.now = [time] { return *time; };
+  memory.gathers_events = true;
+  memory.handled_at = *time;
+  for (int64_t i = 0; i < 50; ++i) block_arrives(i, 1);
+  take_all();
+  EXPECT_EQ(taken, 0);
+  EXPECT_EQ(announced, 1);
+  as_announced_actor();
+  take_all();
+  EXPECT_EQ(taken, 50);
+  take_trainer_moved(memory);
+  take_trainer_moved(memory);
+  EXPECT_EQ(announced, 2) << "one event of the actor for both";
+  as_announced_actor();
+  *time += consumer_memory::gathering_pause;
+  block_arrives(50, 1);
+  take_all();
+  EXPECT_EQ(taken, 51) << "after a pause, events are handled at once";
+}
+
 TEST_F(ConsumerMemory, CompressedBlocksAreLeftToTheActorAndKeepTheirOrder) {
   block_arrives(0, 1'000);
   block_arrives(1'000, 1'000, true);
