@@ -188,6 +188,7 @@ TEST_F(WorkerLeaving, SaysNothingMoreToADispatcherAfterItsGoodbye) {
   EXPECT_EQ(said(connected()), texts{}) << "so would a registration";
   core.goodbye_over();
   EXPECT_EQ(said(connected()), texts{});
+  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"), now)), texts{}) << "it is not needed";
   EXPECT_EQ(core.next_deadline(), std::nullopt);
 }
 
