@@ -172,7 +172,7 @@ namespace {
 /// `gathers_events`.
 void handle_or_leave(consumer_memory& of) {
   if (of.gathers_events) {
-    // If another thread has locked the mutex, it handles the event.
+    // If another thread has locked the mutex, it handles this event, too, or announces it.
     std::unique_lock hold{of.mutex, std::try_to_lock};
     if (!hold || !of.takes_events())
       return;

@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/guarded.hpp"
+#include "headrace/runtime/process/this_program.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,13 +23,6 @@ namespace {
 constexpr auto moment = std::chrono::milliseconds{50};
 /// The time from SIGTERM to SIGKILL, for a server.
 constexpr auto server_limit = std::chrono::seconds{5};
-
-std::string this_program() {
-  std::string out(4096, '\0');
-  const auto n = ::readlink("/proc/self/exe", out.data(), out.size());
-  out.resize(n > 0 ? static_cast<size_t>(n) : 0);
-  return ::access(out.c_str(), X_OK) == 0 ? out : "/proc/self/exe";
-}
 
 void add_common(std::vector<std::string>& argv, const run_options& options) {
   argv.push_back("--host=" + options.host);

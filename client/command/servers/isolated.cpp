@@ -8,6 +8,7 @@
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/process_parent.hpp"
 #include "headrace/runtime/process/process_team.hpp"
+#include "headrace/runtime/process/this_program.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -20,16 +21,6 @@
 namespace headrace::detail::command {
 
 namespace {
-
-/// The path of this program, valid even if its file was replaced since the start.
-std::string this_program() {
-  std::string out(4096, '\0');
-  const auto n = ::readlink("/proc/self/exe", out.data(), out.size());
-  if (n <= 0 || static_cast<size_t>(n) == out.size())
-    return "/proc/self/exe";
-  out.resize(static_cast<size_t>(n));
-  return ::access(out.c_str(), X_OK) == 0 ? out : "/proc/self/exe";
-}
 
 class isolated_cluster {
 public:
@@ -117,7 +108,7 @@ private:
   }
 
   void begin_workers(const std::string& address, uint16_t port) {
-    told_ = address;
+    advertised_ = address;
     port_ = port;
     // The workers might be unable to reach the dispatcher at its advertised address, for instance
     // behind address translation. So they connect to its address on this host.
@@ -131,7 +122,7 @@ private:
   void say_where() {
     if (const auto how = published_port_.write(options_.port_file, port_); !how)
       log_.error("--port-file", {{"why", how.message()}});
-    std::printf("dispatcher listening on %s\n", told_.c_str());
+    std::printf("dispatcher listening on %s\n", advertised_.c_str());
     if (!page_.empty())
       std::printf("%s\n", page_.c_str());
     std::fflush(stdout);
@@ -143,7 +134,7 @@ private:
   uint16_t port_;
   port_file published_port_;
   std::string page_;       ///< the line with the address of the dispatcher's page
-  std::string told_;       ///< the dispatcher's advertised address
+  std::string advertised_; ///< the dispatcher's advertised address
   std::string dispatcher_; ///< the dispatcher's address for the workers of this process
   int silent_ = -1;        ///< the number of workers that do not listen yet; -1: unknown
   std::map<std::string, server> servers_;
