@@ -1,0 +1,16 @@
+#pragma once
+
+#include "headrace/client/command/run/run_process.hpp"
+#include "headrace/client/command/run/run_ranks.hpp"
+#include "headrace/client/service_status.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+namespace headrace::detail::command {
+
+/// The rival of this process in a status (`rival_of`); none if the processes meet in a directory,
+/// where the records of the ranks show it.
+rival rival_in(const run_process& self, const service_status& now);
+/// The error if there is a rival.
+status rank_is_taken(const run_process& self, const rival& by);
+
+} // namespace headrace::detail::command
