@@ -4,8 +4,8 @@ equal, or differ by at most the tolerance that a program states.
     python benchmarks/compare_same.py [NAME ...] [--store]
 
 `./run compare --same` installs TensorFlow in an environment and starts this program there. ``--store`` writes the
-results of TensorFlow to `tests/python/guide_results.json`. The tests of the Python package compare with that file, so
-that they need no TensorFlow.
+results of TensorFlow to `tests/python/interface/guide_results.json`. The tests of the Python package compare with that
+file, so that they need no TensorFlow.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "python" / "interface"))
 import guides  # noqa: E402
 
 

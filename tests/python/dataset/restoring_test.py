@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from lifetime_test import finish, start
+from programs import finish, start
 
 
 def test_ThreadsReadWhileOthersRestoreSaveAndClose():

@@ -133,7 +133,7 @@ def test_ADatasetWithItIsIteratedOnce(target):
 
 
 def test_TheExampleOfTheDocumentRuns(capsys):
-    text = (pathlib.Path(__file__).parents[2] / "docs" / "sharing.md").read_text()
+    text = (pathlib.Path(__file__).parents[3] / "docs" / "sharing.md").read_text()
     program = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
     exec(compile(program, "docs/sharing.md", "exec"), {})
     assert capsys.readouterr().out.strip() == re.search(r"# (\[0, 1, 4\] \[.*\])", program).group(1)

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import textwrap
 import threading
 import time
 
 import headrace as hr
+from programs import exit_takes, finish, start
 
 NOBODY = """
 import headrace as hr
 dispatcher = hr.service.DispatchServer()
 ds = hr.Dataset.range(5).apply(hr.service.distribute("off", dispatcher.target))
 """
-
-
-def start(program: str) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
-
-
-def finish(child: subprocess.Popen) -> tuple[int, str, str]:
-    out, err = child.communicate(timeout=60)
-    return child.returncode, out, err
 
 
 def test_CtrlCEndsAWaitAndTheIteratorGoesOn():
@@ -58,15 +45,6 @@ def test_OtherThreadsRunWhileOneWaits():
         print(got)
     """))
     assert finish(child)[:2] == (0, "[0, 1, 2, 3, 4]\n")
-
-
-def exit_takes(program: str) -> float:
-    """Seconds from the program's last line to the end of its process."""
-    child = start(program + "\nimport time; print(time.monotonic(), flush=True)\n")
-    code, out, err = finish(child)
-    ended = time.monotonic()
-    assert (code, err) == (0, "")
-    return ended - float(out)
 
 
 def test_ExitWithOpenIteratorsAndServersEndsAtOnce():

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 DATA = ROOT / "examples" / "data"
 PROGRAMS = sorted(path.stem for path in (ROOT / "examples" / "guides").glob("*.py"))
 STORED = pathlib.Path(__file__).with_name("guide_results.json")

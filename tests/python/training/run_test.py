@@ -181,7 +181,7 @@ def test_WhatACommandLeavesRunningEndsWithIt(start):
 
 def commands_of(section):
     """The commands in the first code block of a section of docs/clusters.md."""
-    text = (pathlib.Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
+    text = (pathlib.Path(__file__).parents[3] / "docs" / "clusters.md").read_text()
     return text.split(f"\n## {section}\n", 1)[1].split("```\n", 2)[1].splitlines()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import headrace as hr
-from lifetime_test import finish, start
+from programs import finish, start
 
 
 def test_TheExtensionShowsOthersNothingButItsEntry():

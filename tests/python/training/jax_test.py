@@ -16,7 +16,7 @@ from distribute_test import READ, flat, read_in_processes
 jax = pytest.importorskip("jax")
 import headrace.jax  # noqa: E402
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
 
 
 def test_EverythingHasAnExampleThatHolds(tmp_path):

@@ -210,7 +210,7 @@ def test_AWorkersPortAndAddressHaveTwoNamesEach(cluster):
 
 
 def test_EveryFieldOfTheDocumentIsThere():
-    text = (pathlib.Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
+    text = (pathlib.Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
     named = {field.strip("` |") for row in rows if len(row) == 6 for field in row[5].split(",")} - {""}
     assert len(named) > 20

@@ -82,7 +82,7 @@ def test_WhatUsersMeetFirstHasAnExampleAndSaysWhatItRaises(name):
 def test_TypesAreSound():
     pytest.importorskip("mypy")
     package = pathlib.Path(headrace.__file__).parent
-    config = pathlib.Path(__file__).parents[2] / "pyproject.toml"
+    config = pathlib.Path(__file__).parents[3] / "pyproject.toml"
     done = subprocess.run([sys.executable, "-m", "mypy", "--config-file", str(config), "--cache-dir",
                            os.devnull, str(package)],
                           capture_output=True, text=True)

@@ -17,7 +17,7 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 keras = pytest.importorskip("keras")
 import headrace.keras  # noqa: E402
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
 
 
 def lines(count=64, size=16):

@@ -10,7 +10,7 @@ import time
 import pytest
 
 import headrace as hr
-from lifetime_test import finish, start
+from programs import finish, start
 
 SERVERS = """
 import sys

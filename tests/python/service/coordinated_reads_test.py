@@ -9,7 +9,7 @@ import pytest
 import headrace as hr
 from headrace import service
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -225,7 +225,7 @@ def test_ASlurmJobThatIsQueuedAgainStarts(tmp_path, script):
     subprocess.run([os.path.abspath(COMMAND), "certificates", left / "certificates"], check=True, timeout=PATIENCE)
     (left / "certificates" / "ca.key").unlink()
     (left / "headrace-run-slurm-42-0").write_text(json.dumps({"service": "127.0.0.1:1", "host": "x", "token": "1"}))
-    done = subprocess.run(["bash", pathlib.Path(__file__).parents[2] / "deploy" / "slurm" / f"{script}.sbatch", "echo", "trained"],
+    done = subprocess.run(["bash", pathlib.Path(__file__).parents[3] / "deploy" / "slurm" / f"{script}.sbatch", "echo", "trained"],
                           capture_output=True, text=True, timeout=PATIENCE,
                           env=environment(PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", HEADRACE_JOBS_DIR=str(tmp_path / "jobs"), SLURM_JOB_ID="42",
                                           HEADRACE_HOST="127.0.0.1"))

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import headrace as hr
-from lifetime_test import finish, start
+from programs import finish, start
 
 
 def ints(ds):

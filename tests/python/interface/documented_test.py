@@ -19,7 +19,7 @@ from headrace._missing import MissingNameError
 from headrace._options import _Group
 from headrace._specs import map_structure
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 ROWS = documented.rows()
 #: The rows about names, by name. ARGUMENTS has the rows about single arguments.
 NAMES = {row.name: row for row in ROWS if not row.rule and not row.argument}
@@ -148,7 +148,7 @@ def raises(kind: Any, what: Any) -> bool:
 def known_tests() -> set[str]:
     """The names of all tests, in the form in which tables name them."""
     out = set()
-    for file in (ROOT / "tests" / "python").glob("*_test.py"):
+    for file in (ROOT / "tests" / "python").rglob("*_test.py"):
         out |= {f"{file.name}::{name}" for name in re.findall(r"^def (test_\w+)", file.read_text(), re.M)}
     for file in (ROOT / "tests").rglob("*_test.cpp"):
         out |= {".".join(pair) for pair in re.findall(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", file.read_text(), re.M)}

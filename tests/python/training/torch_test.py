@@ -15,7 +15,7 @@ from distribute_test import READ, flat, read_in_processes
 torch = pytest.importorskip("torch")
 import headrace.torch  # noqa: E402
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
 
 
 def test_EverythingHasAnExampleThatHolds(tmp_path):

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 import headrace as hr
-from lifetime_test import exit_takes, finish, start
+from programs import exit_takes, finish, start
 
 HANGS = """
 import os, sys, threading
