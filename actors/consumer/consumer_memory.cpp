@@ -168,18 +168,23 @@ void try_handle_inbox(consumer_memory& of) {
 
 namespace {
 
-/// As `try_handle_inbox`, but events that follow each other fast may be left to the actor; see
-/// `gathers_events`.
-void handle_or_leave(consumer_memory& of) {
-  if (of.gathers_events) {
+/// As `try_handle_inbox`, but if `may_wait` returns true, the events are left to the actor.
+template <class Predicate>
+void handle_or_leave(consumer_memory& of, Predicate may_wait) {
+  {
     // If another thread has locked the mutex, it handles this event, too, or announces it.
     std::unique_lock hold{of.mutex, std::try_to_lock};
     if (!hold || !of.takes_events())
       return;
-    if (of.actor.now() - of.handled_at < consumer_memory::gathering_pause)
+    if (may_wait())
       return announce_if_needed(of, true);
   }
   try_handle_inbox(of);
+}
+
+/// See `gathers_events`.
+bool follows_fast(const consumer_memory& of) {
+  return of.actor.now() - of.handled_at < consumer_memory::gathering_pause;
 }
 
 } // namespace
@@ -207,7 +212,10 @@ void take_message(consumer_memory& of, const link& from, link_message what) {
     event.what = result<from_task>{cannot_decode(why)};
   }
   of.inbox.push(std::move(event));
-  handle_or_leave(of);
+  if (of.gathers_events)
+    handle_or_leave(of, [&] { return follows_fast(of); });
+  else
+    try_handle_inbox(of);
 }
 
 void take_cut(consumer_memory& of, const link& from, uint32_t channel, const status& why) {
@@ -217,7 +225,8 @@ void take_cut(consumer_memory& of, const link& from, uint32_t channel, const sta
 
 void take_trainer_moved(consumer_memory& of) {
   of.inbox.push_trainer_moved();
-  handle_or_leave(of);
+  handle_or_leave(
+    of, [&] { return of.gathers_events ? follows_fast(of) : !of.core->is_moving_urgent(); });
 }
 
 } // namespace headrace::detail

@@ -93,6 +93,8 @@ void take_message(consumer_memory& of, const link& from, link_message what);
 /// To be called on the thread of a link for each of its channels when the link is closed.
 void take_cut(consumer_memory& of, const link& from, uint32_t channel, const status& why);
 /// To be called on the trainer's thread when the trainer has taken elements or has begun to wait.
+/// While it takes small blocks and does not wait, this is left to the actor: if one thread reads
+/// many consumers in turn, another core sends their messages.
 void take_trainer_moved(consumer_memory& of);
 /// Handles the events of the inbox, unless another thread has locked the mutex, which then does so.
 /// If more and more events come, the rest is left to the actor. To be called after an event was put

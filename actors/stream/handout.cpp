@@ -269,6 +269,11 @@ std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
   return out;
 }
 
+bool handout::in_small_blocks() {
+  std::lock_guard lock{mutex_};
+  return quiet_bytes_ == 0 && current_from_ && current_bytes_ < small_block && !starves();
+}
+
 // -- the trainer's side -----------------------------------------------------------
 
 void handout::settle_current() {

@@ -132,6 +132,10 @@ public:
   /// The marks of all tasks, and whether the trainer waits. The next `wake` is called only after
   /// the trainer has used up `quiet` more bytes, even if it begins to wait before that.
   std::map<task_id, marks> look(bool& waiting, uint64_t quiet = 0);
+  /// True if the trainer does not wait, its block is smaller than `small_block` bytes, and `wake`
+  /// is called for each block.
+  bool in_small_blocks();
+  static constexpr size_t small_block = size_t{32} << 10;
 
   // -- the trainer's side ---------------------------------------------------------
 

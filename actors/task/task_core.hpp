@@ -33,7 +33,8 @@ public:
   using commands = produce::commands;
   using stream_key = produce::stream_key;
 
-  /// `output`: the dealer of its rows; null: a `task_output`, whose readers share the rows.
+  /// `output`: the dealer of its rows. If it is null, a `task_output` is used (readers share the
+  /// rows).
   task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
             std::unique_ptr<dealer> output = {});
 
@@ -217,6 +218,7 @@ private:
   std::shared_ptr<std::atomic<uint64_t>> ignored_ = std::make_shared<std::atomic<uint64_t>>(0);
   std::shared_ptr<task_profile> profile_ = std::make_shared<task_profile>();
   std::map<consumer_id, route> routes_;
+  std::set<consumer_id> unnamed_;            ///< those in `routes_` that the job does not name
   std::map<stream_key, consumer_id> owners_; ///< only of streams with a link
   std::map<stream_key, stranger> strangers_;
   task_readers readers_;

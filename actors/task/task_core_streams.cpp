@@ -22,7 +22,10 @@ constexpr size_t most_strangers = 1024;
 } // namespace
 
 void task_core::move(consumer_id who, stream_key over) {
-  auto& route = routes_[who];
+  const auto [at, is_new] = routes_.try_emplace(who);
+  auto& route = at->second;
+  if (is_new && !is_named(who))
+    unnamed_.insert(who);
   owners_.erase(route.over);
   route.over = over;
   if (over)
@@ -142,13 +145,18 @@ void task_core::name(const task_readers& who) {
   if (who.version < readers_.version)
     return;
   const auto before = std::exchange(readers_, who);
+  const std::set<consumer_id> named{who.consumers.begin(), who.consumers.end()};
+  unnamed_.clear();
+  for (const auto& [one, route] : routes_)
+    if (!named.contains(one))
+      unnamed_.insert(one);
   if (order_.shared && leases_splits())
-    for (auto one : before.consumers) account_due_ |= !is_named(one) && !who.departed.contains(one);
+    for (auto one : before.consumers)
+      account_due_ |= !named.contains(one) && !who.departed.contains(one);
 }
 
 void task_core::account(time_point now) {
-  if (!account_due_
-      || std::ranges::any_of(routes_, [&](const auto& x) { return !is_named(x.first); }))
+  if (!account_due_ || !unnamed_.empty())
     return;
   account_due_ = false;
   account_said_ = true;
@@ -195,9 +203,8 @@ void task_core::look_at_the_gone(time_point now) {
   if (!order_.shared)
     return;
   std::vector<consumer_id> free;
-  for (auto& [who, route] : routes_) {
-    if (is_named(who))
-      continue;
+  for (auto who : unnamed_) {
+    auto& route = routes_.at(who);
     if (!route.over) {
       if (free_at(route) <= now)
         free.push_back(who);
@@ -253,6 +260,7 @@ void task_core::leave(consumer_id who) {
     return;
   owners_.erase(at->second.over);
   routes_.erase(at);
+  unnamed_.erase(who);
   output_->leave(who);
   numbers_.streams = static_cast<uint32_t>(routes_.size());
 }
@@ -329,9 +337,10 @@ std::optional<time_point> task_core::next_deadline() const {
   };
   for (const auto& [over, who] : strangers_) consider(who.until);
   if (order_.shared)
-    for (const auto& [who, route] : routes_)
-      if (!is_named(who))
-        consider(route.over ? route.gone_until : free_at(route));
+    for (auto who : unnamed_) {
+      const auto& route = routes_.at(who);
+      consider(route.over ? route.gone_until : free_at(route));
+    }
   consider(dry_at_);
   consider(output_->next_deadline());
   if (report_due_)

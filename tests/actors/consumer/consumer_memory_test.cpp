@@ -160,6 +160,30 @@ TEST_F(ConsumerMemory, EventsThatFollowEachOtherFastAreGatheredForTheActorWhereT
   EXPECT_EQ(taken, 51) << "after a pause, events are handled at once";
 }
 
+TEST_F(ConsumerMemory, SmallBlocksAreReportedByTheActorAndLargeOnesByTheTrainer) {
+  block_arrives(0, 100);
+  block_arrives(100, 100);
+  block_arrives(200, 100'000);
+  const auto take_block = [&] {
+    bool waiting = false;
+    static_cast<void>(out->look(waiting)); // each block is to be reported
+    std::shared_ptr<const block> some;
+    EXPECT_EQ(out->try_next(some, how), handout::outcome::rows);
+    out->claim_up_to(some->rows);
+  };
+  take_block();
+  EXPECT_EQ(announced, 1);
+  EXPECT_TRUE(memory.inbox.has_work());
+  as_announced_actor();
+  EXPECT_FALSE(memory.inbox.has_work());
+  take_block();
+  EXPECT_EQ(announced, 2);
+  as_announced_actor();
+  take_block();
+  EXPECT_EQ(announced, 2);
+  EXPECT_FALSE(memory.inbox.has_work());
+}
+
 TEST_F(ConsumerMemory, CompressedBlocksAreLeftToTheActorAndKeepTheirOrder) {
   block_arrives(0, 1'000);
   block_arrives(1'000, 1'000, true);
