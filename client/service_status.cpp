@@ -9,6 +9,7 @@
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/metrics/metric_codec.hpp"
 #include "headrace/runtime/node/node_metrics.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ duration ns(uint64_t count) { return duration{static_cast<int64_t>(count)}; }
 
 worker_status read(schema::WorkerStatus::Reader in) {
   worker_status out{in.getWorkerId(),
-                    std::string{in.getDataAddress()},
+                    string_of(in.getDataAddress()),
                     {},
                     in.getPid(),
                     in.getAlive(),
@@ -30,7 +31,7 @@ worker_status read(schema::WorkerStatus::Reader in) {
                     in.getLeft(),
                     in.getDraining(),
                     read_metrics(in.getMetrics())};
-  for (auto tag : in.getTags()) out.tags.emplace_back(tag);
+  for (auto tag : in.getTags()) out.tags.emplace_back(text_of(tag));
   return out;
 }
 
@@ -39,12 +40,12 @@ window_status read(schema::CacheWindow::Reader in) {
                     in.getBudget(), in.getBlocks(), in.getEncoded()};
   for (auto one : in.getTrainers())
     out.trainers.push_back(
-      {std::string{one.getTrainerId()}, one.getLag(), one.getSkipped(), one.getStreams()});
+      {string_of(one.getTrainerId()), one.getLag(), one.getSkipped(), one.getStreams()});
   return out;
 }
 
 operator_status read(schema::OperatorStatus::Reader in) {
-  return {.name = std::string{in.getName()},
+  return {.name = string_of(in.getName()),
           .depth = in.getDepth(),
           .in_function = in.getInFunction(),
           .calls = in.getCalls(),
@@ -60,7 +61,7 @@ operator_status read(schema::OperatorStatus::Reader in) {
 }
 
 task_status read(schema::TaskStatus::Reader in) {
-  task_status out{in.getTaskId(),   in.getWorkerId(),          std::string{in.getState()},
+  task_status out{in.getTaskId(),   in.getWorkerId(),          string_of(in.getState()),
                   in.getElements(), in.getElementsPerSecond(), in.getBytes(),
                   in.getStreams(),  in.getRestarts(),          in.getIgnored()};
   if (in.hasWindow())
@@ -70,26 +71,26 @@ task_status read(schema::TaskStatus::Reader in) {
 }
 
 trainer_status read(schema::TrainerStatus::Reader in) {
-  return {in.getConsumerId(), std::string{in.getName()}, std::string{in.getHost()},
+  return {in.getConsumerId(), string_of(in.getName()),   string_of(in.getHost()),
           in.getWaited(),     in.getElementsPerSecond(), in.getBytesPerSecond(),
           in.getElements()};
 }
 
 job_status read(schema::JobStatus::Reader in) {
   job_status out{in.getJobId(),
-                 std::string{in.getName()},
-                 std::string{in.getDatasetId()},
-                 std::string{in.getProcessingMode()},
-                 std::string{in.getState()},
+                 string_of(in.getName()),
+                 string_of(in.getDatasetId()),
+                 string_of(in.getProcessingMode()),
+                 string_of(in.getState()),
                  in.getRepetition(),
                  in.getConsumers(),
-                 std::string{in.getFailure()},
+                 string_of(in.getFailure()),
                  {},
                  in.getLostTasks(),
                  in.getLostSplits(),
                  in.getRereadSplits(),
                  in.getLostElements(),
-                 std::string{in.getGuarantee()},
+                 string_of(in.getGuarantee()),
                  in.getRepeatedSplits()};
   for (auto task : in.getTasks()) out.tasks.push_back(read(task));
   if (in.hasRounds()) {
@@ -161,12 +162,12 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   out.uptime = ns(in.getUptimeNs());
   out.datasets = in.getDatasets();
   out.metrics = read_metrics(in.getMetrics());
-  out.left_out = std::string{in.getLeftOut()};
-  out.work_dir = std::string{in.getWorkDir()};
-  out.disk_trouble = std::string{in.getDiskTrouble()};
+  out.left_out = string_of(in.getLeftOut());
+  out.work_dir = string_of(in.getWorkDir());
+  out.disk_trouble = string_of(in.getDiskTrouble());
   for (auto entry : in.getWorkerAddresses())
     out.worker_addresses.push_back(
-      {std::string{entry.getName()}, entry.getWorkerId(), std::string{entry.getDataAddress()}});
+      {string_of(entry.getName()), entry.getWorkerId(), string_of(entry.getDataAddress())});
   for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
   for (auto job : in.getJobs()) out.jobs.push_back(read(job));
   for (auto save : in.getSaves()) {

@@ -1,8 +1,8 @@
 #pragma once
 
-/// Conversions between fields of messages, of types Text and Data, and strings and buffers. All of
-/// them keep zero bytes. The setters of Cap'n Proto's own, if they are given a `std::string`, do
-/// not: they write what is before the first zero byte.
+/// Conversions between strings or buffers and those fields of messages that have the types Text and
+/// Data. All conversions keep zero bytes. Cap'n Proto's own setters, if they are given a
+/// `std::string`, write only the bytes before the first zero byte.
 
 #include "headrace/runtime/base/buffer.hpp"
 
@@ -19,8 +19,8 @@ inline capnp::Text::Reader text_of(const std::string& in) { return {in.c_str(), 
 /// A copy.
 inline std::string string_of(capnp::Text::Reader in) { return {in.begin(), in.size()}; }
 
-/// A view, which is valid as long as the message, of bytes that are kept as a string, such as a
-/// fingerprint.
+/// A view of bytes that are kept in a string outside of messages, such as a fingerprint. The view
+/// is valid as long as the message.
 inline std::string_view chars_of(capnp::Data::Reader in) {
   return {reinterpret_cast<const char*>(in.begin()), in.size()};
 }

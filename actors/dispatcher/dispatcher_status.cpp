@@ -74,9 +74,9 @@ envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> j
     const auto saves = core_.saves();
     auto listed_saves = out.initSaves(static_cast<uint32_t>(saves.size()));
     for (uint32_t i = 0; i < listed_saves.size(); ++i) write_save_view(listed_saves[i], saves[i]);
-    out.setLeftOut(left_out);
+    out.setLeftOut(text_of(left_out));
     out.setWorkDir(text_of(options_.work_dir));
-    out.setDiskTrouble(options_.disk ? options_.disk().message() : std::string{});
+    out.setDiskTrouble(text_of(options_.disk ? options_.disk().message() : std::string{}));
     if (place_.board)
       out.setTree(data_of(encode({fmt::format("dispatcher, process {}", ::getpid()), options_.past,
                                   place_.board->roots()})

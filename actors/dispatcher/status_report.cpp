@@ -19,9 +19,9 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
   for (const auto& [id, worker] : workers.all()) {
     auto one = list[i++];
     one.setWorkerId(id.value);
-    one.setDataAddress(worker.info.data_address);
+    one.setDataAddress(text_of(worker.info.data_address));
     auto tags = one.initTags(static_cast<unsigned>(worker.info.tags.size()));
-    for (unsigned t = 0; t < tags.size(); ++t) tags.set(t, worker.info.tags[t]);
+    for (unsigned t = 0; t < tags.size(); ++t) tags.set(t, text_of(worker.info.tags[t]));
     one.setPid(worker.info.pid);
     one.setAlive(worker.alive);
     one.setLeft(worker.left);

@@ -68,7 +68,7 @@ public:
   /// splits.
   std::vector<fact> facts_of(uint64_t number, const iteration::decision& decided) const;
 
-  /// Facts that forget the finished repetitions without readers, except the newest repetition.
+  /// A fact `forgotten` for each finished repetition without readers, except the newest repetition.
   std::vector<fact> spent() const;
   /// The result of a forgotten repetition; nullopt: the repetition is not forgotten.
   std::optional<status> ended_as(uint64_t number) const;
@@ -94,9 +94,9 @@ public:
 
 private:
   friend struct record_codec<job_record>;
-  /// The most collected repetitions that are remembered.
+  /// The greatest number of collected repetitions of which the record has an entry.
   static constexpr size_t most_collected = 16;
-  /// The most failures whose reasons are remembered; earlier ones count as successes.
+  /// The greatest number of failures whose reasons are kept; earlier failures count as successes.
   static constexpr size_t most_failures = 1'000;
   struct gone {
     uint64_t repetition = 0;

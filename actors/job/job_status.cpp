@@ -1,5 +1,7 @@
 #include "headrace/actors/job/job_status.hpp"
 
+#include "headrace/schemas/text.hpp"
+
 #include <string>
 #include <vector>
 
@@ -31,8 +33,8 @@ void write_trainers(capnp::List<schema::TrainerStatus>::Builder out,
     const auto& totals = window.newest();
     const auto lately = window.of_late();
     one.setConsumerId(id.value);
-    one.setName(totals.name);
-    one.setHost(totals.host);
+    one.setName(text_of(totals.name));
+    one.setHost(text_of(totals.host));
     one.setWaited(static_cast<float>(lately.waited));
     one.setElementsPerSecond(lately.elements_per_second);
     one.setBytesPerSecond(lately.bytes_per_second);
@@ -46,8 +48,8 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
                       const job_record& record, uint64_t round,
                       const std::map<consumer_id, pace_window>& paces) {
   out.setJobId(about.id.value);
-  out.setName(about.name);
-  out.setDatasetId(about.dataset_id);
+  out.setName(text_of(about.name));
+  out.setDatasetId(text_of(about.dataset_id));
   out.setProcessingMode(std::string{to_string(about.policy)});
   out.setGuarantee(std::string{to_string(about.guarantee)});
   const auto& all = record.repetitions();
@@ -55,7 +57,7 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
     return;
   const auto& newest = all.rbegin()->second.state;
   if (!newest.failure().ok())
-    out.setFailure(to_string(newest.failure()));
+    out.setFailure(text_of(to_string(newest.failure())));
   out.setRepetition(newest.repetition());
   out.setConsumers(static_cast<uint32_t>(newest.consumers().size()));
   out.setState(!newest.failure().ok() ? "failed" : newest.finished() ? "finished" : "running");

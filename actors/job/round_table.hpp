@@ -49,7 +49,7 @@ public:
   void apply(const proposed& what) { proposed_ = what.epoch; }
   void apply(const agreed& what);
   void take_seat(consumer_id who, uint32_t index);
-  /// `up_to`: the first round that no reader has reached, as far as it is known. It counts if the
+  /// `up_to`: the first round that no reader is known to have reached. It is used only if the
   /// consumer was the last one that took part.
   void leave_seat(consumer_id who, const absence& where, uint64_t up_to = 0);
   /// The consumer has taken part in no round.
@@ -92,8 +92,8 @@ public:
   std::optional<consumer_id> who_has(uint32_t index) const;
   /// The consumers that are gone since the epoch began.
   const std::vector<absence>& absent() const noexcept { return absent_; }
-  /// The number of elements in rounds through which consumers continued without one that is gone;
-  /// an upper bound.
+  /// The number of elements that consumers missed because they are gone, in rounds through which
+  /// other consumers continued. It is an upper bound.
   uint64_t missed() const noexcept { return missed_; }
   friend bool operator==(const round_table&, const round_table&) = default;
 

@@ -10,7 +10,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The dealer of a task's rows; null: a `task_output`, whose readers share the rows.
+/// Makes the dealer of a task's rows. The result is null if the task is to use its default dealer,
+/// a `task_output`, whose readers share the rows.
 std::unique_ptr<dealer> output_of(const task_order& order,
                                   const std::shared_ptr<window_store>& windows) {
   if (order.num_consumers != 0)

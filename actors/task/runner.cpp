@@ -117,7 +117,7 @@ result<int64_t> count_rows(const dataset_ptr& names, int64_t most,
     const auto rows = source->next({.rows = static_cast<size_t>(most - out)});
     if (!rows)
       break;
-    // A failed row counts as an element. If there are fewer than `most` elements, its error is
+    // An error row counts as an element. If there are fewer than `most` elements, its error is
     // returned instead, because the error may have ended the dataset.
     if (!rows->errors.empty() && failed.ok())
       failed = rows->errors.front().why;

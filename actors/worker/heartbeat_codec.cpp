@@ -20,7 +20,7 @@ void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
   auto trainers = out.initTrainers(static_cast<unsigned>(what.trainers.size()));
   for (unsigned i = 0; i < trainers.size(); ++i) {
     const auto& one = what.trainers[i];
-    trainers[i].setTrainerId(one.id);
+    trainers[i].setTrainerId(text_of(one.id));
     trainers[i].setLag(one.lag);
     trainers[i].setSkipped(one.skipped);
     trainers[i].setStreams(one.streams);
@@ -28,7 +28,7 @@ void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
 }
 
 void write_operator(schema::OperatorStatus::Builder out, const operator_activity& what) {
-  out.setName(what.name.substr(0, most_name));
+  out.setName(text_of(what.name.substr(0, most_name)));
   out.setDepth(what.depth);
   out.setInFunction(what.in_function);
   out.setCalls(static_cast<float>(what.calls));

@@ -4,6 +4,7 @@
 #include "headrace/actors/worker/task_name.hpp"
 #include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/node/node_metrics.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -130,8 +131,9 @@ caf::result<envelope> worker_state::on_request(const envelope& in) {
   case schema::WorkerMessage::SAVES: carry_out(core_.saves_offered()); return make_ok(id);
   case schema::WorkerMessage::STOP_TASK: {
     const auto stop = what.getStopTask();
-    return handle(
-      [&] { return core_.stop_task(from, task_id{stop.getTaskId()}, stop.getReason()); });
+    return handle([&] {
+      return core_.stop_task(from, task_id{stop.getTaskId()}, string_of(stop.getReason()));
+    });
   }
   case schema::WorkerMessage::READERS:
     return handle([&] { return core_.name_readers(from, read_task_readers(what.getReaders())); });

@@ -290,7 +290,7 @@ void worker_state::carry_out(const worker::run_save& x) {
     return run_save(x.what, known);
   say(
     std::chrono::minutes{1},
-    [&](schema::DispatcherMessage::Builder b) { b.setGetDataset(x.what.what.dataset_id); },
+    [&](schema::DispatcherMessage::Builder b) { b.setGetDataset(text_of(x.what.what.dataset_id)); },
     [this, order = x.what](const result<envelope>& in) {
       const auto said = answer_of(in, schema::DispatcherMessage::DATASET_DEF);
       if (!said)

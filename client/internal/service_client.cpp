@@ -184,8 +184,9 @@ result<registered_graph> register_graph(const target& dispatcher, const dataset_
 namespace {
 
 envelope question_for_dataset(const std::string& id) {
-  return make_envelope(random_id(),
-                       [&](schema::Envelope::Builder b) { b.initDispatcher().setGetDataset(id); });
+  return make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+    b.initDispatcher().setGetDataset(text_of(id));
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/codec/field_codec.hpp"
 
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 namespace headrace::detail {
 
@@ -21,7 +22,7 @@ result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in
 
 void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out) {
   for (unsigned i = 0; i < out.size(); ++i) {
-    out[i].setName(fields[i].name);
+    out[i].setName(text_of(fields[i].name));
     encode(fields[i].spec, out[i].initSpec());
     if (fields[i].missing)
       encode(*fields[i].missing, out[i].initMissing());

@@ -106,9 +106,8 @@ result<position_ptr> read_positions(::capnp::List<schema::Position>::Reader in) 
 result<saved_iteration> read_body(const buffer& body) {
   return read_message<schema::SavedIteration>(
     body, [](schema::SavedIteration::Reader in) -> result<saved_iteration> {
-      saved_iteration out{.graph = {in.getGraph().begin(), in.getGraph().size()},
-                          .seed = in.getSeed(),
-                          .repetition = in.getRepetition()};
+      saved_iteration out{
+        .graph = string_of(in.getGraph()), .seed = in.getSeed(), .repetition = in.getRepetition()};
       out.point.skip = in.getSkip();
       HEADRACE_ASSIGN(out.point.at, read_positions(in.getPositions()));
       return out;
@@ -184,7 +183,7 @@ result<buffer> encode_iteration(const saved_iteration& x) {
   HEADRACE_TRY(positions.visit(*x.point.at));
   ::capnp::MallocMessageBuilder body;
   auto out = body.initRoot<schema::SavedIteration>();
-  out.setGraph(x.graph);
+  out.setGraph(text_of(x.graph));
   out.setSeed(x.seed);
   out.setRepetition(x.repetition);
   out.setSkip(x.point.skip);

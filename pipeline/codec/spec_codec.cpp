@@ -35,7 +35,7 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
       return invalid_argument(fmt::format("a structure of more than {} parts", most_leaves));
   }
   if (in.getKind() == schema::Structure::Kind::TUPLE)
-    return structure::tuple(std::move(children)).labelled(in.getLabel());
+    return structure::tuple(std::move(children)).labelled(string_of(in.getLabel()));
   if (in.getKind() == schema::Structure::Kind::RAGGED) {
     for (const auto& child : children)
       if (children.size() < 2 || !child.is_leaf())
@@ -45,12 +45,12 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
   if (in.getKind() != schema::Structure::Kind::NAMED)
     return invalid_argument("a structure of a kind that this build does not know");
   std::vector<std::string> names;
-  for (auto name : in.getNames()) names.emplace_back(name.begin(), name.size());
+  for (auto name : in.getNames()) names.emplace_back(text_of(name));
   if (names.size() != children.size()
       || std::set<std::string>(names.begin(), names.end()).size() != names.size())
     return invalid_argument(
       fmt::format("{} parts with {} names, or two of one name", children.size(), names.size()));
-  return structure::named(std::move(names), std::move(children)).labelled(in.getLabel());
+  return structure::named(std::move(names), std::move(children)).labelled(string_of(in.getLabel()));
 }
 
 } // namespace
@@ -77,13 +77,13 @@ void encode(const structure& x, schema::Structure::Builder out) {
               : x.what() == structure::kind::tuple ? kind::TUPLE
                                                    : kind::NAMED);
   if (!x.label().empty())
-    out.setLabel(x.label());
+    out.setLabel(text_of(x.label()));
   auto children = out.initChildren(static_cast<unsigned>(x.children().size()));
   for (unsigned i = 0; i < children.size(); ++i) encode(x.children()[i], children[i]);
   if (x.what() != structure::kind::named)
     return;
   auto names = out.initNames(static_cast<unsigned>(x.names().size()));
-  for (unsigned i = 0; i < names.size(); ++i) names.set(i, x.names()[i]);
+  for (unsigned i = 0; i < names.size(); ++i) names.set(i, text_of(x.names()[i]));
 }
 
 void encode(const element_spec& x, schema::ElementSpec::Builder out) {

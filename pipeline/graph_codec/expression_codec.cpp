@@ -50,14 +50,14 @@ result<slice_spec> decode(schema::Slice::Reader in) {
 }
 
 void encode(const feature_spec& x, schema::Feature::Builder out) {
-  out.setName(x.name);
+  out.setName(text_of(x.name));
   out.setDtype(static_cast<uint8_t>(x.type));
   detail::encode(x.dims, out.initShape());
   out.setVariable(x.variable);
   out.setSequence(x.sequence);
   out.setInLists(x.in_lists);
   if (!x.index_name.empty())
-    out.setIndexName(x.index_name);
+    out.setIndexName(text_of(x.index_name));
   out.setSize(x.size);
   if (x.has_default)
     detail::encode(x.default_value, out.initDefault());
@@ -65,13 +65,13 @@ void encode(const feature_spec& x, schema::Feature::Builder out) {
 
 result<feature_spec> decode(schema::Feature::Reader in) {
   feature_spec out;
-  out.name = std::string{in.getName().begin(), in.getName().size()};
+  out.name = string_of(in.getName());
   HEADRACE_ASSIGN(out.type, decode_dtype(in.getDtype()));
   HEADRACE_ASSIGN(out.dims, detail::decode(in.getShape()));
   out.variable = in.getVariable();
   out.sequence = in.getSequence();
   out.in_lists = in.getInLists();
-  out.index_name = std::string{in.getIndexName().begin(), in.getIndexName().size()};
+  out.index_name = string_of(in.getIndexName());
   out.size = in.getSize();
   out.has_default = in.hasDefault();
   if (out.has_default) {

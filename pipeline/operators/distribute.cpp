@@ -64,10 +64,10 @@ opened open_distribute(engine& shared, const dataset_ptr& node, const place& at)
 }
 
 void encode_service(const service_options& x, schema::ServiceOptions::Builder out) {
-  out.setAddress(x.address);
+  out.setAddress(text_of(x.address));
   out.setProcessingMode(to_schema(x.processing_mode));
-  out.setJobName(x.job_name);
-  out.setDatasetId(x.dataset_id);
+  out.setJobName(text_of(x.job_name));
+  out.setDatasetId(text_of(x.dataset_id));
   out.setMaxOutstandingRequests(x.max_outstanding_requests);
   out.setCompression(to_schema(x.compression));
   out.setWorkerTimeoutNs(x.worker_timeout_ns);
@@ -82,7 +82,7 @@ void encode_service(const service_options& x, schema::ServiceOptions::Builder ou
   }
   if (!x.cache)
     return;
-  out.setTrainerId(x.cache->trainer_id);
+  out.setTrainerId(text_of(x.cache->trainer_id));
   if (const auto& wait = x.cache->terms.wait)
     out.setCacheWaitNs(static_cast<uint64_t>(wait->count()));
   out.setExpectedTrainers(x.cache->terms.expected_trainers);

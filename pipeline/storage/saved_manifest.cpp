@@ -5,6 +5,7 @@
 #include "headrace/pipeline/files/random_file.hpp"
 #include "headrace/pipeline/files/tfrecord_writer.hpp"
 #include "headrace/pipeline/storage/stored_record.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 #include <headrace/schemas/saved.capnp.h>
@@ -43,7 +44,7 @@ result<saved_manifest> decode(schema::SavedDataset::Reader in) {
   out.compression = static_cast<saved_compression>(in.getCompression());
   for (auto shard : in.getShards()) {
     auto& to = out.shards.emplace_back();
-    to.file = {shard.getFile().begin(), shard.getFile().size()};
+    to.file = string_of(shard.getFile());
     if (!names_file(to.file))
       return data_loss(fmt::format("'{}' is no name of a file in its folder", to.file));
     to.bytes = shard.getBytes();
@@ -107,7 +108,7 @@ status write_saved(const std::string& folder, const saved_manifest& what, bool r
   auto shards = out.initShards(static_cast<unsigned>(what.shards.size()));
   for (unsigned i = 0; i < shards.size(); ++i) {
     const auto& from = what.shards[i];
-    shards[i].setFile(from.file);
+    shards[i].setFile(text_of(from.file));
     shards[i].setBytes(from.bytes);
     auto blocks = shards[i].initBlocks(static_cast<unsigned>(from.blocks.size()));
     for (unsigned n = 0; n < blocks.size(); ++n) {

@@ -44,7 +44,9 @@ result<address> parse_address(std::string_view text, uint16_t least_port) {
     port = rest.substr(end + 1);
     in6_addr ignored;
     auto number = host.substr(0, host.find('%')); // a zone may follow
-    if (::inet_pton(AF_INET6, std::string{number}.c_str(), &ignored) != 1)
+    // `inet_pton` reads up to the first zero byte.
+    if (host.find('\0') != std::string_view::npos
+        || ::inet_pton(AF_INET6, std::string{number}.c_str(), &ignored) != 1)
       return wrong(text, "\"" + std::string{host} + "\" in brackets is not an IPv6 address");
     if (!port.starts_with(':'))
       return wrong(text, "the port is missing");

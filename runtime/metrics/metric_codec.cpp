@@ -1,5 +1,7 @@
 #include "headrace/runtime/metrics/metric_codec.hpp"
 
+#include "headrace/schemas/text.hpp"
+
 #include <utility>
 
 namespace headrace::detail {
@@ -38,12 +40,12 @@ bool read(schema::Metric::Reader in, metric_sample& out) {
 
 void write_metrics(capnp::List<schema::Metric>::Builder out, const std::vector<metric_sample>& in) {
   for (unsigned i = 0; i < out.size(); ++i) {
-    out[i].setName(in[i].name);
+    out[i].setName(text_of(in[i].name));
     auto labels = out[i].initLabels(static_cast<unsigned>(in[i].labels.size()));
     unsigned at = 0;
     for (const auto& [name, value] : in[i].labels) {
-      labels[at].setName(name);
-      labels[at++].setValue(value);
+      labels[at].setName(text_of(name));
+      labels[at++].setValue(text_of(value));
     }
     std::visit([&](const auto& x) { write(out[i], x); }, in[i].value);
   }
@@ -52,9 +54,9 @@ void write_metrics(capnp::List<schema::Metric>::Builder out, const std::vector<m
 std::vector<metric_sample> read_metrics(capnp::List<schema::Metric>::Reader in) {
   std::vector<metric_sample> out;
   for (auto one : in) {
-    metric_sample x{std::string{one.getName()}, {}, {}};
+    metric_sample x{string_of(one.getName()), {}, {}};
     for (auto label : one.getLabels())
-      x.labels.emplace(std::string{label.getName()}, std::string{label.getValue()});
+      x.labels.emplace(string_of(label.getName()), string_of(label.getValue()));
     if (read(one, x))
       out.push_back(std::move(x));
   }

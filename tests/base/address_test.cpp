@@ -47,6 +47,12 @@ TEST(AddressTest, NamesWhatIsWrong) {
     EXPECT_THAT(got.status().message(), HasSubstr("must be host:port"));
   }
 }
+TEST(AddressTest, RefusesAHostWithAZeroInside) {
+  EXPECT_THAT(parse_address({"h\0x:1", 5}).status().message(), HasSubstr("is not a host"));
+  for (const std::string_view text :
+       {std::string_view{"[::1\0x]:1", 9}, std::string_view{"[fe80::1%e\0]:1", 14}})
+    EXPECT_THAT(parse_address(text).status().message(), HasSubstr("not an IPv6 address"));
+}
 TEST(AddressTest, KnowsLoopbackAndWildcard) {
   for (auto host : {"127.0.0.1", "127.9.9.9", "::1", "localhost"})
     EXPECT_TRUE(is_loopback(host)) << host;

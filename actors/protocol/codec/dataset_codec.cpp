@@ -25,7 +25,7 @@ void write_dataset_registration(schema::RegisterDataset::Builder out,
 }
 
 void write_dataset_def(schema::DatasetDef::Builder out, const dataset_def& what) {
-  out.setDatasetId(what.id);
+  out.setDatasetId(text_of(what.id));
   if (!what.graph.empty())
     out.setGraph(data_of(what.graph));
   if (!what.spec.empty())

@@ -15,10 +15,10 @@ namespace headrace::detail {
 
 void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what) {
   out.setConsumerId(what.consumer.value);
-  out.setDatasetId(what.dataset_id);
+  out.setDatasetId(text_of(what.dataset_id));
   if (what.dataset)
     write_dataset_registration(out.initDataset(), *what.dataset);
-  out.setJobName(what.job_name);
+  out.setJobName(text_of(what.job_name));
   out.setRepetition(what.repetition);
   write_parameters(out.initParameters(), what.parameters);
   out.setJobId(what.job.value);
@@ -150,8 +150,8 @@ void write_addresses(capnp::List<schema::TaskInfo>::Builder out,
     const auto& [id, life, data_address, boot_id, worker, seat] = what[i];
     out[i].setTaskId(id.value);
     out[i].setIncarnation(life.value);
-    out[i].setDataAddress(data_address);
-    out[i].setBootId(boot_id);
+    out[i].setDataAddress(text_of(data_address));
+    out[i].setBootId(text_of(boot_id));
     out[i].setWorkerId(worker.value);
     out[i].setPlace(seat.place);
     out[i].setColocated(seat.colocated);
@@ -206,7 +206,7 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   auto gone = out.initGone(static_cast<unsigned>(what.gone.size()));
   for (unsigned i = 0; i < gone.size(); ++i) gone.set(i, what.gone[i].value);
   auto unserved = out.initUnserved(static_cast<unsigned>(what.unserved.size()));
-  for (unsigned i = 0; i < unserved.size(); ++i) unserved.set(i, what.unserved[i]);
+  for (unsigned i = 0; i < unserved.size(); ++i) unserved.set(i, text_of(what.unserved[i]));
   if (what.rounds.consumers != 0)
     write_rounds(out.initRounds(), what.rounds);
 }

@@ -8,13 +8,13 @@ namespace headrace::detail {
 void write_registration(schema::RegisterWorker::Builder out, const worker_registration& who) {
   out.setWorkerId(who.info.id.value);
   out.setIncarnation(who.info.life.value);
-  out.setDataAddress(who.info.data_address);
-  out.setBootId(who.info.boot_id);
+  out.setDataAddress(text_of(who.info.data_address));
+  out.setBootId(text_of(who.info.boot_id));
   out.setPid(who.info.pid);
   out.setLeaving(who.info.draining);
   out.setPlace(who.info.place);
   auto tags = out.initTags(static_cast<unsigned>(who.info.tags.size()));
-  for (unsigned i = 0; i < tags.size(); ++i) tags.set(i, who.info.tags[i]);
+  for (unsigned i = 0; i < tags.size(); ++i) tags.set(i, text_of(who.info.tags[i]));
   auto tasks = out.initTasks(static_cast<unsigned>(who.tasks.size()));
   for (unsigned i = 0; i < tasks.size(); ++i) {
     tasks[i].setTaskId(who.tasks[i].id.value);

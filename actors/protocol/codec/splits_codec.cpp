@@ -1,6 +1,7 @@
 #include "headrace/actors/protocol/codec/splits_codec.hpp"
 
 #include "headrace/actors/protocol/codec/receipt_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -65,14 +66,14 @@ void write_listing(schema::SplitListing::Builder out, const split_listing& what,
   if (!with_entries)
     return;
   auto all = out.initEntries(static_cast<unsigned>(what.entries.size()));
-  for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.entries[i]);
+  for (unsigned i = 0; i < all.size(); ++i) all.set(i, text_of(what.entries[i]));
 }
 
 std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in) {
   auto out = std::make_shared<split_listing>();
   out->digest = in.getDigest();
   out->count = in.getCount();
-  for (auto entry : in.getEntries()) out->entries.emplace_back(entry);
+  for (auto entry : in.getEntries()) out->entries.emplace_back(text_of(entry));
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "headrace/pipeline/types/block_fit.hpp"
 #include "headrace/runtime/base/overloaded.hpp"
 #include "headrace/schemas/failure_codec.hpp"
+#include "headrace/schemas/text.hpp"
 
 #include <fmt/format.h>
 
@@ -57,7 +58,7 @@ result<from_consumer> read_from_consumer(const link_message& in) {
                   .received = open.getReceived(),
                   .handed_out = open.getHandedOut(),
                   .packing = packing,
-                  .trainer = std::string{open.getTrainerId()},
+                  .trainer = string_of(open.getTrainerId()),
                   .start = open.getStartsNewest() ? cache_start::newest : cache_start::oldest,
                   .index = open.getConsumerIndex()}};
   }
@@ -158,7 +159,7 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    out.setHandedOut(x.handed_out);
                    out.setCompression(to_schema(x.packing));
                    if (!x.trainer.empty())
-                     out.setTrainerId(x.trainer);
+                     out.setTrainerId(text_of(x.trainer));
                    out.setStartsNewest(x.start == cache_start::newest);
                    out.setConsumerIndex(x.index);
                  },

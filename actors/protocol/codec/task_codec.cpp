@@ -66,7 +66,7 @@ envelope make_stop_order(task_id which, const std::string& why) {
   return make_envelope(0, [&](schema::Envelope::Builder b) {
     auto stop = b.initWorker().initStopTask();
     stop.setTaskId(which.value);
-    stop.setReason(why);
+    stop.setReason(text_of(why));
   });
 }
 

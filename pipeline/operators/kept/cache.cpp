@@ -249,7 +249,7 @@ private:
 
   status keep(const block& rows) {
     given_ += rows.rows;
-    // A pass with a failed row is not kept. The next pass is kept, unless it has a failed row, too.
+    // A pass with an error row is not kept. The next pass is kept, unless it has an error row, too.
     if (!rows.errors.empty())
       sink_.reset();
     return sink_ ? sink_->keep(rows, kernel_calls_) : status{};
@@ -318,7 +318,7 @@ opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
 void encode_cache(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<cache_parameters>();
   auto out = to.over_input(to.out.initCache());
-  out.setFolder(own.folder);
+  out.setFolder(text_of(own.folder));
   out.setMostBytes(own.most_bytes);
 }
 
@@ -359,7 +359,7 @@ std::string shown_cache(const dataset_node& node) {
 void encode_snapshot(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<snapshot_parameters>();
   auto out = to.over_input(to.out.initSnapshot());
-  out.setFolder(own.folder);
+  out.setFolder(text_of(own.folder));
   out.setCompression(static_cast<schema::SavedDataset::Compression>(own.compression));
   out.setShard(node.body ? to.body() + 1 : 0);
   out.setReader(node.inputs.size() > 1 ? to.input(1) + 1 : 0);

@@ -25,7 +25,7 @@ private:
 void encode_stats(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<stats_parameters>();
   auto out = to.over_input(to.out.initStats());
-  out.setTag(own.tag);
+  out.setTag(text_of(own.tag));
   out.setBytes(own.bytes);
 }
 

@@ -249,7 +249,7 @@ void encode_csv(const dataset_node& node, node_writer& to) {
   out.setHeader(own.format.header);
   out.setDelimiter(static_cast<uint8_t>(own.format.delimiter));
   out.setQuotes(own.format.quotes);
-  out.setNaValue(own.format.na_value);
+  out.setNaValue(text_of(own.format.na_value));
   auto select = out.initSelect(static_cast<unsigned>(own.format.select.size()));
   for (unsigned i = 0; i < select.size(); ++i) select.set(i, own.format.select[i]);
 }

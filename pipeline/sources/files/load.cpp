@@ -178,7 +178,7 @@ opened open_load(engine& shared, const dataset_ptr& node, const place& at) {
 void encode_load(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<load_parameters>();
   auto out = to.out.initLoad();
-  out.setFolder(own.folder);
+  out.setFolder(text_of(own.folder));
   encode(node.spec, out.initSpec());
   out.setBlocks(own.blocks);
   out.setCardinality(node.cardinality);

@@ -16,7 +16,7 @@ opened open_saved_shards(engine& shared, const dataset_ptr& node, const place& a
 }
 
 void encode_saved_shards(const dataset_node& node, node_writer& to) {
-  to.out.initSavedShards().setFolder(node.as<saved_shards_parameters>().folder);
+  to.out.initSavedShards().setFolder(text_of(node.as<saved_shards_parameters>().folder));
 }
 
 result<dataset_ptr> decode_saved_shards(node_reader& from) {

@@ -113,7 +113,7 @@ opened open_sql(engine& shared, const dataset_ptr& node, const place& at) {
 void encode_sql(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<sql_parameters>();
   auto out = to.out.initSql();
-  out.setDriver(own.driver);
+  out.setDriver(text_of(own.driver));
   out.setSource(to.tensor(0));
   out.setQuery(to.tensor(1));
   encode(own.fields, out.initColumns(static_cast<unsigned>(own.fields.size())));

@@ -139,7 +139,7 @@ void encode_tar_samples(const dataset_node& node, node_writer& to) {
   auto out = to.out.initTarSamples();
   out.setFiles(to.tensor(0));
   auto extensions = out.initExtensions(static_cast<unsigned>(own.fields.size()));
-  for (unsigned i = 0; i < extensions.size(); ++i) extensions.set(i, own.fields[i].name);
+  for (unsigned i = 0; i < extensions.size(); ++i) extensions.set(i, text_of(own.fields[i].name));
   out.setSkipIncomplete(own.skip_incomplete);
 }
 

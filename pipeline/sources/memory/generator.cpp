@@ -197,7 +197,7 @@ private:
   // If all rows are one split: whether the split is being read, and its next row.
   bool reading_ = false;
   uint64_t row_ = 0;
-  // Else: the number of failed rows since the last row that did not fail, and the number of the row
+  // Else: the number of error rows since the last row that did not fail, and the number of the row
   // before which each row is requested alone.
   uint64_t failed_ = 0, apart_until_ = 0;
 };

@@ -4,6 +4,7 @@
 #include "headrace/actors/protocol/codec/receipt_codec.hpp"
 #include "headrace/actors/protocol/codec/registration_codec.hpp"
 #include "headrace/actors/protocol/codec/splits_codec.hpp"
+#include "headrace/actors/protocol/codec/stream_codec.hpp"
 #include "headrace/actors/protocol/codec/task_codec.hpp"
 #include "headrace/schemas/failure_codec.hpp"
 
@@ -70,6 +71,23 @@ TEST(ProtocolCodec, KeepsTextsWithAZeroInside) {
   carrier<schema::RegisterDataset> dataset;
   write_dataset_registration(dataset.out, {.id = text});
   EXPECT_EQ(read_dataset_registration(dataset.in()).id, text);
+  carrier<schema::OpenIteration> open;
+  write_open_iteration(open.out, {.dataset_id = text, .job_name = text});
+  EXPECT_EQ(read_open_iteration(open.in()).value().dataset_id, text);
+  EXPECT_EQ(read_open_iteration(open.in()).value().job_name, text);
+  carrier<schema::RegisterWorker> worker;
+  const worker_info info{.data_address = text, .boot_id = text, .tags = {text, "c"}};
+  write_registration(worker.out, {info, {}});
+  EXPECT_EQ(read_registration(worker.in()).info, info);
+  carrier<schema::SplitListing> listing;
+  const split_listing files{17, 2, {text, "c"}};
+  write_listing(listing.out, files, true);
+  EXPECT_EQ(*read_listing(listing.in()), files);
+  // Such an id must not be read as none.
+  const std::string trainer{"\0a", 2};
+  const auto hello =
+    read_from_consumer(write_message(1, from_consumer{stream_open{.trainer = trainer}})).value();
+  EXPECT_EQ(std::get<stream_open>(hello).trainer, trainer);
 }
 
 TEST(ProtocolCodec, RefusesATimingThatNobodyCouldKeep) {

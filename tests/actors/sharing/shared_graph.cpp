@@ -157,7 +157,7 @@ shared_graph repeated(shared_graph in, int64_t n) {
   return out;
 }
 
-/// Adds a cache in memory, which keeps the elements of the first whole pass without a failed row.
+/// Adds a cache in memory, which keeps the elements of the first whole pass without an error row.
 shared_graph kept(shared_graph in) {
   auto out = in;
   out.graph = make_cache(in.graph).value();

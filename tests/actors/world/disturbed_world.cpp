@@ -407,7 +407,9 @@ void disturbed_world::run() {
                                     : size_.faults_within / 30;
   for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, within), [this] { befall(); });
   look_at_credit();
-  // When all faults are over, each wait has a bound, which members check with each heartbeat.
+  // When all faults are over, a trainer that waits is handed an element, or gets an error, after
+  // its stall timeout at the latest. Its consumer checks that time with each heartbeat, so `bound`
+  // is longer.
   const auto quiet = began_ + size_.faults_within + size_.longest_fault + 15s;
   const auto bound = stall_timeout() + 10s;
   const auto all_over = [&] {

@@ -190,6 +190,22 @@ TEST(GraphCodec, SpecsComeBack) {
     EXPECT_EQ(decode_spec(encode_spec(spec)).value(), spec);
 }
 
+TEST(GraphCodec, KeepsTextsWithAZeroInside) {
+  const std::string a{"x\0a", 3}, b{"x\0b", 3};
+  const element_spec leaf{tensor_spec{dtype::int8, {}}};
+  auto spec = element_spec::named({a, b}, {leaf, leaf});
+  spec.layout = spec.layout.labelled(a);
+  const auto back = decode_spec(encode_spec(spec)).value();
+  EXPECT_EQ(back, spec);
+  EXPECT_EQ(back.layout.names(), (std::vector{a, b}));
+  EXPECT_EQ(back.layout.label(), a);
+  const auto job = [](const std::string& name) {
+    return make_distribute(range(0, 3), {.address = "here:1", .job_name = name}).value();
+  };
+  EXPECT_EQ(decode_graph(encode_graph(job(a)).value()).value()->as<service_options>().job_name, a);
+  EXPECT_NE(fingerprint(job(a)).value(), fingerprint(job(b)).value());
+}
+
 TEST(GraphCodec, ConstantsBeyondTheBoundAreRefused) {
   std::vector<int64_t> many(most_graph_constants / 8 + 1);
   auto graph = make_from_tensors({constant(many).node()}).value();

@@ -25,6 +25,9 @@ std::vector<dataset_ptr> sample_sources() {
       file_compression::gzip)
       .value(),
     make_csv(files({"x"}), {field("", dtype::float16)}).value(),
+    make_csv(files({"x"}), {field(std::string{"g\0h", 3}, dtype::float16)},
+             {.na_value = std::string{"N\0A", 3}})
+      .value(),
     make_json_lines(files({"x"}), {tensor, field("f", dtype::boolean)}, file_compression::gzip)
       .value(),
     make_sql("sqlite", expr{"file"}.node(), expr{"select 1"}.node(), {field("", uint8_t{3})})

@@ -92,6 +92,7 @@ TEST(Metrics, SayWhatTheyAre) {
 TEST(Metrics, AreReadAsTheyWereWritten) {
   metric_registry all;
   all.get(bites, {{"fish", "pike"}, {"pond", "2"}}).add(uint64_t{1} << 60);
+  all.get(bites, {{"fish", std::string{"p\0ke", 4}}, {"pond", "2"}}).add(1);
   all.get(depth).set(-0.125);
   all.get(catches).observe(3);
   const auto samples = all.read();
