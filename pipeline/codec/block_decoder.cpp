@@ -62,8 +62,8 @@ public:
     return raw;
   }
 
-  /// Decodes a column of `rows` rows. `errors` has the failed rows: their shapes need not match
-  /// `expected`, because failed rows are never read.
+  /// Decodes a column of `rows` rows. `errors` has the error rows: their shapes need not match
+  /// `expected`, because error rows are never read.
   result<column> get(schema::Column::Reader in, size_t rows, const tensor_spec& expected,
                      const std::vector<row_error>& errors) {
     errors_ = &errors;

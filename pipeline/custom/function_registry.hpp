@@ -49,7 +49,7 @@ auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
 class function_registry {
 public:
   /// Adds a function over blocks. The function must return as many rows as its argument has, row i
-  /// made of row i; failed rows stay failed. `already_exists`: another function has the name.
+  /// made of row i; error rows stay so. `already_exists`: another function has the name.
   status add(std::string name, named_function f);
   /// Adds a function over single elements.
   status add(std::string name, element_function f);

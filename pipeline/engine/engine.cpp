@@ -38,7 +38,7 @@ block all_failed(const std::vector<tensor_spec>& specs, const block& in, const s
         column::nested(c.type(), std::vector<column>(in.rows, c.nested_row(0))));
       continue;
     }
-    // The values of failed rows are not read, so none are stored.
+    // The values of error rows are not read, so none are stored.
     const auto dims = shape{0};
     out.columns.push_back(c.is_string() ? column::strings(dims, in.rows, c.border_buffer(), {})
                                         : column::dense(c.type(), dims, in.rows, {}));
@@ -86,7 +86,7 @@ block compiled_function::run_named(const block& in) const {
                                  out->rows, out->columns.size(), in.rows, in.rows, specs_.size())));
   for (size_t i = 0; i < specs_.size(); ++i) {
     const auto& c = out->columns[i];
-    // The shapes of failed rows need not match.
+    // The shapes of error rows need not match.
     const bool fits =
       c.type() == specs_[i].type && c.rows() == in.rows
       && (out->rows == out->errors.size()

@@ -249,7 +249,7 @@ protected:
   /// that are used as indices or sizes must be bounded here.
   virtual status restore_from(position_reader& from) = 0;
 
-  /// A failed row with this operator's spec.
+  /// An error row with this operator's spec.
   block failure(const status& why) const;
   /// As `failure`; no rows follow it.
   block last_failure(const status& why) {

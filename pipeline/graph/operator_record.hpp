@@ -67,9 +67,9 @@ struct piece_facts {
   std::string_view why =
     "looks at more than one element; save what stands before it, and put it after load";
   int64_t (*rows_together)(const dataset_node&) = nullptr; ///< for `together` only
-  /// The reason why one worker must save all elements of a node with these parameters, which the
-  /// rule does not show; empty: the rule decides. Of the properties of a source, only this one is
-  /// used: other sources are saved in pieces.
+  /// Returns the reason why one worker must save all elements of a node with these parameters. If
+  /// the reason is empty, or this function is null, `rule` decides. For a source `rule` is not
+  /// used: its elements can be saved in pieces, unless this function returns a reason.
   std::string_view (*not_in_pieces)(const dataset_node&) = nullptr;
 };
 
@@ -105,8 +105,8 @@ struct operator_record {
   /// only when the elements are read, and `make_cardinality` refuses the operator by name.
   /// Functions for this field are in composed/cardinality_dataset.hpp.
   dataset_ptr (*cardinality)(const dataset_ptr&) = nullptr;
-  /// The number of times that the operator returns the rows of its input; -1: without end. Null:
-  /// once.
+  /// The number of times that the operator returns the rows of its input; -1: without end. If the
+  /// function is null, the operator returns them once.
   known_number (*passes)(const dataset_node&) = nullptr;
   /// The index of the input that each run of a graph reads whole, even if the splits of other
   /// sources are shared with other runs; nullopt: there is no such input.

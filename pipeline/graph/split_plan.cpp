@@ -55,7 +55,7 @@ private:
       current_group_ = new_group();
       aligned = true;
     } else if (!record_of(node).rows.one_to_one) {
-      // One-to-one operators, such as map, keep row i at index i: a failed row is an error row.
+      // One-to-one operators, such as map, keep row i at index i, also if it fails.
       aligned = false;
     }
     zips_ += node.op == dataset_op::zip;

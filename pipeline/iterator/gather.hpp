@@ -13,7 +13,7 @@ struct row_run {
   uint32_t count = 0;
 };
 
-/// Appends a run, and joins it to the last one if the two are adjacent.
+/// Appends a run, or extends the last run by it if the two are adjacent.
 inline void append_run(std::vector<row_run>& runs, row_run run) {
   if (run.count == 0)
     return;
@@ -24,11 +24,11 @@ inline void append_run(std::vector<row_run>& runs, row_run run) {
     runs.push_back(run);
 }
 
-/// Makes one block of the rows of `runs`, with their errors and origins. For each column one kernel
-/// copies the rows, unless they are one run, or numbers that are adjacent in memory. If all rows of
-/// a column that did not fail have one shape, the failed rows get this shape. If rows of a column
-/// have different ranks, all rows become error rows. `kernel_calls` is increased by the number of
-/// kernels that ran. @pre the pieces have the same spec, and there is at least one row
+/// Makes one block of the rows of `runs`, with their errors and origins. One kernel copies the rows
+/// of a column. Rows that are one run, or dense numbers adjacent in memory, are not copied. If all
+/// good rows of a column (those without an error) have one shape, its error rows get that shape; if
+/// good rows have different ranks, all rows become error rows. `kernel_calls` is increased by the
+/// number of kernels that ran. @pre the pieces have the same spec, and there is at least one row
 block gather_rows(std::span<const block* const> pieces, std::span<const row_run> runs,
                   uint64_t& kernel_calls);
 

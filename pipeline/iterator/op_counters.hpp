@@ -29,7 +29,7 @@ struct op_counters {
   /// The number of calls of the operator's function that may run at the same time at present; 0:
   /// the operator has no such number.
   std::atomic<uint64_t> calls{0};
-  std::atomic<uint64_t> ignored{0}; ///< the failed rows that `ignore_errors` left out
+  std::atomic<uint64_t> ignored{0}; ///< the error rows that `ignore_errors` left out
   /// For operators that work ahead: the number of samples of their queue, and the sum over these
   /// samples of the number of blocks that were ready or in work.
   std::atomic<uint64_t> samples{0}, queued{0};

@@ -28,7 +28,7 @@ saved_amount amount_of(const saved_manifest& what) {
 }
 
 /// Reads a dataset to its end, and calls `take` with each block. Ends with the error of the first
-/// failed row.
+/// error row.
 template <class Take>
 status read_all(const dataset_ptr& graph, const iterator_context& context, Take take) {
   HEADRACE_ASSIGN(auto source, make_iterator(graph, context));

@@ -27,7 +27,7 @@ public:
                                                     options how);
   virtual ~saved_writer() = default;
 
-  /// Appends rows to a shard; each shard has files of its own. Returns the error of a failed row.
+  /// Appends rows to a shard; each shard has files of its own. Returns the error of an error row.
   /// After an error, every call returns that error. @pre the rows have the spec
   virtual status write(const block& rows, uint64_t shard = 0) = 0;
   /// The number of written rows.

@@ -27,7 +27,7 @@ void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, 
 /// The origin of one row. @pre `row` is less than the number of rows of all `runs`
 origin origin_of(const std::vector<origin>& runs, size_t row);
 
-/// The error of a failed row. At that row the columns have values of the right dtype, but of any
+/// The error of an error row. At that row the columns have values of the right dtype, but of any
 /// shape, which must not be read.
 struct row_error {
   uint32_t row = 0;
@@ -48,7 +48,7 @@ struct block {
   size_t bytes() const noexcept;
   /// The error of the row; null if it did not fail.
   const status* error_at(size_t row) const noexcept;
-  /// A block of one failed row of this spec, with zeros and empty strings.
+  /// A block of one error row of this spec, with zeros and empty strings.
   static block failed_row(const std::vector<tensor_spec>& specs, status why);
 };
 

@@ -36,7 +36,7 @@ struct link_message {
   /// The bytes are sent from these buffers, which stay alive until the kernel has taken the bytes.
   /// Each received segment is aligned to `buffer_alignment`; those of a small message share memory.
   std::vector<buffer> payload;
-  /// If set, the message has no header and no payload. Only on a link that is `in_process`.
+  /// If set, the message has no header and no payload, and the link must be `in_process`.
   std::shared_ptr<const local_content> content = {};
 
   /// The bytes of header and payload together, or of the content.
@@ -50,8 +50,8 @@ struct link_limits {
   uint32_t segments = 4096;
   uint64_t message_bytes = uint64_t{1} << 40; ///< header and payload together
 
-  /// Invalid argument for a message that exceeds these limits, with the limit and the size, or
-  /// whose header is not a multiple of 8 bytes.
+  /// Returns `invalid_argument` if the message exceeds a limit (the text contains the limit and the
+  /// size), or if the size of its header is not a multiple of 8 bytes. Otherwise returns ok.
   status check(const link_message& message) const;
 };
 

@@ -48,7 +48,7 @@ class IteratorSpec:
         return IteratorSpec(value.element_spec)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """True if an iterator with that spec (or that iterator) has this spec.
+        """True if an iterator with that spec, or that iterator, can have this spec.
 
         >>> hr.data.IteratorSpec(hr.TensorSpec([], hr.int64)).is_compatible_with(iter(Dataset.range(3)))
         True

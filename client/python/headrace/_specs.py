@@ -55,7 +55,7 @@ class TensorSpec:
         return self._name
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """True if a tensor with that spec (or that value) has this spec.
+        """True if a tensor with that spec, or that value, can have this spec.
 
         >>> hr.TensorSpec([None], hr.int64).is_compatible_with(np.array([1, 2]))
         True
@@ -152,7 +152,7 @@ class DatasetSpec:
         return DatasetSpec(value.element_spec)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """True if a dataset with that spec (or that dataset) has this spec.
+        """True if a dataset with that spec, or that dataset, can have this spec.
 
         >>> Dataset.range(4).window(2).element_spec.is_compatible_with(Dataset.range(2))
         True

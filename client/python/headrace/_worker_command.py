@@ -43,7 +43,10 @@ def _time_ms(text: str | None) -> int | None:
 
 
 def _settings(arguments: list[str]) -> dict[str, Any] | int:
-    """The settings of a worker with these arguments, or the exit code of the command, which has printed the error."""
+    """Returns the settings of a worker with these arguments.
+
+    If there is an error, it is printed, and the exit code for this program is returned instead.
+    """
     from .__main__ import binary
 
     program = binary()

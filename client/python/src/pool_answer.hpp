@@ -14,7 +14,7 @@ namespace headrace::detail::python {
 /// That process ran user code: all its output is checked, and none of it is executed.
 ///
 /// The format, with sizes in bytes: the number of the request (8) and the number of rows (4), which
-/// are not read here; then the rows. A failed row is a status code (1), a length (4) and a text in
+/// are not read here; then the rows. An error row is a status code (1), a length (4) and a text in
 /// UTF-8. A row that did not fail is a zero (1), and for each component the rank (1), the extents
 /// (8 each) and the values: numbers of the declared dtype as they are in memory, or strings, each
 /// after its length (8). Integers are little-endian and unsigned.

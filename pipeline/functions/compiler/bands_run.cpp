@@ -148,7 +148,7 @@ private:
 void evaluation::run_bands(const program::plan::step& step) {
   const auto& resize = step.members.front();
   const auto& item = plan_.items[resize.nodes.front()];
-  // If an operand of a pass (not of the resize itself) has failed rows, these rows must fail only
+  // If an operand of a pass (not of the resize itself) has error rows, these rows must fail only
   // in the passes that read the operand. Bands do not separate the passes, so in this rare case the
   // members run one after the other.
   for (auto i : step.inputs)

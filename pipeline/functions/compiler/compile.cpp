@@ -73,8 +73,8 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
   for (auto number : attrs.numbers) put(key, number);
   put(key, attrs.texts.size());
   for (const auto& text : attrs.texts) put(key, std::string_view{text});
-  // The inputs that are no operands, such as the condition of a loop, belong to programs of their
-  // own: their addresses are compared.
+  // Inputs that are not operands, such as the condition of a loop, have no number here, because
+  // they are compiled into plans of their own. So their addresses are compared.
   for (const auto& part : std::span{node.inputs}.subspan(inputs.size())) put(key, part.get());
   if (node.op == expr_op::resize_image)
     if (const auto* decode = decoder_of(node))

@@ -32,7 +32,7 @@ public:
   fused_pass(std::vector<step> steps, size_t inputs);
 
   /// Returns the results of the kept steps, in order. `call` has the inputs of the pass and the
-  /// node of any of its steps. A checked step adds errors to `call`; failed rows have any value.
+  /// node of any of its steps. A checked step adds errors to `call`; error rows have any value.
   std::vector<column> run(const op_call& call) const;
 
 private:

@@ -31,7 +31,7 @@ struct kernel_counter {
 class program {
 public:
   /// Evaluates the expressions for each row of `in` (whose columns are the function's parameters).
-  /// The result has one column for each expression, and the rows and origins of `in`. A failed row
+  /// The result has one column for each expression, and the rows and origins of `in`. An error row
   /// stays failed. A row in which a function fails becomes an error row with the error of that
   /// function (the first one, in the order of the results and their operands), and the other rows
   /// are evaluated further. Results do not depend on the division of rows into blocks, except that

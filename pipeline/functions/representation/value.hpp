@@ -79,7 +79,7 @@ public:
   /// Ends the current row, to which as many values as `dims` has were added.
   void end_row(const shape& dims);
   /// Ends a row of zeros or empty strings. Its shape is that of the rows before it if these all
-  /// have the same shape, else `dims`, so that failed rows do not turn a dense column into one of
+  /// have the same shape, else `dims`, so that error rows do not turn a dense column into one of
   /// variable shape. If the rows with values have another rank than `dims`, because the spec has no
   /// rank, the row has their rank. @pre nothing was added to the current row
   void end_row_of_nothing(const shape& dims);

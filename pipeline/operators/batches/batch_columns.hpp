@@ -7,7 +7,7 @@ namespace headrace::detail {
 /// The batches that failed, with the first error of each.
 class failed_batches {
 public:
-  /// At first, the batches with a failed row have failed. @pre `size` divides `rows.rows`
+  /// At first, the batches with an error row have failed. @pre `size` divides `rows.rows`
   failed_batches(const block& rows, size_t size) : why_(rows.rows / size) {
     for (const auto& e : rows.errors) add(e.row / size, e.why);
   }
@@ -23,7 +23,7 @@ private:
 };
 
 /// Makes one row of every `size` rows, along a new first axis; no values are copied. A batch with a
-/// failed row becomes a failed row with the first error; so does a batch whose rows have different
+/// error row becomes an error row with the first error; so does a batch whose rows have different
 /// shapes. A batch has the origin of its last row. @pre `size` divides `rows.rows`
 block batch_rows(const block& rows, size_t size);
 

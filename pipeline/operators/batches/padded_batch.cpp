@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A batch with a failed row is one failed row, as for `batch`.
+/// A batch with an error row is one error row, as for `batch`.
 class padded_batch_iterator final : public batch_iterator {
 public:
   /// `extent` replaces the unknown extents of the padded shapes. If it is `shape::unknown`, they

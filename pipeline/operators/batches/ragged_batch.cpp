@@ -106,7 +106,7 @@ column all_values(const column& rows, size_t size, const shape& inner,
                           : std::move(out).numbers(rows.type(), rows.value_buffer());
 }
 
-/// A batch with a failed row is one failed row, as for `batch`.
+/// A batch with an error row is one error row, as for `batch`.
 class ragged_batch_iterator final : public batch_iterator {
 public:
   using batch_iterator::batch_iterator;

@@ -13,7 +13,7 @@ int64_t number_at(const block& rows, size_t column, size_t row) {
   return rows.columns[column].values<int64_t>()[row];
 }
 
-/// The rows of the input are (key, element) or (key, size, element). A failed row is in no group:
+/// The rows of the input are (key, element) or (key, size, element). An error row is in no group:
 /// it is returned as soon as the rows before it were put into groups.
 class groups_iterator final : public operator_iterator {
 public:
@@ -117,7 +117,7 @@ private:
   }
 
   // Puts rows of `in_` into their groups until `most` output rows are complete, and returns these:
-  // a row for each complete group, and each failed row.
+  // a row for each complete group, and each error row.
   std::vector<block> take(size_t most) {
     std::vector<block> out;
     // For each key, `fresh` has the rows of `in_` that are not in `groups_` yet, and `rows` the

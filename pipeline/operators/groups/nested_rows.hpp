@@ -13,7 +13,7 @@ struct row_range {
 };
 
 /// Makes one row of each range: for each column of `rows`, the new row has a dataset of the range's
-/// rows. Ranges may overlap. No values are copied. A range with a failed row becomes a failed row.
+/// rows. Ranges may overlap. No values are copied. A range with an error row becomes an error row.
 /// A new row has the origin of the last row of its range.
 block nest_rows(const block& rows, std::span<const row_range> ranges);
 

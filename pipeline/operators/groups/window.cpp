@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A window with a failed row is one failed row, as for `batch`.
+/// A window with an error row is one error row, as for `batch`.
 class window_iterator final : public operator_iterator {
 public:
   window_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)

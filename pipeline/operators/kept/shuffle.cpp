@@ -18,7 +18,7 @@ namespace {
 constexpr size_t many_rows = 1 << 14;
 
 /// Fills a buffer of n rows, then returns rows from random places of the buffer; for each of them
-/// the next row of the input enters. A failed row does not enter the buffer: it is returned when
+/// the next row of the input enters. An error row does not enter the buffer: it is returned when
 /// its turn to enter has come.
 class shuffle_iterator final : public operator_iterator {
 public:
@@ -156,8 +156,8 @@ private:
     return mix(mix(once, shared.context().repetition), at.iteration);
   }
 
-  // Takes rows of `in_` until all of them are used, the buffer is full, or `most` failed rows were
-  // returned. Returns the number of failed rows that were returned.
+  // Takes rows of `in_` until all of them are used, the buffer is full, or `most` error rows were
+  // returned. Returns the number of error rows that were returned.
   size_t accept(size_t most) {
     size_t given = 0;
     while (at_ < in_.rows && given < most && rows_->held() < size_) {

@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Failed rows are numbered, too.
+/// Error rows are numbered, too.
 class enumerate_iterator final : public operator_iterator {
 public:
   enumerate_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)

@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-// The rows for which `keep` is true. Failed rows are also kept, so that their errors reach the
+// The rows for which `keep` is true. Error rows are also kept, so that their errors reach the
 // user.
 std::vector<row_run> chosen(const column& keep, const block& rows) {
   std::vector<row_run> runs;

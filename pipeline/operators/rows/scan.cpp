@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A failed row, or one for which the function fails, leaves the state unchanged.
+/// An error row, or one for which the function fails, leaves the state unchanged.
 class scan_iterator final : public function_iterator {
 public:
   scan_iterator(engine& shared, const dataset_node& node, const place& at,

@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Failed rows are counted, too, because all workers must count the same rows. A failure that ends
+/// Error rows are counted, too, because all workers must count the same rows. A failure that ends
 /// the input is returned even if its row belongs to another shard: if only this worker cannot read
 /// a file, only this shard lacks the rows that follow.
 class shard_iterator final : public operator_iterator {

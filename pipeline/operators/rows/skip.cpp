@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Failed rows count as skipped rows, too.
+/// Error rows count as skipped rows, too.
 class skip_iterator final : public operator_iterator {
 public:
   skip_iterator(engine& shared, const dataset_node& node, int64_t count,

@@ -28,7 +28,7 @@ protected:
   }
 
 private:
-  // The number of rows before the first one for which the function returned false. Failed rows do
+  // The number of rows before the first one for which the function returned false. Error rows do
   // not end the dataset, so that their errors reach the user.
   static size_t rows_before_false(const column& goes_on, const block& rows) {
     if (goes_on.total_values() != static_cast<int64_t>(rows.rows))

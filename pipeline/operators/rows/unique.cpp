@@ -37,7 +37,7 @@ std::string key_of(const block& rows, size_t row) {
   return out;
 }
 
-/// Failed rows are always returned.
+/// Error rows are always returned.
 class unique_iterator final : public operator_iterator {
 public:
   unique_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)

@@ -96,7 +96,7 @@ TEST(BlockCodec, GivesTheSameRowsOriginsAndErrors) {
 }
 
 TEST(BlockCodec, AFailedRowNeedNotFitTheSpec) {
-  // Three failed rows of a named function that gives matrices.
+  // Three error rows of a named function that gives matrices.
   auto in = range(0, 3);
   auto f = std::make_shared<function>();
   f->argument = in->spec;

@@ -17,7 +17,7 @@ struct error_case {
 };
 
 /// The error of `f` applied to one row, an int64 scalar of the value `x`: the message of the thrown
-/// error, or the message of the failed row.
+/// error, or the message of the error row.
 inline std::string of_number(int64_t x, const function_of& f) {
   std::string failed;
   const auto thrown = thrown_by([&] {

@@ -135,7 +135,7 @@ TEST(Positions, OfShuffles) {
     expect_resumes(make_repeat(make_shuffle(range(0, 10), size).value(), 3).value());
     expect_resumes(make_shuffle(make_shuffle(range(0, 30), size, 1).value(), size, 2).value());
   }
-  // Failed rows do not enter the buffer; rows of unknown size are kept in their blocks.
+  // Error rows do not enter the buffer; rows of unknown size are kept in their blocks.
   auto in = range(0, 30);
   auto failing = make_map(in, traced(in, [](expr x) { return 60 / (x % 3); })).value();
   expect_resumes(make_shuffle(failing, 5, 1).value());

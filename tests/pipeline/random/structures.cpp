@@ -16,7 +16,7 @@ expr repeated(const expr& x) {
   return slice(zeros + x, constant(std::vector<int64_t>{0}), reshape(floor_mod(x, 3), {1}));
 }
 
-// The elements after they were grouped and the groups taken apart: a group with a failed row
+// The elements after they were grouped and the groups taken apart: a group with an error row
 // becomes one failure.
 elements regrouped(const elements& in, size_t size) {
   elements out;

@@ -12,7 +12,7 @@
 /// down and to compare.
 namespace headrace::detail::test {
 
-/// Every value of a row with its shape: `7`, `[2]{1 2}`, `a|b`; a failed row is `!code: message`.
+/// Every value of a row with its shape: `7`, `[2]{1 2}`, `a|b`; an error row is `!code: message`.
 std::string row_text(const block& rows, size_t row);
 
 /// The number of rows to request next.
@@ -32,7 +32,7 @@ std::vector<std::string> read_all(iterator& from, const asking& rows = always(10
 std::vector<std::string> read_all(const dataset_ptr& graph, const asking& rows = always(1000),
                                   size_t most = 100000);
 
-/// The numbers of a dataset of int64 scalars; throws on a failed row.
+/// The numbers of a dataset of int64 scalars; throws on an error row.
 std::vector<int64_t> read_numbers(const dataset_ptr& graph, const asking& rows = always(1000),
                                   size_t most = 10000000);
 

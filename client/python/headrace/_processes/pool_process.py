@@ -47,7 +47,7 @@ def _why(name: str, e: Exception) -> str:
 _Row = bytes | bytearray
 #: Contiguous arrays of at least this many bytes are written without a temporary copy.
 _LARGE = 4096
-#: The longest text about a failed row.
+#: The longest text about an error row.
 _LONGEST_TEXT = 1 << 16
 #: Error codes, as in ``headrace.errors``. ``_CODES`` maps Python's exceptions to them as TensorFlow does.
 _UNKNOWN = 2
